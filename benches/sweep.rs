@@ -201,7 +201,7 @@ fn write_peer(
     let names: Vec<&str> = plan.features().iter().map(|feature| feature.rule.signal.id).collect();
     let mut text = format!("run,success,is_last,{}\n", names.join(","));
     for (nth, on) in extracts.iter().enumerate() {
-        let Some(success) = on.shared().outcome().grade() else { continue };
+        let Some(success) = on.shared().facts().outcome().grade() else { continue };
         let series: Vec<Vec<Option<f64>>> = (0..names.len()).map(|at| on.readings(at).collect()).collect();
         let n = series.first().map_or(0, Vec::len);
         for at in 0..n {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use whenstop::stats::Bound;
 use whenstop::sweep::engine::Extract;
 use whenstop::tune::{
-    Appetite, Fate, Learner, LimitIx, ListOptions, Shipped, Study, TaskTotals, Tuner, best_contender, catalogue,
-    held_out_contender, tasks_for_list,
+    Appetite, Contenders, Fate, KeptReadings, Learner, LimitIx, ListOptions, Shipped, Study, TaskTotals, Tuner,
+    catalogue, tasks_for_list,
 };
 
 use super::Recordings;
@@ -27,6 +27,7 @@ struct Drawn {
 
 pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
     let Recordings { study, pool, presets, .. } = recordings;
+    let presets = Contenders::new(presets, study);
     let tasks = study.all_tasks();
     println!(
         "{} runs, {} tasks, {} with a success; families without data: {:?}; oracle {:.1} %\n",
@@ -76,13 +77,13 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
             });
             line(alpha, way, ships, effects, &drawn);
         }
-        let best = best_contender(presets, &tasks, appetite);
-        let drawn = draws(study, n_draws, |on, rest| match best_contender(presets, on, appetite) {
-            Some(at) => judged(&presets[at].totals(rest), false),
+        let best = presets.best(&tasks, appetite);
+        let drawn = draws(study, n_draws, |on, rest| match presets.best(on, appetite) {
+            Some(at) => judged(&presets.contender(at).totals(rest), false),
             None => Drawn { killed: 0.0, saved: 0.0, refused: true },
         });
-        let effects = held_out_contender(presets, study, &tasks, appetite).totals;
-        let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets[at].name));
+        let effects = presets.held_out(&tasks, appetite).totals;
+        let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets.name(at)));
         line(alpha, "preset", &ships, &effects, &drawn);
         lists(pool, appetite, n_draws / LIST_DRAWS);
     }
@@ -95,7 +96,7 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
     let all = study.all_tasks();
     let mut tasks: BTreeMap<(&str, &str), Vec<&Extract>> = BTreeMap::new();
     for extract in extracts {
-        tasks.entry(extract.shared().cluster()).or_default().push(extract);
+        tasks.entry(extract.shared().facts().cluster()).or_default().push(extract);
     }
     let tasks: Vec<Vec<&Extract>> = tasks.into_values().collect();
     let mut counts: BTreeMap<(usize, &str), (u64, f64)> = BTreeMap::new();
@@ -103,10 +104,10 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
         let mut drawn = Vec::new();
         for nth in 0..tasks.len() as u64 {
             let task = &tasks[usize::try_from(hash(draw + 1_000, nth) % tasks.len() as u64).unwrap_or(0)];
-            let name = |extract: &Extract| format!("{}#{nth}", extract.shared().cluster().1);
+            let name = |extract: &Extract| format!("{}#{nth}", extract.shared().facts().cluster().1);
             drawn.extend(task.iter().map(|extract| Extract::clone(extract).of_task(&name(extract))));
         }
-        let sample = Study::new(drawn, catalogue(budget), plan).in_unit(study.unit());
+        let sample = Study::from_extracts(drawn, catalogue(budget), plan, KeptReadings::Records).in_unit(study.unit());
         let tuner = Tuner::new(&sample);
         for only_budget in [true, false] {
             for (at, alpha) in ALPHAS.into_iter().enumerate() {

@@ -10,14 +10,14 @@ mod draws;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use whenstop::aggregate::{RowsBuilder, Unit};
+use whenstop::aggregate::{Rows, RowsBuilder, Unit};
 use whenstop::catalog;
 use whenstop::compare::Comparison;
 use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::sweep::engine::{Extract, Plan};
 use whenstop::transcript::Run;
-use whenstop::tune::{Contender, Study, catalogue, pool};
+use whenstop::tune::{KeptReadings, Study, catalogue, pool};
 use whenstop::verdict::Assumptions;
 
 /// Recordings under a name: where they are, which runs, what savings are counted in, and what the budget is in.
@@ -65,7 +65,7 @@ struct Recordings {
     study: Study,
     /// The same runs with the signals a list of rules may be made of.
     pool: Study,
-    presets: Vec<Contender>,
+    presets: Rows,
     /// The runs themselves, to be drawn from.
     extracts: Vec<Extract>,
     plan: Plan,
@@ -95,9 +95,9 @@ fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
         Some(unit) => study.in_unit(unit),
         None => study,
     };
-    let study = in_unit(Study::new(extracts.clone(), catalogue(case.budget), &plan));
-    let pool = in_unit(Study::new(extracts.clone(), families, &plan));
-    let presets = Contender::from_rows(&rows.finish(), &study);
+    let study = in_unit(Study::from_extracts(extracts.clone(), catalogue(case.budget), &plan, KeptReadings::Records));
+    let pool = in_unit(Study::from_extracts(extracts.clone(), families, &plan, KeptReadings::All));
+    let presets = rows.finish();
     Ok(Recordings { study, pool, presets, extracts, plan, budget: case.budget })
 }
 

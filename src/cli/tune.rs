@@ -36,9 +36,10 @@ use crate::reader::LabelDraw;
 use crate::report::{Publication, Shard, refuse_foreign};
 use crate::stats::{Bound, error_at};
 use crate::sweep::engine::Extract;
+use crate::transcript::Run;
 use crate::tune::{
-    Appetite, BUDGETS, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Tuned, Tuner, catalogue, pool,
-    tasks_for_list,
+    Appetite, BUDGETS, Family, HeldOut, KeptReadings, Learner, ListOptions, Refusal, Shipped, Study, StudyRun, Tuned,
+    Tuner, Walk, catalogue, pool, tasks_for_list,
 };
 use crate::verdict::Assumptions;
 use crate::words::chosen_percent;
@@ -247,16 +248,20 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     }
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let plan = Study::plan(&families);
-    let (mut extracts, mut rows): (Vec<Extract>, _) = (Vec::new(), RowsBuilder::default());
+    let kept = if args.learn { KeptReadings::All } else { KeptReadings::Records };
+    let study_run = |run: &Run| {
+        StudyRun::from_extract(&Extract::from_run(run, &plan, Assumptions::default()), &families, &plan, kept)
+    };
+    let (mut runs, mut rows): (Vec<StudyRun>, _) = (Vec::new(), RowsBuilder::default());
     let report = args.corpus.process(
         output,
-        |run| (Extract::from_run(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0),
-        |(extract, of_run)| {
-            extracts.push(extract);
+        |run| (study_run(&run), comparison.rows_of(&run).0),
+        |(run, of_run)| {
+            runs.push(run);
             rows.extend(of_run);
         },
     )?;
-    let study = Study::new(extracts, families, &plan);
+    let study = Study::new(runs, families);
     Ok(Recordings { study, rows: rows.finish(), n_today, labels: report.label_draw })
 }
 
@@ -268,6 +273,9 @@ struct Answer {
     shipped: Result<(Shipped, HeldOut), Why>,
     /// What is known about what is shipped, or is not worth it, on the tasks it was chosen on.
     rated: Option<Rated>,
+    /// If nothing is shipped: the walk that comes nearest to passing one more limit, and the tasks with a success, none of
+    /// them killed, that it would take.
+    nearest: Option<(u64, Walk)>,
     beside: Beside,
 }
 
@@ -289,7 +297,7 @@ enum Why {
 fn answer(args: &Args, recordings: &Recordings) -> Answer {
     let tuner = Tuner::new(&recordings.study);
     let answer = decided(args, &tuner, recordings.labels);
-    let beside = Beside::from_tuner(&tuner, recordings, answer.appetite, &answer.tuned);
+    let beside = Beside::from_tuner(&tuner, recordings, answer.appetite, &answer.tuned, args.learn);
     Answer { beside, ..answer }
 }
 
@@ -327,7 +335,8 @@ fn decided(args: &Args, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
         }
         Err(why) => (None, Err(why)),
     };
-    Answer { appetite, tuned: found, shipped, rated, beside: Beside::default() }
+    let nearest = if shipped.is_err() { tuner.nearest(&found, &tasks, appetite.alpha) } else { None };
+    Answer { appetite, tuned: found, shipped, rated, nearest, beside: Beside::default() }
 }
 
 #[expect(clippy::result_large_err, reason = "a command refuses at most once")]

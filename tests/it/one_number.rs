@@ -13,7 +13,7 @@ use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::{Stack, StackFile};
 use whenstop::sweep::engine::{AxisChoice, Extract, GridWalk, Join, Plan, Product, Runs};
 use whenstop::transcript::Run;
-use whenstop::tune::{Contender, LimitIx, Study, TaskTotals, catalogue};
+use whenstop::tune::{Contenders, KeptReadings, LimitIx, Study, TaskTotals, catalogue};
 use whenstop::verdict::Assumptions;
 
 use crate::shared;
@@ -133,7 +133,8 @@ impl Found {
 fn study(runs: &[Run]) -> Study {
     let families = catalogue("steps");
     let plan = Study::plan(&families);
-    Study::new(runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect(), families, &plan)
+    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
+    Study::from_extracts(extracts, families, &plan, KeptReadings::Records)
 }
 
 /// Every stack of a file, under all three.
@@ -145,11 +146,11 @@ fn hold_file(found: &mut Found, name: &str, runs: &[Run]) {
     let mut study = study(runs);
     for unit in Unit::ALL {
         study = study.in_unit(unit);
-        let contenders = Contender::from_rows(&rows, &study);
-        for ((group, summary), contender) in groups.iter().zip(&summaries).zip(&contenders) {
+        let contenders = Contenders::new(&rows, &study);
+        for (at, (group, summary)) in groups.iter().zip(&summaries).enumerate() {
             let ours = compared(group, summary, unit);
             let what = format!("{name}, {}: compare and tune", group.stack);
-            found.hold(&what, unit, ours, tuned(&contender.totals(&study.all_tasks())));
+            found.hold(&what, unit, ours, tuned(&contenders.contender(at).totals(&study.all_tasks())));
             if let Some(numbers) = file.stack(&group.stack).and_then(|stack| swept(&stack, runs, unit)) {
                 let what = format!("{name}, {}: compare and sweep", group.stack);
                 found.hold(&what, unit, pooled(ours, summary), Numbers { oracle: ours.oracle, ..numbers });

@@ -7,7 +7,7 @@ use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
 use whenstop::tune::{
-    Appetite, Fate, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner, catalogue, pool,
+    Appetite, Fate, HeldOut, KeptReadings, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner, catalogue, pool,
 };
 use whenstop::verdict::Assumptions;
 
@@ -87,16 +87,16 @@ impl World {
 fn study(runs: &[Run]) -> Study {
     let families = pool("steps");
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
-    Study::new(extracts, families, &plan)
+    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
+    Study::from_extracts(extracts, families, &plan, KeptReadings::All)
 }
 
 /// The same with the catalogue alone.
 fn catalogued(runs: &[Run]) -> Study {
     let families = catalogue("steps");
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
-    Study::new(extracts, families, &plan)
+    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
+    Study::from_extracts(extracts, families, &plan, KeptReadings::All)
 }
 
 /// What a shipped rule does to the truth: killed by task, killed of all, saved.

@@ -2,9 +2,7 @@
 //! what runs today.
 
 use super::Recordings;
-use crate::tune::{
-    Appetite, Contender, HeldOut, LimitIx, TaskTotals, Tuned, Tuner, best_contender, held_out_contender,
-};
+use crate::tune::{Appetite, Contenders, HeldOut, LimitIx, TaskTotals, Tuned, Tuner};
 
 /// What a tuned stack is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,31 +61,38 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    pub(super) fn from_tuner(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, found: &Tuned) -> Self {
+    /// Compares. `is_list` says whether a list was learned.
+    pub(super) fn from_tuner(
+        tuner: &Tuner<'_>,
+        recordings: &Recordings,
+        appetite: Appetite,
+        found: &Tuned,
+        is_list: bool,
+    ) -> Self {
         let study = tuner.study();
         let tasks = study.all_tasks();
         let rule = |at: LimitIx| study.rule(at).to_string();
         let budget = tuner.budget(&tasks, appetite).map(|limit| rule(LimitIx { family: 0, limit }));
         let single = tuner.single(&tasks, appetite).map(rule);
         let mut others = Vec::new();
-        let mut contenders = Contender::from_rows(&recordings.rows, study);
-        let presets = contenders.split_off(recordings.n_today.min(contenders.len()));
-        for today in &contenders {
-            let (name, totals) = (Some(today.name.clone()), today.totals(&tasks));
+        let mut todays = Contenders::new(&recordings.rows, study);
+        let presets = todays.split_off(recordings.n_today);
+        for (at, name) in todays.names().enumerate() {
+            let (name, totals) = (Some(name.to_owned()), todays.contender(at).totals(&tasks));
             others.push(Other { rival: Rival::Today, name, certified: false, totals, refused: (0, 0) });
         }
         let is_certified = budget.is_some();
         let held_out = tuner.held_out_budget(&tasks, appetite);
         others.push(Other::held_out(Rival::Budget, budget, is_certified, held_out));
-        if !presets.is_empty() {
-            let best = best_contender(&presets, &tasks, appetite).map(|at| presets[at].name.clone());
-            let held_out = held_out_contender(&presets, study, &tasks, appetite);
+        if presets.names().next().is_some() {
+            let best = presets.best(&tasks, appetite).map(|at| presets.name(at).to_owned());
+            let held_out = presets.held_out(&tasks, appetite);
             others.push(Other::held_out(Rival::Preset, best, false, held_out));
         }
         let is_certified = single.is_some();
         let held_out = tuner.held_out_single(&tasks, appetite);
         others.push(Other::held_out(Rival::Halves, single, is_certified, held_out));
-        let limit = found.chosen.ok().map(|choice| {
+        let limit = found.chosen.ok().filter(|_| is_list).map(|choice| {
             let name = Some(rule(choice.at));
             Other::held_out(Rival::Catalogue, name, true, tuner.held_out(&tasks, appetite))
         });

@@ -17,7 +17,8 @@ use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
 use crate::report::{write_atomically, write_folder};
 use crate::sweep::engine::Extract;
-use crate::tune::{ClassLimit, Family, Shipped, Study, TunedClass, TunedClasses, tune_classes};
+use crate::transcript::Run;
+use crate::tune::{ClassLimit, Family, KeptReadings, Shipped, Study, StudyRun, TunedClass, TunedClasses, tune_classes};
 use crate::verdict::Assumptions;
 use crate::words::{chosen_percent as percent, digits};
 
@@ -26,13 +27,17 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
     let families: Vec<Family> = catalogue(&args.budget).into_iter().map(held).collect();
     let plan = Study::plan(&families);
     let read = ByArg::by(Some(by));
-    let mut extracts = Vec::new();
+    let mut runs = Vec::new();
+    let study_run = |run: &Run| {
+        let on = Extract::from_run(run, &plan, Assumptions::default());
+        StudyRun::from_extract(&on, &families, &plan, KeptReadings::Records)
+    };
     let report = args.corpus.classed(Some(by)).process(
         output,
-        |run| (read.label(&run), Extract::from_run(&run, &plan, Assumptions::default())),
-        |one| extracts.push(one),
+        |run| (read.label(&run), study_run(&run)),
+        |one| runs.push(one),
     )?;
-    let tuned = tune_classes(extracts, &families, &plan, &args.budget, args.appetite());
+    let tuned = tune_classes(runs, &families, &args.budget, args.appetite());
     if let Some(why) = refused(&tuned.pooled, report.label_draw) {
         match args.format {
             super::Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::words::Words;
-use crate::aggregate::RunRows;
+use crate::aggregate::RecordedRun;
 use crate::stats::Estimate;
 use crate::tune::{Shipped, Study, grounds};
 
@@ -83,8 +83,8 @@ impl Words<'_> {
             "tasks": study.tasks().len(),
             "tasks_with_success": answer.tuned.with_success,
             "saved_unit": study.unit().name(),
-            "models": named(study, RunRows::model),
-            "agents": named(study, RunRows::agent),
+            "models": named(study, RecordedRun::model),
+            "agents": named(study, RecordedRun::agent),
             "corpus": study.fingerprint(),
             "oracle": study.oracle(),
             "beside": lines,
@@ -93,7 +93,7 @@ impl Words<'_> {
     }
 }
 
-fn named(study: &Study, of: fn(&RunRows) -> Option<&str>) -> Vec<&str> {
-    let names = study.runs().iter().filter_map(|run| of(run.extract().shared()));
+fn named(study: &Study, of: fn(&RecordedRun) -> Option<&str>) -> Vec<&str> {
+    let names = study.runs().iter().filter_map(|run| of(run.facts()));
     names.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }

@@ -22,7 +22,7 @@ use crate::stack::Stack;
 use crate::sweep::Candidates;
 use crate::sweep::engine::{Extract, Plan, Runs};
 use crate::transcript::Instant;
-use crate::tune::{Family, Shipped, Study, Tuner};
+use crate::tune::{Family, KeptReadings, Shipped, Study, StudyRun, Tuner};
 use crate::verdict::Assumptions;
 
 /// The values of `--walk-forward`.
@@ -208,23 +208,24 @@ pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Exit, F
         |extract| extracts.push(extract),
     )?;
     let unit = Runs::unit_of(&extracts);
-    let dated = Dated::new(extracts.into_iter().map(|on| (on.shared().started_at(), on)), by)?;
+    let dated = Dated::new(extracts.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
     let mut walk = Walk::new(by, &dated, unit);
-    let mut past: Vec<Extract> = Vec::new();
+    let mut past: Vec<StudyRun> = Vec::new();
     for (period, runs) in dated.periods {
         let mut stack = None;
         if !past.is_empty() {
-            let study = Study::new(past, families.clone(), &plan);
+            let study = Study::new(past, families.clone());
             let answer = decided(args, &Tuner::new(&study), report.label_draw);
             walk.say(Words { study: &study, answer: &answer, args }.verdict());
             if let Ok((Shipped::Limit(choice), _)) = &answer.shipped {
                 let name = study.rule(choice.at).to_string();
                 stack = Some(Arc::unwrap_or_clone(study.families()[choice.at.family].stack(&name, choice.at.limit)));
             }
-            past = study.into_extracts();
+            past = study.into_runs();
         }
         walk.step(period, stack, &runs, &plan);
-        past.extend(runs);
+        let kept = |on: &Extract| StudyRun::from_extract(on, &families, &plan, KeptReadings::Records);
+        past.extend(runs.iter().map(kept));
     }
     walk.finish(args, output)
 }

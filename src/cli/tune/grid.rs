@@ -16,7 +16,7 @@ use super::limits::tuned_file;
 use super::{Args, Exit, Failure, Output};
 use super::{settings, told};
 use crate::aggregate::{
-    Count, Entrant, FrontierSpread, Rows, RunRows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
+    Count, Entrant, FrontierSpread, Rows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
 };
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
@@ -308,7 +308,7 @@ impl Sweep<'_> {
 
     /// What was swept over which recordings.
     fn headline(&self, walked: &Walked) -> String {
-        let graded = self.recordings.searched.iter().filter_map(|on| on.shared().outcome().grade());
+        let graded = self.recordings.searched.iter().filter_map(|on| on.shared().facts().outcome().grade());
         let (runs, successes) = (self.recordings.searched.len(), graded.clone().filter(|success| *success).count());
         let part = match self.args.own.split.split {
             SplitPart::None => "",
@@ -343,7 +343,8 @@ impl Sweep<'_> {
             (Some(_), None) => notes.push("searched on the dev tasks, reported on the test tasks".to_owned()),
             (None, None) => {}
         }
-        let ungraded = self.recordings.searched.iter().filter(|on| on.shared().outcome().grade().is_none()).count();
+        let ungraded =
+            self.recordings.searched.iter().filter(|on| on.shared().facts().outcome().grade().is_none()).count();
         if ungraded > 0 {
             notes.push(format!("{ungraded} runs that nobody graded are in no rate and no saving"));
         }
@@ -420,7 +421,7 @@ impl Sweep<'_> {
         let (find, summary) =
             walked.finds.iter().zip(&judged.summaries).find(|(_, summary)| &*summary.stack == ship)?;
         let agents: BTreeSet<&str> =
-            self.recordings.reported().iter().filter_map(|on| RunRows::agent(on.shared())).collect();
+            self.recordings.reported().iter().filter_map(|on| on.shared().facts().agent()).collect();
         let agents = agents.into_iter().map(str::to_owned).collect();
         tuned_file(&self.args.promise, &self.grid.stack(find.index), summary, &judged.rows, agents)
     }

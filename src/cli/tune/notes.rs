@@ -51,7 +51,7 @@ impl Words<'_> {
     /// The names of the successful runs on which some rule of it cannot be evaluated.
     pub(super) fn unread_successes(&self, shipped: &Shipped) -> Vec<&str> {
         let runs = shipped.unread(self.study).into_iter().map(|run| &self.study.runs()[run]);
-        runs.filter(|run| run.outcome() == Outcome::Success).map(|run| run.extract().shared().run_id()).collect()
+        runs.filter(|run| run.outcome() == Outcome::Success).map(|run| run.facts().run_id()).collect()
     }
 
     /// A note on runs on which some rule of what is shipped cannot be evaluated.

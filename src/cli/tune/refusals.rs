@@ -144,8 +144,7 @@ impl Words<'_> {
 
     /// The limit that came nearest to passing, with the tasks that it would need.
     fn first_refused(&self) -> String {
-        let walks = self.answer.tuned.walks.iter().filter_map(|walk| Some((walk.missing?, walk)));
-        walks.min_by_key(|(missing, _)| *missing).map_or_else(String::new, |(missing, walk)| {
+        self.answer.nearest.map_or_else(String::new, |(missing, walk)| {
             let rule = self.study.families()[walk.family].rule(walk.passed);
             // If not even the most cautious limit passed, its value is nothing that anybody would set.
             let rule = if walk.passed == 0 { format!("a limit on `{}`", rule.signal.id) } else { format!("`{rule}`") };

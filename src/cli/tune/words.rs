@@ -164,7 +164,7 @@ impl Words<'_> {
         let count = |outcome| study.runs().iter().filter(|run| run.outcome() == outcome).count();
         let (successes, failures, ungraded) =
             (count(Outcome::Success), count(Outcome::Failure), count(Outcome::Unknown));
-        let at_cap = |run: &&StudyRun| run.extract().shared().end() == EndCause::Cap;
+        let at_cap = |run: &&StudyRun| run.facts().end() == EndCause::Cap;
         let capped = study.runs().iter().filter(at_cap).count();
         let ungraded = if ungraded > 0 { format!(", {ungraded} ungraded") } else { String::new() };
         let capped = if capped > 0 { format!("; {capped} ended at their own cap") } else { String::new() };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Group, MIN_KNOWN, RowView, Rows, RunRows, Unit, by_stack};
+use super::{Group, MIN_KNOWN, RecordedRun, RowView, Rows, RunRows, Unit, by_stack};
 use crate::stats::cluster_key;
 use crate::stats::distribution::normal_quantile;
 use crate::transcript::Outcome;
@@ -69,10 +69,15 @@ impl MeasuredRun {
         }
     }
 
+    /// A run with this said about it, and what all of it spent.
+    pub fn from_facts(run: &RecordedRun, whole: Amounts) -> Self {
+        let (suite, task) = run.cluster();
+        Self::new(cluster_key(&format!("{suite}\u{0}{task}")), run.outcome(), whole)
+    }
+
     /// A run with what all its rows share.
     pub fn of_run(run: &RunRows) -> Self {
-        let (suite, task) = run.cluster();
-        Self::new(cluster_key(&format!("{suite}\u{0}{task}")), run.outcome(), run.ledger().whole())
+        Self::from_facts(run.facts(), run.ledger().whole())
     }
 
     fn records(&self, unit: Unit) -> bool {

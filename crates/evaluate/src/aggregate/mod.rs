@@ -65,12 +65,15 @@ pub use period::{Period, PeriodLength};
 pub use picked::Picked;
 pub use print::{PrintedRun, fingerprint};
 pub use ratios::{CostOfSuccess, SavingRatios};
-pub use row::{ExactnessName, Row, RunRows};
+pub use row::{ExactnessName, RecordedRun, Row, RunRows};
 pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use run_effect::{Ends, RunEffect, Saving, Spending, killed_parts, useful_parts};
 pub use savings::{Savings, Unit};
-pub use ship::{Candidate, LEAST_SAVED, MIN_KNOWN, ShipDecision, ShipTerms, Standing, TieBreak, decide, is_open};
+pub use ship::{
+    Candidate, LEAST_SAVED, MIN_KNOWN, ShipDecision, ShipTerms, Standing, TieBreak, allowed, best_allowed, decide,
+    is_open,
+};
 pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, bound_kills, price_lost_successes, summarise, summarise_at};
 pub use sums::Count;

@@ -31,10 +31,9 @@ macro_rules! declare {
 }
 row_columns!(declare);
 
-/// Builds the rows of one run, one per stack, sharing what they have in common. Its serialised form omits the
-/// assumptions: restore them with [`Self::assuming`].
-#[derive(Clone, Serialize, Deserialize)]
-pub struct RunRows {
+/// What a recording says about a run as a whole.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RecordedRun {
     run_id: Label,
     task_id: Option<Label>,
     suite: Option<Label>,
@@ -43,6 +42,13 @@ pub struct RunRows {
     started_at: Option<Instant>,
     outcome: Outcome,
     end: EndCause,
+}
+
+/// Builds the rows of one run, one per stack, sharing what they have in common. Its serialised form omits the
+/// assumptions: restore them with [`Self::assuming`].
+#[derive(Clone, Serialize, Deserialize)]
+pub struct RunRows {
+    facts: RecordedRun,
     course: Course,
     ledger: Ledger,
     #[serde(skip)]
@@ -56,36 +62,19 @@ fn nothing() -> Label {
     "".into()
 }
 
-impl RunRows {
-    /// Computes what all rows of this run share.
-    pub fn from_run(run: &Run, assumptions: Assumptions) -> Self {
-        let shared = |text: &Option<String>| text.as_deref().map(Label::from);
+impl RecordedRun {
+    fn from_run(run: &Run) -> Self {
+        let label = |text: &Option<String>| text.as_deref().map(Label::from);
         Self {
             run_id: run.header.run_id.as_str().into(),
-            task_id: shared(&run.header.task_id),
-            suite: shared(&run.header.suite),
-            model: shared(&run.header.model),
-            agent: shared(&run.header.agent),
+            task_id: label(&run.header.task_id),
+            suite: label(&run.header.suite),
+            model: label(&run.header.model),
+            agent: label(&run.header.agent),
             started_at: run.started_at(),
             outcome: run.grade.outcome,
             end: run.grade.end,
-            course: Course::from_run(run),
-            ledger: Ledger::from_run(run),
-            assumptions,
-            nothing: nothing(),
         }
-    }
-
-    /// The same under other assumptions; needed after deserialising.
-    #[must_use]
-    pub fn assuming(self, assumptions: Assumptions) -> Self {
-        Self { assumptions, ..self }
-    }
-
-    /// The same run as one of another task.
-    #[must_use]
-    pub fn of_task(self, task: &str) -> Self {
-        Self { task_id: Some(task.into()), ..self }
     }
 
     /// The run.
@@ -127,6 +116,36 @@ impl RunRows {
     pub fn cluster(&self) -> (&str, &str) {
         (self.suite.as_deref().unwrap_or_default(), self.task_id.as_ref().unwrap_or(&self.run_id))
     }
+}
+
+impl RunRows {
+    /// Computes what all rows of this run share.
+    pub fn from_run(run: &Run, assumptions: Assumptions) -> Self {
+        Self {
+            facts: RecordedRun::from_run(run),
+            course: Course::from_run(run),
+            ledger: Ledger::from_run(run),
+            assumptions,
+            nothing: nothing(),
+        }
+    }
+
+    /// The same under other assumptions; needed after deserialising.
+    #[must_use]
+    pub fn assuming(self, assumptions: Assumptions) -> Self {
+        Self { assumptions, ..self }
+    }
+
+    /// The same run as one of another task.
+    #[must_use]
+    pub fn of_task(self, task: &str) -> Self {
+        Self { facts: RecordedRun { task_id: Some(task.into()), ..self.facts }, ..self }
+    }
+
+    /// What the recording says about the run as a whole.
+    pub fn facts(&self) -> &RecordedRun {
+        &self.facts
+    }
 
     /// The run's course, for judging other stops of the same run.
     pub fn course(&self) -> &Course {
@@ -145,10 +164,10 @@ impl RunRows {
         let Judged { verdict, outcome, known, recorded, at_stop, after_secured } = judged;
         let Spent { low, high } = known.spent;
         Row {
-            run_id: self.run_id.clone(),
-            task_id: self.task_id.clone(),
-            suite: self.suite.clone(),
-            model: self.model.clone(),
+            run_id: self.facts.run_id.clone(),
+            task_id: self.facts.task_id.clone(),
+            suite: self.facts.suite.clone(),
+            model: self.facts.model.clone(),
             stack: stack.clone(),
             verdict,
             exactness: match replay.exactness {
@@ -156,8 +175,8 @@ impl RunRows {
                 Exactness::Diverged { .. } => ExactnessName::Diverged,
                 Exactness::Censored { .. } => ExactnessName::Censored,
             },
-            outcome: self.outcome,
-            end: self.end,
+            outcome: self.facts.outcome,
+            end: self.facts.end,
             secured_step: secured_step(self.course.secured()),
             steps_recorded: recorded.steps,
             steps_at_stop: at_stop.steps,

@@ -120,22 +120,22 @@ impl RunEffect {
 
     /// What an early stop at that point does, or no stop.
     pub fn from_stop(run: &RunRows, stop: Option<Point>, unit: Unit) -> Self {
-        let (course, ledger) = (run.course(), run.ledger());
+        let (outcome, course, ledger) = (run.facts().outcome(), run.course(), run.ledger());
         let by = |point: Point| unit.of_amounts(ledger.until(point));
         let Some(recorded) = unit.of_amounts(ledger.whole()) else {
-            return Self::new(run.outcome(), course.verdict(stop), stop.is_some(), None);
+            return Self::new(outcome, course.verdict(stop), stop.is_some(), None);
         };
         let after_success = match course.secured() {
             Secured::At(point) => by(point).map(|spent| recorded - spent),
             _ => Some(0.0),
         };
-        let possible = if run.outcome() == Outcome::Success { after_success } else { Some(recorded) };
+        let possible = if outcome == Outcome::Success { after_success } else { Some(recorded) };
         let spent = match stop {
             Some(point) => by(point),
             None => Some(recorded),
         };
         let spending = spent.map(|spent| Spending { recorded, least_spent: spent, most_spent: Some(spent), possible });
-        Self::new(run.outcome(), course.verdict(stop), stop.is_some(), spending)
+        Self::new(outcome, course.verdict(stop), stop.is_some(), spending)
     }
 
     /// From the verdict on a stop, or on no stop.

@@ -4,6 +4,8 @@
 //! A candidate is shipped if it is safe and worth it. "No stopping" always competes: where no candidate is worth
 //! shipping, it wins.
 
+use std::cmp::Ordering;
+
 use crate::stats::{Estimate, Interval};
 
 /// The least share of the measure that has to be saved beyond chance.
@@ -138,22 +140,39 @@ pub struct ShipDecision {
     pub nearest: Option<usize>,
 }
 
+/// A candidate with its index.
+type Numbered<'c> = (usize, &'c Candidate);
+
+/// The candidates that may be shipped.
+pub fn allowed(candidates: &[Candidate], terms: ShipTerms) -> Vec<Numbered<'_>> {
+    candidates.iter().enumerate().filter(|(_, of)| of.standing(terms) == Standing::Allowed).collect()
+}
+
+/// The one with the best numbers among candidates that may be shipped: all others are compared with it.
+pub fn best_allowed<'c>(allowed: &[Numbered<'c>]) -> Option<Numbered<'c>> {
+    allowed.iter().copied().min_by(|a, b| b.1.merit().total_cmp(&a.1.merit()).then(by_order(a, b)))
+}
+
+fn killed(candidate: &Candidate) -> f64 {
+    candidate.killed.unwrap_or(f64::INFINITY)
+}
+
+/// The order of candidates that are equal within chance.
+fn by_order((at, a): &Numbered<'_>, (bt, b): &Numbered<'_>) -> Ordering {
+    let settled = killed(a).total_cmp(&killed(b)).then(b.hosts.cmp(&a.hosts)).then(a.rules.cmp(&b.rules));
+    settled.then(b.merit().total_cmp(&a.merit())).then(at.cmp(bt))
+}
+
 /// Decides what to ship under `terms`: among the candidates that are safe and worth it, the one with the cheapest
 /// successes (or worth most, if a lost success has a price). Candidates that are `equal` to it within chance go by
 /// fewer kills, then by more frameworks with a setting, then by fewer rules, then by the order given.
 pub fn decide(candidates: &[Candidate], terms: ShipTerms, equal: impl Fn(usize, usize) -> bool) -> ShipDecision {
     let standings: Vec<Standing> = candidates.iter().map(|candidate| candidate.standing(terms)).collect();
     let numbered = || candidates.iter().enumerate().zip(&standings).map(|((at, of), standing)| (at, of, *standing));
-    let allowed: Vec<(usize, &Candidate)> =
-        numbered().filter(|(.., standing)| *standing == Standing::Allowed).map(|(at, of, _)| (at, of)).collect();
-    let killed = |of: &Candidate| of.killed.unwrap_or(f64::INFINITY);
-    let by_order = |(at, a): &(usize, &Candidate), (bt, b): &(usize, &Candidate)| {
-        let settled = killed(a).total_cmp(&killed(b)).then(b.hosts.cmp(&a.hosts)).then(a.rules.cmp(&b.rules));
-        settled.then(b.merit().total_cmp(&a.merit())).then(at.cmp(bt))
-    };
-    let best = allowed.iter().copied().min_by(|a, b| b.1.merit().total_cmp(&a.1.merit()).then(by_order(a, b)));
+    let allowed = allowed(candidates, terms);
+    let best = best_allowed(&allowed);
     let ship = best.and_then(|(best, _)| {
-        allowed.iter().copied().filter(|(at, _)| *at == best || equal(*at, best)).min_by(|a, b| by_order(a, b))
+        allowed.iter().copied().filter(|(at, _)| *at == best || equal(*at, best)).min_by(by_order)
     });
     let tie = best.zip(ship).filter(|(best, ship)| best.0 != ship.0).map(|((at, best), (_, ship))| {
         let by = if killed(ship) < killed(best) {

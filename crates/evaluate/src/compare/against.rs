@@ -43,16 +43,16 @@ impl LimitedRun {
     /// reached the limit, though nothing was left to end.
     pub fn replayed(run: &Run, stacks: &[Arc<dyn Strategy>], caps: &[Option<u32>], by: By) -> Self {
         let shared = RunRows::from_run(run, Assumptions::default());
-        let (suite, task) = shared.cluster();
+        let (suite, task) = shared.facts().cluster();
         let mut under = Vec::new();
         for (stack, cap) in stacks.iter().zip(caps) {
             under.push(reach(run, &shared, &replay(run, stack), *cap));
         }
         Self {
-            run_id: shared.run_id().into(),
+            run_id: shared.facts().run_id().into(),
             task: task.into(),
             suite: suite.into(),
-            model: shared.model().unwrap_or_default().into(),
+            model: shared.facts().model().unwrap_or_default().into(),
             class: by.label(run),
             success: run.grade.outcome.grade(),
             spent: shared.ledger().whole(),

@@ -24,7 +24,7 @@ impl Split {
 
     /// Splits extracts in the same way.
     pub fn extracts(&self, extracts: Vec<Extract>) -> (Vec<Extract>, Vec<Extract>) {
-        let tasks: Vec<(&str, &str)> = extracts.iter().map(|on| on.shared().cluster()).collect();
+        let tasks: Vec<(&str, &str)> = extracts.iter().map(|on| on.shared().facts().cluster()).collect();
         let parts = split_tasks(&tasks, &self.salt, self.dev_share);
         let (mut dev, mut test) = (Vec::new(), Vec::new());
         for (on, part) in extracts.into_iter().zip(parts) {

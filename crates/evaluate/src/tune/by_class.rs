@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Appetite, Choice, Family, LimitIx, Study, Tuned, clean_tasks_needed};
+use super::{Appetite, Choice, Family, LimitIx, Study, StudyRun, Tuned, clean_tasks_needed};
 use crate::aggregate::{Label, TaskSums};
-use crate::sweep::engine::{Extract, Plan};
 
 /// A certified limit, by its rule, and what it does to the recorded runs of the class.
 #[derive(Clone, Debug)]
@@ -61,27 +60,26 @@ pub struct TunedClasses {
 
 /// Tunes each class. `budget` is the signal of the cap, of `families` the first.
 pub fn tune_classes(
-    extracts: Vec<(Option<Label>, Extract)>,
+    runs: Vec<(Option<Label>, StudyRun)>,
     families: &[Family],
-    plan: &Plan,
     budget: &str,
     appetite: Appetite,
 ) -> TunedClasses {
-    let mut by_class: BTreeMap<Label, Vec<Extract>> = BTreeMap::new();
+    let mut by_class: BTreeMap<Label, Vec<StudyRun>> = BTreeMap::new();
     let mut unclassed = 0;
-    for (class, extract) in &extracts {
+    for (class, run) in &runs {
         match class {
-            Some(class) => by_class.entry(class.clone()).or_default().push(extract.clone()),
+            Some(class) => by_class.entry(class.clone()).or_default().push(run.clone()),
             None => unclassed += 1,
         }
     }
-    let pooled = Study::new(extracts.into_iter().map(|(_, extract)| extract).collect(), families.to_vec(), plan);
+    let pooled = Study::new(runs.into_iter().map(|(_, run)| run).collect(), families.to_vec());
     let delta_each = appetite.delta / by_class.len().max(1) as f64;
     let appetite = Appetite { delta: delta_each, ..appetite };
     let share = families.first().map_or(1.0, Family::share);
     let needed = clean_tasks_needed(appetite.alpha, delta_each * share);
-    let of_class = |(class, extracts): (Label, Vec<Extract>)| {
-        let study = Study::new(extracts, families.to_vec(), plan).in_unit(pooled.unit());
+    let of_class = |(class, runs): (Label, Vec<StudyRun>)| {
+        let study = Study::new(runs, families.to_vec()).in_unit(pooled.unit());
         let with_success = study.with_success(&study.all_tasks());
         let tuned = (with_success >= needed).then(|| study.tune(&study.all_tasks(), appetite));
         let cap = tuned.as_ref().and_then(|tuned| cap(tuned, &study, budget));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Choice, Fate, Learned, LimitIx, Study};
-use crate::aggregate::RunRows;
+use crate::aggregate::RecordedRun;
 use crate::rule::Rule;
 use crate::stack::Grounds;
 
@@ -106,14 +106,14 @@ impl Shipped {
 /// The grounds of the certificate: the models and agents of the recordings, how often it stops, and the range of its
 /// signals.
 pub fn grounds(study: &Study, shipped: &Shipped, promise: String) -> Grounds {
-    let named = |of: fn(&RunRows) -> Option<&str>| -> Vec<String> {
-        let names = study.runs().iter().filter_map(|run| of(run.extract().shared()));
+    let named = |of: fn(&RecordedRun) -> Option<&str>| -> Vec<String> {
+        let names = study.runs().iter().filter_map(|run| of(run.facts()));
         names.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
     };
     Grounds {
         promise,
-        models: named(RunRows::model),
-        agents: named(RunRows::agent),
+        models: named(RecordedRun::model),
+        agents: named(RecordedRun::agent),
         runs: u32::try_from(study.runs().len()).unwrap_or(u32::MAX),
         stopped: shipped.stopped(study),
         ranges: shipped.ranges(study),

@@ -1,10 +1,12 @@
-//! Chooses what to ship: of all certified limits, what [`decide`] chooses; or the reason why there is none.
+//! Chooses what to ship: of all certified limits, what [`decide`](crate::aggregate::decide) chooses; or the reason why there is none.
 
-use super::rate::Limit;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rate::{LimitEffects, SetChoice};
 use super::study::EndIx;
 use super::walk::Walks;
-use super::{Appetite, Fate, LimitIx, Study, Walk, clean_tasks_needed};
-use crate::aggregate::{Candidate, ShipDecision, Standing, Unit, decide};
+use super::{Appetite, Fate, LimitIx, Study, Tuner, Walk, clean_tasks_needed};
+use crate::aggregate::{Candidate, ShipDecision, Standing, Unit};
 
 /// Maximum limits of one family that are looked at: evenly spread over those that are certified and stop anything.
 const LOOKED_AT: usize = 200;
@@ -97,16 +99,95 @@ impl Walk {
 }
 
 impl Walks<'_> {
-    /// Walks every family on these tasks and chooses.
-    pub(super) fn tune(&self, tasks: &[usize], appetite: Appetite) -> Tuned {
+    /// Walks every family on each of these sets of tasks and chooses. What a limit does is found once for all sets, and
+    /// forgotten before the next: memory is bounded by tasks and candidates.
+    pub(super) fn tune_each(&self, sets: &[Vec<usize>], appetite: Appetite) -> Vec<Tuned> {
         let study = self.study;
-        let with_success = study.with_success(tasks);
-        let walks = self.walk_all(tasks, appetite);
-        let limits: Vec<(Limit, Choice)> = walks.iter().flat_map(|walk| self.certified(walk)).collect();
-        let candidates: Vec<Candidate> = limits.iter().map(|(limit, _)| limit.rate(study, tasks, appetite)).collect();
-        let decision =
-            decide(&candidates, appetite.terms(), |a, b| limits[a].0.is_equal(&limits[b].0, tasks, appetite));
-        let choices: Vec<Choice> = limits.into_iter().map(|(_, choice)| choice).collect();
+        let mut searches: Vec<TaskSearch<'_>> =
+            sets.iter().map(|tasks| TaskSearch::new(study, tasks, self.walk_all(tasks, appetite))).collect();
+        let looked_at = searches.iter().flat_map(|search| search.looked_at.iter().copied()).collect();
+        self.visit(&looked_at, |at, effects| {
+            for search in searches.iter_mut().filter(|search| search.looked_at.contains(&at)) {
+                search.add(at, effects, appetite);
+            }
+        });
+        for search in &mut searches {
+            search.set.find_best(appetite);
+        }
+        let bests = searches.iter().filter_map(TaskSearch::best_limit).collect();
+        self.visit(&bests, |at, effects| {
+            for search in searches.iter_mut().filter(|search| search.best_limit() == Some(at)) {
+                search.set.set_best(effects.stakes(search.set.tasks()));
+            }
+        });
+        let rivals = searches.iter().flat_map(TaskSearch::rivals).collect();
+        self.visit(&rivals, |at, effects| {
+            for search in &mut searches {
+                if let Some(nth) = search.places.get(&at).copied().filter(|nth| search.set.is_rival(*nth)) {
+                    search.set.compare(nth, &effects.stakes(search.set.tasks()), appetite);
+                }
+            }
+        });
+        searches.into_iter().map(|search| search.tuned(study, appetite)).collect()
+    }
+
+    /// Goes through limits, from bold to cautious within each family, with what each does.
+    fn visit(&self, limits: &BTreeSet<LimitIx>, mut see: impl FnMut(LimitIx, &LimitEffects<'_>)) {
+        for family in 0..self.study.families().len() {
+            let of_family = limits.range(LimitIx { family, limit: 0 }..=LimitIx { family, limit: usize::MAX });
+            let mut effects = None;
+            for at in of_family.rev() {
+                let effects = effects.get_or_insert_with(|| LimitEffects::new(self.study, family));
+                effects.move_to(at.limit);
+                see(*at, effects);
+            }
+        }
+    }
+}
+
+/// The search for what to ship on one set of tasks.
+struct TaskSearch<'t> {
+    set: SetChoice<'t>,
+    walks: Vec<Walk>,
+    /// The certified limits that are looked at.
+    looked_at: BTreeSet<LimitIx>,
+    /// The family of the last choice, and the moves it was made after: a limit that does the same is no other choice.
+    last: Option<(usize, u64)>,
+    choices: Vec<Choice>,
+    /// The choices by their limit.
+    places: BTreeMap<LimitIx, usize>,
+}
+
+impl<'t> TaskSearch<'t> {
+    fn new(study: &Study, tasks: &'t [usize], walks: Vec<Walk>) -> Self {
+        let looked_at = walks.iter().flat_map(|walk| looked_at(study, walk)).collect();
+        let set = SetChoice::new(tasks);
+        Self { set, walks, looked_at, last: None, choices: Vec::new(), places: BTreeMap::new() }
+    }
+
+    /// Takes a limit as a choice if it stops anything and does something else than the last choice of its family.
+    fn add(&mut self, at: LimitIx, effects: &LimitEffects<'_>, appetite: Appetite) {
+        let state = Some((at.family, effects.moves()));
+        if effects.acts() && self.last != state {
+            self.last = state;
+            self.places.insert(at, self.choices.len());
+            self.choices.push(self.walks[at.family].choice(at.limit));
+            self.set.add(&effects.rate(self.set.tasks(), appetite));
+        }
+    }
+
+    fn best_limit(&self) -> Option<LimitIx> {
+        Some(self.choices[self.set.best()?].at)
+    }
+
+    fn rivals(&self) -> impl Iterator<Item = LimitIx> {
+        self.places.iter().filter(|(_, nth)| self.set.is_rival(**nth)).map(|(at, _)| *at)
+    }
+
+    fn tuned(self, study: &Study, appetite: Appetite) -> Tuned {
+        let Self { set, walks, choices, .. } = self;
+        let with_success = study.with_success(set.tasks());
+        let (candidates, decision) = set.decide(appetite);
         let nearest = decision.nearest.map(|at| Refusal::NotWorthIt(choices[at], decision.standings[at]));
         let least =
             study.families().iter().map(|family| clean_tasks_needed(appetite.alpha, appetite.delta * family.share()));
@@ -125,24 +206,16 @@ impl Walks<'_> {
         };
         Tuned { with_success, walks, choices, candidates, decision, chosen }
     }
+}
 
-    /// The certified limits of a walk that stop anything, from the boldest on; of those that do the same, the boldest.
-    fn certified(&self, walk: &Walk) -> Vec<(Limit, Choice)> {
-        let study = self.study;
-        let Some((low, high)) = study.range(walk.family) else { return Vec::new() };
-        let is_live =
-            |limit: &usize| study.fires_within(walk.family, study.families()[walk.family].limits()[*limit], low, high);
-        let live: Vec<usize> = (0..walk.passed).rev().filter(is_live).collect();
-        let mut limits: Vec<(Limit, Choice)> = Vec::new();
-        let n = live.len().min(LOOKED_AT);
-        for limit in (0..n).map(|nth| live[nth * live.len() / n]) {
-            let of = self.effects.limit(study, LimitIx { family: walk.family, limit });
-            if of.acts() && limits.last().is_none_or(|(last, _)| !last.is_as(&of)) {
-                limits.push((of, walk.choice(limit)));
-            }
-        }
-        limits
-    }
+/// Certified limits of a walk that may fire, at most [`LOOKED_AT`] of them.
+fn looked_at(study: &Study, walk: &Walk) -> Vec<LimitIx> {
+    let family = walk.family;
+    let Some((low, high)) = study.range(family) else { return Vec::new() };
+    let is_live = |limit: &usize| study.fires_within(family, study.families()[family].limits()[*limit], low, high);
+    let live: Vec<usize> = (0..walk.passed).rev().filter(is_live).collect();
+    let n = live.len().min(LOOKED_AT);
+    (0..n).map(|nth| LimitIx { family, limit: live[nth * live.len() / n] }).collect()
 }
 
 impl Study {
@@ -151,7 +224,7 @@ impl Study {
         if self.is_unread(at.family, run) {
             return Fate::Unread;
         }
-        self.fate_at(run, self.end_at(at, run))
+        self.end_at(at, run).map_or(Fate::Untouched, Fate::Stopped)
     }
 
     /// The end at which the limit with that index would stop a run that it can read.
@@ -161,6 +234,6 @@ impl Study {
 
     /// Walks the catalogue on these tasks and chooses; see [`Tuned`].
     pub fn tune(&self, tasks: &[usize], appetite: Appetite) -> Tuned {
-        Walks::from_study(self).tune(tasks, appetite)
+        Tuner::new(self).tune(tasks, appetite)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::study::Choosing;
 use super::walk::Walks;
-use super::{Appetite, Fate, LimitIx, Study, TaskTotals, Tuned};
+use super::{Appetite, Fate, LimitIx, Study, TaskTotals, Tuned, Walk};
 use crate::aggregate::TaskSums;
 
 /// Number of parts the tasks are divided into; each is held out in turn and rated with what was learned on the others.
@@ -72,7 +72,8 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    /// Calls `learn` on all tasks except those of a part, and rates the result on the part.
+    /// Learns on all tasks except those of a part, and rates the result on the part. `learn` is given these sets of tasks,
+    /// one for each part, then all tasks; `rate` says what something learned does.
     ///
     /// Parts rate the way of tuning, on fewer tasks than there are; what is shipped may be bolder or more cautious. So the
     /// intervals allow for how much the choices of the parts differ (the standard deviation of their rates on all tasks),
@@ -81,19 +82,30 @@ impl HeldOut {
     /// additional width; the error of nested cross-validation is too small (`reports/`, validity).
     ///
     /// Bates, Hastie & Tibshirani (2024), Cross-validation: what does it estimate and how well does it do it?, JASA 119.
-    pub(super) fn by_part(study: &Study, tasks: &[usize], learn: impl Fn(&[usize]) -> Option<Chosen>) -> Self {
-        let mut held_out = Self { runs: vec![TaskSums::default(); study.runs().len()], ..Self::default() };
-        let mut all = Vec::new();
-        for fold in folds(study, tasks, FOLDS) {
-            let others: Vec<usize> = tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
-            held_out.parts += 1;
-            let Some(chosen) = learn(&others) else {
+    pub(super) fn by_part<L>(
+        study: &Study,
+        tasks: &[usize],
+        learn: impl FnOnce(&[Vec<usize>]) -> Vec<Option<L>>,
+        rate: impl Fn(&L) -> Chosen,
+    ) -> Self {
+        let folds = folds(study, tasks, FOLDS);
+        let others =
+            |fold: &Vec<usize>| tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
+        let mut sets: Vec<Vec<usize>> = folds.iter().map(others).collect();
+        sets.push(tasks.to_vec());
+        let learned = learn(&sets);
+        let mut held_out =
+            Self { parts: folds.len(), runs: vec![TaskSums::default(); study.runs().len()], ..Self::default() };
+        let mut estimates = Vec::new();
+        for (fold, learned) in folds.iter().zip(&learned) {
+            let Some(learned) = learned else {
                 held_out.refused += 1;
                 continue;
             };
+            let chosen = rate(learned);
             let of_fold = chosen.totals.tasks.iter().copied().filter(|(task, _)| fold.binary_search(task).is_ok());
             held_out.totals.tasks.extend(of_fold);
-            all.push(chosen.totals);
+            estimates.push(chosen.totals.estimates());
             for run in fold.iter().flat_map(|task| study.tasks()[*task].runs.clone()) {
                 if let Some(totals) = chosen.runs.get(run) {
                     held_out.runs[run] = *totals;
@@ -102,7 +114,8 @@ impl HeldOut {
             held_out.chosen.push(chosen.name);
         }
         held_out.totals.tasks.sort_unstable_by_key(|(task, _)| *task);
-        held_out.totals.choice = Choosing::from_shipped(learn(tasks).map(|shipped| shipped.totals).as_ref(), &all);
+        let shipped = learned.last().and_then(Option::as_ref).map(|shipped| rate(shipped).totals.estimates());
+        held_out.totals.choice = Choosing::from_shipped(shipped, &estimates);
         held_out
     }
 
@@ -128,26 +141,34 @@ impl<'s> Tuner<'s> {
 
     /// Walks the catalogue on these tasks and chooses.
     pub fn tune(&self, tasks: &[usize], appetite: Appetite) -> Tuned {
-        self.0.tune(tasks, appetite)
+        self.0.tune_each(&[tasks.to_vec()], appetite).remove(0)
     }
 
-    /// The held-out totals of a way to choose a limit.
-    fn held_out_limit(&self, tasks: &[usize], choose: impl Fn(&[usize]) -> Option<LimitIx>) -> HeldOut {
+    /// The walk whose first limit that did not pass needs the fewest further tasks with a success, none of them killed,
+    /// and their number. `tasks` are those that were walked on, in ascending order.
+    pub fn nearest(&self, tuned: &Tuned, tasks: &[usize], alpha: f64) -> Option<(u64, Walk)> {
+        let walks = tuned.walks.iter().filter_map(|walk| Some((self.0.missing(walk, tasks, alpha)?, *walk)));
+        walks.min_by_key(|(missing, _)| *missing)
+    }
+
+    /// The held-out totals of a way to choose a limit on each of some sets of tasks.
+    fn held_out_limit(&self, tasks: &[usize], choose: impl FnOnce(&[Vec<usize>]) -> Vec<Option<LimitIx>>) -> HeldOut {
         let study = self.study();
-        HeldOut::by_part(study, tasks, |others| {
-            let at = choose(others)?;
-            Some(Chosen::from_study(study, tasks, study.rule(at).to_string(), |run| study.fate(at, run)))
+        HeldOut::by_part(study, tasks, choose, |at| {
+            Chosen::from_study(study, tasks, study.rule(*at).to_string(), |run| study.fate(*at, run))
         })
     }
 
     /// The held-out totals of the whole catalogue.
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        self.held_out_limit(tasks, |others| Some(self.tune(others, appetite).chosen.ok()?.at))
+        let limit = |tuned: Tuned| Some(tuned.chosen.ok()?.at);
+        self.held_out_limit(tasks, |sets| self.0.tune_each(sets, appetite).into_iter().map(limit).collect())
     }
 
     /// The held-out totals of the budget alone.
     pub fn held_out_budget(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        self.held_out_limit(tasks, |others| Some(LimitIx { family: 0, limit: self.budget(others, appetite)? }))
+        let limit = |tasks: &Vec<usize>| Some(LimitIx { family: 0, limit: self.budget(tasks, appetite)? });
+        self.held_out_limit(tasks, |sets| sets.iter().map(limit).collect())
     }
 
     /// The boldest certified budget, walked on its own at half of delta.
@@ -185,6 +206,6 @@ impl<'s> Tuner<'s> {
 
     /// The held-out totals of [`Self::single`].
     pub fn held_out_single(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        self.held_out_limit(tasks, |others| self.single(others, appetite))
+        self.held_out_limit(tasks, |sets| sets.iter().map(|tasks| self.single(tasks, appetite)).collect())
     }
 }

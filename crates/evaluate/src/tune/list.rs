@@ -58,7 +58,7 @@ impl RuleList {
         if self.rules.iter().any(|at| study.is_unread(at.family, run)) {
             return Fate::Unread;
         }
-        study.fate_at(run, self.end(study, run))
+        self.end(study, run).map_or(Fate::Untouched, Fate::Stopped)
     }
 }
 
@@ -103,7 +103,7 @@ impl Study {
         }
         let family = &self.families()[at.family];
         let (comparator, limit) = (family.first_rule().comparator, family.limits()[at.limit]);
-        let readings = (0..).map(EndIx::new).zip(self.readings(at.family, run));
+        let readings = (0..).map(EndIx::new).zip(self.readings(at.family, run).iter().copied());
         let mut later = readings.skip_while(|(end, _)| of.steps_paid(*end) < from_step);
         later.find(|(_, reading)| comparator.passes(*reading, limit)).map(|(end, _)| end)
     }
@@ -170,10 +170,13 @@ impl<'s> Learner<'s> {
     /// The held-out totals of learning a list.
     pub fn held_out(&self, tasks: &[usize], options: ListOptions) -> HeldOut {
         let study = self.study;
-        HeldOut::by_part(study, tasks, |others| {
-            let list = self.learn(others, options)?.list;
-            Some(Chosen::from_study(study, tasks, list.name(study), |run| list.fate(study, run)))
-        })
+        let list = |tasks: &Vec<usize>| Some(self.learn(tasks, options)?.list);
+        HeldOut::by_part(
+            study,
+            tasks,
+            |sets| sets.iter().map(list).collect(),
+            |list| Chosen::from_study(study, tasks, list.name(study), |run| list.fate(study, run)),
+        )
     }
 
     /// Learns on all tasks, and finds the step from the losses of each fifth under the list learned without it.
@@ -284,7 +287,7 @@ impl<'s> Learner<'s> {
             for run in task.runs.clone().filter(|run| outcome(*run) != Outcome::Unknown) {
                 runs.push((run, if is_success(&run) { 1.0 / (n * successes as f64) } else { 0.0 }));
                 // Runs that do not record the amount can save nothing of it.
-                recorded += self.study.runs()[run].recorded().unwrap_or(0.0);
+                recorded += self.study.runs()[run].recorded(self.study.unit()).unwrap_or(0.0);
             }
         }
         ListRuns { runs, recorded: recorded.max(f64::MIN_POSITIVE) }
@@ -299,7 +302,7 @@ impl<'s> Learner<'s> {
             if of.kills(end) {
                 killed += weight;
             } else {
-                saved += of.saved(end);
+                saved += of.saved(end, self.study.unit());
             }
         }
         saved / runs.recorded - price * killed

@@ -22,9 +22,11 @@ pub use by_class::{ClassLimit, TunedClass, TunedClasses, tune_classes};
 pub use catalogue::{BUDGETS, Family, catalogue, pool};
 pub use certificate::{Shipped, grounds};
 pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};
-pub use contender::{Contender, best_contender, held_out_contender};
+pub use contender::{Contender, Contenders};
 pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};
 
 pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};
-pub use study::{Choosing, Fate, LimitIx, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE};
+pub use study::{
+    Choosing, EndIx, Fate, KeptReadings, LimitIx, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE,
+};
 pub use walk::{Appetite, Walk, clean_tasks_needed};

@@ -1,15 +1,13 @@
 //! What tuning found as candidates for [`decide`](crate::aggregate::decide), so that it is judged as a comparison
 //! judges stacks.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::collections::BTreeSet;
 
 use super::study::EndIx;
 use super::{Appetite, Fate, LimitIx, Study};
 use crate::aggregate::{
-    Candidate, Entrant, LEVEL, Over, ShipTerms, TaskSums, cost_at_worst, is_open, killed_of_all, known_share,
-    saved_at_worst,
+    Candidate, Entrant, LEVEL, Over, ShipDecision, ShipTerms, TaskSums, allowed, best_allowed, cost_at_worst, decide,
+    is_open, killed_of_all, known_share, saved_at_worst,
 };
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, net_worth};
@@ -23,8 +21,8 @@ impl Study {
             let of = &self.runs()[run];
             let effect = match fate(run) {
                 Fate::Untouched => of.effect(None, self.unit()),
-                Fate::Stopped(point) => of.effect(Some(point), self.unit()),
-                Fate::Unread => of.unread_effect(self.loses(run, Fate::Unread)),
+                Fate::Stopped(end) => of.effect(Some(end), self.unit()),
+                Fate::Unread => of.unread_effect(self.loses(run, Fate::Unread), self.unit()),
             };
             sums.add(&effect, Over::All);
         }
@@ -76,94 +74,182 @@ pub(super) fn candidate(tasks: &[&TaskSums], appetite: Appetite, entrant: Entran
     }
 }
 
+/// What decides between two strategies on one task: what they cost, and the successes they kill.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stake {
+    cost: CostSums,
+    killed: u64,
+}
+
+impl Stake {
+    /// The stakes of a strategy with these effects by task.
+    pub(super) fn by_task<'a>(tasks: impl IntoIterator<Item = &'a TaskSums>) -> Vec<Self> {
+        tasks.into_iter().map(|task| Self { cost: task.cost, killed: task.killed.high.hits }).collect()
+    }
+
+    fn worth(&self, price: f64) -> f64 {
+        self.cost.spent_without - self.cost.spent_with - price * self.killed as f64
+    }
+}
+
 /// Whether the tasks leave open which of two strategies makes successes cheaper, or is worth more at a price: compared
 /// task by task, as [`Contest`](crate::aggregate::Contest) does.
-pub(super) fn is_equal(a: &[&TaskSums], b: &[&TaskSums], price: Option<f64>) -> bool {
+fn is_equal(a: &[Stake], b: &[Stake], price: Option<f64>) -> bool {
     let pairs = || a.iter().zip(b).filter(|(a, _)| a.cost.n > 0);
     if let Some(price) = price {
-        let worth = |task: &TaskSums| task.unspent() - price * task.killed.high.hits as f64;
-        let sums: Vec<ClusterSums> =
-            pairs().map(|(a, b)| ClusterSums::of_runs([(worth(a) - worth(b), a.cost.n as f64)])).collect();
+        let worth =
+            |(a, b): (&Stake, &Stake)| ClusterSums::of_runs([(a.worth(price) - b.worth(price), a.cost.n as f64)]);
+        let sums: Vec<ClusterSums> = pairs().map(worth).collect();
         return is_open(&free_ratio_estimate(&sums, LEVEL), 0.0);
     }
-    let against = |a: &CostSums, b: &CostSums| CostSums {
-        spent_without: b.spent_with,
-        successes_without: b.successes_with,
-        ..*a
+    let against = |(a, b): (&Stake, &Stake)| CostSums {
+        spent_without: b.cost.spent_with,
+        successes_without: b.cost.successes_with,
+        ..a.cost
     };
-    let sums: Vec<CostSums> = pairs().map(|(a, b)| against(&a.cost, &b.cost)).collect();
+    let sums: Vec<CostSums> = pairs().map(against).collect();
     is_open(&cost_estimate(&sums, LEVEL), 1.0)
 }
 
-/// What one limit does, by task: those that it leaves as they are, are not listed.
-struct Touched {
-    /// The run and the end of every stop.
-    stops: Vec<(usize, EndIx)>,
-    effects: BTreeMap<usize, TaskSums>,
+/// The choice between candidates on one set of tasks. It looks at them three times, so that what a candidate does by task
+/// is needed for one candidate at a time only: to rate it, to keep what decides if it has the best numbers, and to compare
+/// it with that one.
+pub(super) struct SetChoice<'t> {
+    tasks: &'t [usize],
+    candidates: Vec<Candidate>,
+    /// The one with the best numbers of those that may be shipped, and what decides between it and the others.
+    best: Option<usize>,
+    best_stakes: Vec<Stake>,
+    /// The others that may be shipped.
+    rivals: BTreeSet<usize>,
+    /// Those of them that are equal to it within chance.
+    equals: BTreeSet<usize>,
 }
 
-/// What the limits of every family do, each computed once, when it is first asked for.
-#[derive(Default)]
-pub(super) struct EffectsByLimit {
-    limits: RefCell<BTreeMap<LimitIx, Rc<Touched>>>,
-    /// By family: the effects by task where no limit stops anything.
-    untouched: RefCell<BTreeMap<usize, Rc<Vec<TaskSums>>>>,
+impl<'t> SetChoice<'t> {
+    /// A choice without any candidate yet.
+    pub(super) fn new(tasks: &'t [usize]) -> Self {
+        let (rivals, equals) = (BTreeSet::new(), BTreeSet::new());
+        Self { tasks, candidates: Vec::new(), best: None, best_stakes: Vec::new(), rivals, equals }
+    }
+
+    /// The tasks.
+    pub(super) fn tasks(&self) -> &'t [usize] {
+        self.tasks
+    }
+
+    /// Adds a candidate.
+    pub(super) fn add(&mut self, candidate: &Candidate) {
+        self.candidates.push(*candidate);
+    }
+
+    /// Finds the one with the best numbers, after all were added.
+    pub(super) fn find_best(&mut self, appetite: Appetite) {
+        let allowed = allowed(&self.candidates, appetite.terms());
+        self.best = best_allowed(&allowed).map(|(best, _)| best);
+        self.rivals = allowed.iter().map(|(nth, _)| *nth).filter(|nth| Some(*nth) != self.best).collect();
+    }
+
+    /// The one with the best numbers.
+    pub(super) fn best(&self) -> Option<usize> {
+        self.best
+    }
+
+    /// Sets what decides between that one and the others.
+    pub(super) fn set_best(&mut self, stakes: Vec<Stake>) {
+        self.best_stakes = stakes;
+    }
+
+    /// Whether a candidate is to be compared with the best.
+    pub(super) fn is_rival(&self, candidate: usize) -> bool {
+        self.rivals.contains(&candidate)
+    }
+
+    /// Compares a candidate with the best.
+    pub(super) fn compare(&mut self, candidate: usize, stakes: &[Stake], appetite: Appetite) {
+        if is_equal(stakes, &self.best_stakes, appetite.lost_success_costs) {
+            self.equals.insert(candidate);
+        }
+    }
+
+    /// The candidates, and what is decided between them.
+    pub(super) fn decide(self, appetite: Appetite) -> (Vec<Candidate>, ShipDecision) {
+        let decision = decide(&self.candidates, appetite.terms(), |nth, _| self.equals.contains(&nth));
+        (self.candidates, decision)
+    }
 }
 
-/// A limit with what it does.
-pub(super) struct Limit {
+/// What one limit of a family does to the runs of a study. Moving from limit to limit costs what changes, so it is cheap
+/// in the order of the limits.
+pub(super) struct LimitEffects<'s> {
+    study: &'s Study,
     family: usize,
-    untouched: Rc<Vec<TaskSums>>,
-    touched: Rc<Touched>,
+    /// Where each run is stopped.
+    ends: Vec<Option<EndIx>>,
+    n_stopped: usize,
+    /// What becomes of each task.
+    sums: Vec<TaskSums>,
+    moves: u64,
 }
 
-impl Limit {
+impl<'s> LimitEffects<'s> {
+    /// What a limit does that stops nothing.
+    pub(super) fn new(study: &'s Study, family: usize) -> Self {
+        let fate = |run| if study.is_unread(family, run) { Fate::Unread } else { Fate::Untouched };
+        let sums = study.all_tasks().into_iter().map(|task| study.sums(task, fate)).collect();
+        Self { study, family, ends: vec![None; study.runs().len()], n_stopped: 0, sums, moves: 0 }
+    }
+
+    /// Goes to the limit with this index.
+    pub(super) fn move_to(&mut self, limit: usize) {
+        let (study, family) = (self.study, self.family);
+        let mut has_moved = false;
+        for (nth, task) in study.tasks().iter().enumerate() {
+            let mut is_same = true;
+            for run in task.runs.clone().filter(|run| !study.is_unread(family, *run)) {
+                let end = study.end_at(LimitIx { family, limit }, run);
+                if end != self.ends[run] {
+                    self.n_stopped -= usize::from(self.ends[run].is_some());
+                    self.n_stopped += usize::from(end.is_some());
+                    self.ends[run] = end;
+                    is_same = false;
+                }
+            }
+            if !is_same {
+                let fate = |run| {
+                    if study.is_unread(family, run) {
+                        Fate::Unread
+                    } else {
+                        self.ends[run].map_or(Fate::Untouched, Fate::Stopped)
+                    }
+                };
+                self.sums[nth] = study.sums(nth, fate);
+                has_moved = true;
+            }
+        }
+        self.moves += u64::from(has_moved);
+    }
+
+    /// How often a move changed where a run is stopped. As long as all moves are towards bolder limits, or all towards
+    /// more cautious ones, two limits with the same number stop the same runs at the same points.
+    pub(super) fn moves(&self) -> u64 {
+        self.moves
+    }
+
     /// Whether it stops anything.
     pub(super) fn acts(&self) -> bool {
-        !self.touched.stops.is_empty()
-    }
-
-    /// Whether it stops the same runs at the same points as another.
-    pub(super) fn is_as(&self, other: &Self) -> bool {
-        self.touched.stops == other.touched.stops
-    }
-
-    fn effects(&self, tasks: &[usize]) -> Vec<&TaskSums> {
-        tasks.iter().map(|task| self.touched.effects.get(task).unwrap_or(&self.untouched[*task])).collect()
+        self.n_stopped > 0
     }
 
     /// Rates it on these tasks.
-    pub(super) fn rate(&self, study: &Study, tasks: &[usize], appetite: Appetite) -> Candidate {
-        let entrant = Entrant { hosts: study.families()[self.family].hosts(), rules: 1, place: None };
-        candidate(&self.effects(tasks), appetite, entrant)
+    pub(super) fn rate(&self, tasks: &[usize], appetite: Appetite) -> Candidate {
+        let entrant = Entrant { hosts: self.study.families()[self.family].hosts(), rules: 1, place: None };
+        let effects: Vec<&TaskSums> = tasks.iter().map(|task| &self.sums[*task]).collect();
+        candidate(&effects, appetite, entrant)
     }
 
-    /// Whether these tasks leave open which of two limits is better.
-    pub(super) fn is_equal(&self, other: &Self, tasks: &[usize], appetite: Appetite) -> bool {
-        is_equal(&self.effects(tasks), &other.effects(tasks), appetite.lost_success_costs)
-    }
-}
-
-impl EffectsByLimit {
-    /// A limit of a family.
-    pub(super) fn limit(&self, study: &Study, at: LimitIx) -> Limit {
-        let family = at.family;
-        let untouched = Rc::clone(self.untouched.borrow_mut().entry(family).or_insert_with(|| {
-            let fate = |run| if study.is_unread(family, run) { Fate::Unread } else { Fate::Untouched };
-            Rc::new(study.all_tasks().into_iter().map(|task| study.sums(task, fate)).collect())
-        }));
-        let touched = Rc::clone(self.limits.borrow_mut().entry(at).or_insert_with(|| {
-            let mut touched = Touched { stops: Vec::new(), effects: BTreeMap::new() };
-            for (nth, task) in study.tasks().iter().enumerate() {
-                let before = touched.stops.len();
-                let read = task.runs.clone().filter(|run| !study.is_unread(family, *run));
-                touched.stops.extend(read.filter_map(|run| Some((run, study.end_at(at, run)?))));
-                if touched.stops.len() > before {
-                    touched.effects.insert(nth, study.sums(nth, |run| study.fate(at, run)));
-                }
-            }
-            Rc::new(touched)
-        }));
-        Limit { family, untouched, touched }
+    /// What decides between it and another on these tasks.
+    pub(super) fn stakes(&self, tasks: &[usize]) -> Vec<Stake> {
+        Stake::by_task(tasks.iter().map(|task| &self.sums[*task]))
     }
 }

@@ -48,13 +48,13 @@ fn corpus(n: usize, loops: usize) -> Vec<Run> {
 }
 
 fn name(study: &Study, run: usize) -> &str {
-    study.runs()[run].extract().shared().run_id()
+    study.runs()[run].facts().run_id()
 }
 
 fn study(runs: &[Run], families: Vec<Family>) -> Study {
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
-    Study::new(extracts, families, &plan).in_unit(Unit::Steps)
+    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
+    Study::from_extracts(extracts, families, &plan, KeptReadings::All).in_unit(Unit::Steps)
 }
 
 /// What is shipped, by its rule, or the reason why nothing is.
@@ -229,7 +229,7 @@ proptest! {
                 let (paid, kills, saved) = replayed(run, &of.stack("s", limit));
                 prop_assert_eq!(stop.map(|stop| on.steps_paid(stop)), paid, "{}", of.rule(limit));
                 prop_assert_eq!(stop.is_some_and(|stop| on.kills(stop)), kills);
-                prop_assert_eq!(stop.map_or(0.0, |stop| on.saved(stop)), saved);
+                prop_assert_eq!(stop.map_or(0.0, |stop| on.saved(stop, study.unit())), saved);
             }
         }
     }
@@ -255,7 +255,7 @@ proptest! {
         for at in 0..study.runs().len() {
             let run = runs.iter().find(|run| run.header.run_id == name(&study, at)).unwrap();
             let paid = match list.fate(&study, at) {
-                Fate::Stopped(point) => Some(study.runs()[at].extract().shared().ledger().until(point).steps),
+                Fate::Stopped(end) => Some(study.runs()[at].steps_paid(end)),
                 _ => None,
             };
             prop_assert_eq!(paid, replayed(run, &stack).0, "{}", &text);

@@ -1,6 +1,5 @@
 //! The walk of one family from cautious to bold, and how far it is certified.
 
-use super::rate::EffectsByLimit;
 use super::{Family, Fate, Study, names_too_few_tasks};
 use crate::stats::Bound;
 use crate::stats::gaffke::Surpluses;
@@ -47,8 +46,6 @@ pub(super) struct Walks<'s> {
     /// For each family, the losses of its limits in order, up to the limit that kills in more than half of the tasks:
     /// no walk gets that far.
     losses: Vec<Vec<Losses>>,
-    /// What the limits do, as far as anybody asked.
-    pub(super) effects: EffectsByLimit,
 }
 
 /// How far one family is certified.
@@ -64,8 +61,6 @@ pub struct Walk {
     pub p: Option<f64>,
     /// The p-value of the first limit that did not.
     pub p_next: Option<f64>,
-    /// The number of further tasks with a success, none of them killed, with which that limit would pass.
-    pub missing: Option<u64>,
 }
 
 impl Walk {
@@ -80,12 +75,12 @@ impl<'s> Walks<'s> {
     pub(super) fn from_study(study: &'s Study) -> Self {
         let n_tasks = study.with_success(&study.all_tasks());
         let losses = (0..study.families().len()).map(|family| losses_of(study, family, n_tasks)).collect();
-        Self { study, losses, effects: EffectsByLimit::default() }
+        Self { study, losses }
     }
 
     /// Walks one family on some of the tasks, spending `delta`.
     pub(super) fn walk(&self, family: usize, tasks: &[usize], alpha: f64, delta: f64, bound: Bound) -> Walk {
-        let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None, missing: None };
+        let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None };
         if !names_too_few_tasks(self.study.without_task(), self.study.runs().len()) {
             self.walk_on(&mut walk, tasks, alpha, delta, bound);
         }
@@ -112,13 +107,21 @@ impl<'s> Walks<'s> {
             last = Some((key, p));
             if p > delta || p.is_nan() {
                 walk.p_next = Some(p);
-                walk.missing = surpluses(&here, n, alpha).clean_tasks_needed(delta);
                 return;
             }
             walk.passed += 1;
             walk.p = Some(p);
         }
         walk.p_next = None;
+    }
+
+    /// The number of further tasks with a success, none of them killed, with which the first limit that did not pass
+    /// would pass. `None` if all passed, and beyond a million.
+    pub(super) fn missing(&self, walk: &Walk, tasks: &[usize], alpha: f64) -> Option<u64> {
+        walk.p_next?;
+        let losses = self.losses[walk.family].get(walk.passed)?;
+        let here: Vec<&Loss> = losses.0.iter().filter(|loss| tasks.binary_search(&loss.task).is_ok()).collect();
+        surpluses(&here, self.study.with_success(tasks), alpha).clean_tasks_needed(walk.delta)
     }
 
     /// Walks every family. One whose limits all pass leaves its share to the others, as in a comparison.

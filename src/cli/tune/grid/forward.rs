@@ -19,7 +19,7 @@ pub(super) fn run(
     // What is wrong with the grid is wrong whatever the period.
     grid_of(args, path, file, plan, &recordings)?;
     let unit = Runs::unit_of(&recordings.searched);
-    let dated = Dated::new(recordings.searched.into_iter().map(|on| (on.shared().started_at(), on)), by)?;
+    let dated = Dated::new(recordings.searched.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
     let mut walk = Walk::new(by, &dated, unit);
     let mut past = Recordings { searched: Vec::new(), reported: None };
     for (period, runs) in dated.periods {

@@ -189,7 +189,7 @@ impl<'e> Runs<'e> {
 /// The kind of a run; `None` if it is ungraded.
 fn kind_of(on: &Extract) -> Option<LaneKind> {
     let course = on.shared().course();
-    match on.shared().outcome() {
+    match on.shared().facts().outcome() {
         Outcome::Unknown => None,
         _ if course.has_checkpoints() => Some(LaneKind::Others),
         Outcome::Failure => Some(LaneKind::Failures),

@@ -167,7 +167,7 @@ impl<'p, 'e> GridWalk<'p, 'e> {
         for block in self.runs.blocks() {
             for lane in block.start..block.start + block.len {
                 let Some(on) = self.runs.lanes()[lane] else { continue };
-                let is_success = on.shared().outcome() == Outcome::Success;
+                let is_success = on.shared().facts().outcome() == Outcome::Success;
                 if dark[lane / 64] >> (lane % 64) & 1 == 1 {
                     match block.kind {
                         LaneKind::Failures => base.excess.0 += excess,

@@ -6,12 +6,10 @@ mod totals;
 
 use super::Family;
 use crate::aggregate::{BestUnit, MeasuredRun, Picked, PrintedRun, Unit, fingerprint};
-use crate::replay::Holding;
-use crate::rule::{Comparator, Rule};
+use crate::rule::Rule;
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::Moment;
-pub(super) use run::EndIx;
-pub use run::{Fate, StudyRun};
+pub use run::{EndIx, Fate, KeptReadings, StudyRun};
 pub use tasks::TaskRuns;
 use tasks::tasks;
 pub use totals::{Choosing, Stratum, TaskTotals};
@@ -34,12 +32,10 @@ pub struct Study {
     runs: Vec<StudyRun>,
     tasks: Vec<TaskRuns>,
     families: Vec<Family>,
-    /// For each family and run, the readings that exceed all earlier ones, each with its end.
-    marks: Vec<Vec<Vec<(f64, EndIx)>>>,
-    /// For each family, its feature in an extract.
-    features: Vec<usize>,
-    /// For each family and run, whether its rules cannot be evaluated.
-    is_unread: Vec<Vec<bool>>,
+    /// For each family, its place among those that the runs were read for.
+    places: Vec<usize>,
+    /// For each family, the lowest and the highest reading of its signal at any end of any run that it can read.
+    ranges: Vec<Option<(f64, f64)>>,
     /// Families left out because their signal cannot be read on too many runs, with the number of those runs.
     unread: Vec<(String, usize)>,
     unit: Unit,
@@ -58,62 +54,64 @@ impl Study {
         plan
     }
 
-    /// Sorts the runs. `extracts` must be made with `plan`, which contains [`Study::plan`]. Families that cannot be read
-    /// on too many runs are left out, whatever the outcome of those runs.
-    pub fn new(extracts: Vec<Extract>, families: Vec<Family>, plan: &Plan) -> Self {
-        let measured: Vec<MeasuredRun> = extracts.iter().map(|on| MeasuredRun::of_run(on.shared())).collect();
+    /// The study of what was extracted from some runs with `plan`, which contains [`Study::plan`] of the families.
+    pub fn from_extracts(
+        extracts: impl IntoIterator<Item = Extract>,
+        families: Vec<Family>,
+        plan: &Plan,
+        kept: KeptReadings,
+    ) -> Self {
+        let run = |on: Extract| StudyRun::from_extract(&on, &families, plan, kept);
+        let runs = extracts.into_iter().map(run).collect();
+        Self::new(runs, families)
+    }
+
+    /// Sorts the runs, which were read for `families`. Families that cannot be read on too many runs are left out,
+    /// whatever the outcome of those runs.
+    pub fn new(mut runs: Vec<StudyRun>, families: Vec<Family>) -> Self {
+        let measured: Vec<MeasuredRun> =
+            runs.iter().map(|run| MeasuredRun::from_facts(run.facts(), run.whole())).collect();
         let unit = BestUnit::of_runs(&measured).unit;
-        let mut runs: Vec<StudyRun> = extracts.into_iter().map(|on| StudyRun::new(on, unit)).collect();
         runs.sort_by(|a, b| {
-            let (a, b) = (a.on.shared(), b.on.shared());
+            let (a, b) = (a.facts(), b.facts());
             (a.cluster(), a.run_id()).cmp(&(b.cluster(), b.run_id()))
         });
         let mut study = Self {
             tasks: tasks(&runs),
             runs,
             families: Vec::new(),
-            marks: Vec::new(),
-            features: Vec::new(),
-            is_unread: Vec::new(),
+            places: Vec::new(),
+            ranges: Vec::new(),
             unread: Vec::new(),
             unit,
         };
-        for family in families {
-            study.add(family, plan);
+        for (place, family) in families.into_iter().enumerate() {
+            study.add(place, family);
         }
         study
     }
 
-    fn add(&mut self, family: Family, plan: &Plan) {
-        let rule = family.first_rule();
-        let feature = plan.place(rule, Moment::AfterTools).expect("the plan reads the signals of the families");
-        let lacks = |run: &StudyRun| rule.needs().any(|need| run.on.holding(need) != Holding::Throughout);
-        let is_unread: Vec<bool> = self.runs.iter().map(lacks).collect();
-        let n_unread = is_unread.iter().filter(|is_unread| **is_unread).count();
+    fn add(&mut self, place: usize, family: Family) {
+        let n_unread = self.runs.iter().filter(|run| run.signal(place).is_unread).count();
         if n_unread as f64 > UNREADABLE * self.runs.len() as f64 {
-            self.unread.push((rule.signal.id.to_owned(), n_unread));
+            self.unread.push((family.first_rule().signal.id.to_owned(), n_unread));
             return;
         }
-        let marks = |(run, is_unread): (&StudyRun, &bool)| {
-            if *is_unread { Vec::new() } else { marks(run.on.early_readings(feature), &family) }
-        };
-        self.marks.push(self.runs.iter().zip(&is_unread).map(marks).collect());
-        self.features.push(feature);
-        self.is_unread.push(is_unread);
+        let ranges = self.runs.iter().filter_map(|run| run.signal(place).range);
+        self.ranges.push(ranges.reduce(|(low, high), run| (low.min(run.0), high.max(run.1))));
+        self.places.push(place);
         self.families.push(family);
     }
 
     /// The same study, with savings in `unit`.
     #[must_use]
-    pub fn in_unit(mut self, unit: Unit) -> Self {
-        self.unit = unit;
-        self.runs = self.runs.into_iter().map(|run| StudyRun::new(run.on, unit)).collect();
-        self
+    pub fn in_unit(self, unit: Unit) -> Self {
+        Self { unit, ..self }
     }
 
-    /// What was read of each run, ordered by suite, task and name.
-    pub fn into_extracts(self) -> Vec<Extract> {
-        self.runs.into_iter().map(|run| run.on).collect()
+    /// The runs, ordered by suite, task and name.
+    pub fn into_runs(self) -> Vec<StudyRun> {
+        self.runs
     }
 
     /// The runs, ordered by suite, task and name.
@@ -143,12 +141,12 @@ impl Study {
 
     /// The runs on which a family cannot be read, by index. Their successes count as killed by all of its limits.
     pub fn unread_by(&self, family: usize) -> impl Iterator<Item = usize> {
-        self.is_unread[family].iter().enumerate().filter(|(_, is_unread)| **is_unread).map(|(run, _)| run)
+        (0..self.runs.len()).filter(move |run| self.is_unread(family, *run))
     }
 
     /// How many runs name no task and count as tasks of their own.
     pub fn without_task(&self) -> usize {
-        self.runs.iter().filter(|run| !run.on.shared().has_task()).count()
+        self.runs.iter().filter(|run| !run.facts().has_task()).count()
     }
 
     /// Whether the runs with an outcome were picked by length, or by what the families read.
@@ -159,10 +157,11 @@ impl Study {
                 runs[run] = (at, self.runs[run].outcome().grade().is_some());
             }
         }
-        let steps = self.runs.iter().map(|run| (run.on.shared().ledger().whole().steps as f64).ln_1p()).collect();
+        let steps = self.runs.iter().map(|run| (run.whole().steps as f64).ln_1p()).collect();
         let mut facts: Vec<(String, Vec<f64>)> = vec![("steps".to_owned(), steps)];
-        for (family, marks) in self.families.iter().zip(&self.marks) {
-            let last = marks.iter().map(|marks| marks.last().map_or(0.0, |(reading, _)| reading.max(0.0).ln_1p()));
+        for (family, place) in self.families.iter().zip(&self.places) {
+            let records = self.runs.iter().map(|run| &run.signal(*place).records);
+            let last = records.map(|records| records.last().map_or(0.0, |(reading, _)| reading.max(0.0).ln_1p()));
             facts.push((family.first_rule().signal.id.to_owned(), last.collect()));
         }
         Picked::of_readings(&runs, &facts)
@@ -176,32 +175,27 @@ impl Study {
     /// A fingerprint of the runs: the same as that of every other certificate of these recordings.
     pub fn fingerprint(&self) -> String {
         fingerprint(self.runs.iter().map(|run| {
-            let shared = run.on.shared();
+            let facts = run.facts();
             PrintedRun {
-                cluster: shared.cluster(),
-                run_id: shared.run_id(),
-                steps: shared.ledger().whole().steps,
-                outcome: run.outcome(),
+                cluster: facts.cluster(),
+                run_id: facts.run_id(),
+                steps: run.whole().steps,
+                outcome: facts.outcome(),
             }
         }))
     }
 
     /// The end at which the family's rule at `limit` first fires on a run that it can read.
     pub(in crate::tune) fn first(&self, family: usize, limit: f64, run: usize) -> Option<EndIx> {
-        let marks = &self.marks[family][run];
+        let records = &self.runs[run].signal(self.places[family]).records;
         let comparator = self.families[family].first_rule().comparator;
-        let at = marks.partition_point(|(reading, _)| !comparator.passes(*reading, limit));
-        marks.get(at).map(|(_, end)| *end)
+        let at = records.partition_point(|(reading, _)| !comparator.passes(*reading, limit));
+        records.get(at).map(|(_, end)| *end)
     }
 
     /// Whether the family's rules cannot be evaluated on a run.
     pub(in crate::tune) fn is_unread(&self, family: usize, run: usize) -> bool {
-        self.is_unread[family][run]
-    }
-
-    /// What becomes of a run that is stopped at this end, if at any.
-    pub(in crate::tune) fn fate_at(&self, run: usize, end: Option<EndIx>) -> Fate {
-        end.map_or(Fate::Untouched, |end| Fate::Stopped(self.runs[run].point_at(end)))
+        self.runs[run].signal(self.places[family]).is_unread
     }
 
     /// Whether the limit would fire at some reading from `low` to `high`.
@@ -210,20 +204,15 @@ impl Study {
         comparator.passes(low, limit) || comparator.passes(high, limit)
     }
 
-    /// The readings of a family's signal at the ends of a run; NaN where it has none.
-    pub(in crate::tune) fn readings(&self, family: usize, run: usize) -> impl Iterator<Item = f64> {
-        self.runs[run].on.early_readings(self.features[family])
+    /// The readings of a family's signal at the ends of a run, NaN where it has none; none unless all were kept.
+    pub(in crate::tune) fn readings(&self, family: usize, run: usize) -> &[f64] {
+        &self.runs[run].signal(self.places[family]).all
     }
 
     /// The lowest and the highest reading of a family's signal at any end of any run that it can read; `None` if there
     /// is no reading.
     pub fn range(&self, family: usize) -> Option<(f64, f64)> {
-        let runs = (0..self.runs.len()).filter(|run| !self.is_unread(family, *run));
-        let readings = runs.flat_map(|run| self.readings(family, run)).filter(|reading| !reading.is_nan());
-        readings.fold(None, |range, reading| match range {
-            None => Some((reading, reading)),
-            Some((low, high)) => Some((reading.min(low), reading.max(high))),
-        })
+        self.ranges[family]
     }
 
     /// Indices of all tasks.
@@ -235,16 +224,4 @@ impl Study {
     pub fn with_success(&self, tasks: &[usize]) -> u64 {
         tasks.iter().filter(|task| self.tasks[**task].has_success).count() as u64
     }
-}
-
-/// Readings that exceed all earlier ones: strictly rising, or strictly falling if the limit is an upper one.
-fn marks(readings: impl Iterator<Item = f64>, family: &Family) -> Vec<(f64, EndIx)> {
-    let falls = matches!(family.first_rule().comparator, Comparator::AtMost | Comparator::LessThan);
-    let mut marks: Vec<(f64, EndIx)> = Vec::new();
-    for (reading, at) in readings.zip((0..).map(EndIx::new)).filter(|(reading, _)| !reading.is_nan()) {
-        if marks.last().is_none_or(|(last, _)| if falls { reading < *last } else { reading > *last }) {
-            marks.push((reading, at));
-        }
-    }
-    marks
 }

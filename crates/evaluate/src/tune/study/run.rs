@@ -1,13 +1,16 @@
 //! One run to tune on, and what a stop after each of its steps would do.
 
-use crate::aggregate::{Ends, RunEffect, Spending, Unit};
-use crate::sweep::engine::Extract;
-use crate::transcript::{Moment, Outcome, Point};
-use crate::verdict::{Doubts, Verdict};
+use crate::aggregate::{Ends, RecordedRun, RunEffect, Spending, Unit};
+use crate::replay::Holding;
+use crate::rule::Comparator;
+use crate::sweep::engine::{Extract, Plan};
+use crate::transcript::{Moment, Outcome};
+use crate::tune::Family;
+use crate::verdict::{Amounts, Doubts, Verdict};
 
 /// An end of a run: the index of a step after which a stop would be early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::tune) struct EndIx(u32);
+pub struct EndIx(u32);
 
 impl EndIx {
     /// The end after the step with that index.
@@ -20,24 +23,48 @@ impl EndIx {
     }
 }
 
-/// One run to tune on: what the engine reads of it, and the result of a stop after each step.
+/// One run to tune on: what the recording says about it, and the result of a stop after each step. It holds a few
+/// kilobytes, whatever was recorded.
+#[derive(Clone)]
 pub struct StudyRun {
-    pub(super) on: Extract,
+    facts: RecordedRun,
+    whole: Amounts,
+    /// By unit, what it spends without a stop; `None` if it does not record it.
+    unstopped: [Option<Spending>; Unit::ALL.len()],
     /// One entry for each step after which a stop would be early, that is, before everything recorded has happened.
     ends: Vec<TrackEnd>,
-    /// What it spends without a stop; `None` if it does not record it.
-    whole: Option<Spending>,
+    /// By family, what its signal reads.
+    signals: Vec<SignalReadings>,
 }
 
 /// A stop after the tools of one step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct TrackEnd {
-    point: Point,
-    /// Model calls paid for by then.
-    steps: u64,
-    /// Spent by then; `None` if the run does not record it.
-    spent: Option<f64>,
+    /// Spent by then, by unit; NaN if the run does not record it.
+    spent: [f64; Unit::ALL.len()],
     verdict: Verdict,
+}
+
+/// What a signal reads at the ends of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SignalReadings {
+    /// Whether the rules of its family cannot be evaluated.
+    pub(super) is_unread: bool,
+    /// Readings that exceed all earlier ones, each with its end.
+    pub(super) records: Vec<(f64, EndIx)>,
+    /// The lowest and the highest reading.
+    pub(super) range: Option<(f64, f64)>,
+    /// All readings, NaN where there is none; nothing unless they were asked for.
+    pub(super) all: Vec<f64>,
+}
+
+/// Which readings of a run are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptReadings {
+    /// Those that exceed all earlier ones: enough for limits.
+    Records,
+    /// All: lists of rules that are armed from a step on need them.
+    All,
 }
 
 /// What becomes of a run under a rule or a stack.
@@ -45,41 +72,56 @@ struct TrackEnd {
 pub enum Fate {
     /// It is not stopped early.
     Untouched,
-    /// It is stopped early at this point.
-    Stopped(Point),
+    /// It is stopped early at this end.
+    Stopped(EndIx),
     /// Some rule cannot be evaluated on it.
     Unread,
 }
 
 impl StudyRun {
-    pub(super) fn new(on: Extract, unit: Unit) -> Self {
-        let ledger = on.shared().ledger();
-        let end = |point: Point| {
+    /// What is needed of a run to tune limits of `families`. The extract must be made with `plan`, which contains
+    /// [`Study::plan`](super::Study::plan) of them.
+    pub fn from_extract(on: &Extract, families: &[Family], plan: &Plan, kept: KeptReadings) -> Self {
+        let (ledger, course) = (on.shared().ledger(), on.shared().course());
+        let mut ends: Vec<TrackEnd> = Vec::new();
+        for point in on.early_points(Moment::AfterTools) {
             let by = ledger.until(point);
-            TrackEnd {
-                point,
-                steps: by.steps,
-                spent: unit.of_amounts(by),
-                verdict: on.shared().course().verdict(Some(point)),
-            }
-        };
-        let ends = on.early_points(Moment::AfterTools).map(end).collect();
-        Self { ends, whole: RunEffect::from_stop(on.shared(), None, unit).spending, on }
+            let spent = Unit::ALL.map(|unit| unit.of_amounts(by).unwrap_or(f64::NAN));
+            ends.push(TrackEnd { spent, verdict: course.verdict(Some(point)) });
+        }
+        ends.shrink_to_fit();
+        Self {
+            facts: on.shared().facts().clone(),
+            whole: ledger.whole(),
+            unstopped: Unit::ALL.map(|unit| RunEffect::from_stop(on.shared(), None, unit).spending),
+            ends,
+            signals: families.iter().map(|family| SignalReadings::from_extract(on, family, plan, kept)).collect(),
+        }
     }
 
-    /// What the engine reads of it.
-    pub fn extract(&self) -> &Extract {
-        &self.on
+    /// What the recording says about it.
+    pub fn facts(&self) -> &RecordedRun {
+        &self.facts
+    }
+
+    /// All that it spent.
+    pub fn whole(&self) -> Amounts {
+        self.whole
     }
 
     /// The recorded outcome.
     pub fn outcome(&self) -> Outcome {
-        self.on.shared().outcome()
+        self.facts.outcome()
     }
 
-    /// Total spent, in the study's unit; `None` if the recording does not tell.
-    pub fn recorded(&self) -> Option<f64> {
-        self.whole.map(|whole| whole.recorded)
+    /// Total spent; `None` if the recording does not tell.
+    pub fn recorded(&self, unit: Unit) -> Option<f64> {
+        self.unstopped[unit as usize].map(|whole| whole.recorded)
+    }
+
+    /// What the signal of a family reads.
+    pub(super) fn signal(&self, family: usize) -> &SignalReadings {
+        &self.signals[family]
     }
 
     /// Whether a stop at an end loses a recorded success.
@@ -87,18 +129,22 @@ impl StudyRun {
         self.ends[end.at()].verdict.is_fes()
     }
 
+    fn spent(&self, end: EndIx, unit: Unit) -> Option<f64> {
+        Some(self.ends[end.at()].spent[unit as usize]).filter(|spent| !spent.is_nan())
+    }
+
     /// Not spent because of a stop at an end.
-    pub(in crate::tune) fn saved(&self, end: EndIx) -> f64 {
-        let spent = self.ends[end.at()].spent;
-        match (self.whole, spent) {
-            (Some(whole), Some(spent)) => (whole.recorded - spent).max(0.0),
+    pub(in crate::tune) fn saved(&self, end: EndIx, unit: Unit) -> f64 {
+        match (self.recorded(unit), self.spent(end, unit)) {
+            (Some(recorded), Some(spent)) => (recorded - spent).max(0.0),
             _ => 0.0,
         }
     }
 
     /// Model calls paid for at an end.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of steps")]
     pub(in crate::tune) fn steps_paid(&self, end: EndIx) -> u64 {
-        self.ends[end.at()].steps
+        self.ends[end.at()].spent[Unit::Steps as usize] as u64
     }
 
     /// The last end; `None` if no stop would be early.
@@ -106,25 +152,22 @@ impl StudyRun {
         self.ends.len().checked_sub(1).map(EndIx::new)
     }
 
-    /// Where it would be stopped at an end.
-    pub(super) fn point_at(&self, end: EndIx) -> Point {
-        self.ends[end.at()].point
-    }
-
-    /// The same as [`RunEffect::from_stop`], looked up where the stop is after the tools.
-    pub(in crate::tune) fn effect(&self, stop: Option<Point>, unit: Unit) -> RunEffect {
-        let known = stop.and_then(|stop| self.ends.binary_search_by_key(&stop, |end| end.point).ok());
-        let Some(known) = known else { return RunEffect::from_stop(self.on.shared(), stop, unit) };
-        let TrackEnd { spent, verdict, .. } = self.ends[known];
-        let spending = match (self.whole, spent) {
+    /// What a stop at an end does, or no stop: the same as [`RunEffect::from_stop`].
+    pub(in crate::tune) fn effect(&self, stop: Option<EndIx>, unit: Unit) -> RunEffect {
+        let whole = self.unstopped[unit as usize];
+        let Some(end) = stop else {
+            let verdict = if self.outcome() == Outcome::Success { Verdict::CleanPass } else { Verdict::MissedStop };
+            return RunEffect::new(self.outcome(), verdict, false, whole);
+        };
+        let spending = match (whole, self.spent(end, unit)) {
             (Some(whole), Some(spent)) => Some(Spending { least_spent: spent, most_spent: Some(spent), ..whole }),
             _ => None,
         };
-        RunEffect::new(self.outcome(), verdict, true, spending)
+        RunEffect::new(self.outcome(), self.ends[end.at()].verdict, true, spending)
     }
 
     /// What a strategy does that cannot be read on the run: it may have lost the success, and spends everything.
-    pub(in crate::tune) fn unread_effect(&self, is_lost: bool) -> RunEffect {
+    pub(in crate::tune) fn unread_effect(&self, is_lost: bool, unit: Unit) -> RunEffect {
         let is_kept = self.outcome() == Outcome::Success && !is_lost;
         let may_be_stopped = self.last_end().is_some();
         let killed = match self.outcome() {
@@ -137,7 +180,37 @@ impl StudyRun {
             stopped: Ends { low: false, high: may_be_stopped },
             killed,
             kept: Ends::exactly(is_kept),
-            spending: self.whole.map(|whole| Spending { possible: None, ..whole }),
+            spending: self.unstopped[unit as usize].map(|whole| Spending { possible: None, ..whole }),
         }
+    }
+}
+
+impl SignalReadings {
+    fn from_extract(on: &Extract, family: &Family, plan: &Plan, kept: KeptReadings) -> Self {
+        let rule = family.first_rule();
+        if rule.needs().any(|need| on.holding(need) != Holding::Throughout) {
+            return Self { is_unread: true, ..Self::default() };
+        }
+        let feature = plan.place(rule, Moment::AfterTools).expect("the plan reads the signals of the families");
+        let falls = matches!(rule.comparator, Comparator::AtMost | Comparator::LessThan);
+        let mut read = Self::default();
+        for (reading, at) in on.early_readings(feature).zip((0..).map(EndIx::new)) {
+            if kept == KeptReadings::All {
+                read.all.push(reading);
+            }
+            if reading.is_nan() {
+                continue;
+            }
+            read.range = Some(match read.range {
+                None => (reading, reading),
+                Some((low, high)) => (reading.min(low), reading.max(high)),
+            });
+            if read.records.last().is_none_or(|(last, _)| if falls { reading < *last } else { reading > *last }) {
+                read.records.push((reading, at));
+            }
+        }
+        read.records.shrink_to_fit();
+        read.all.shrink_to_fit();
+        read
     }
 }

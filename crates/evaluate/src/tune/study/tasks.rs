@@ -26,7 +26,7 @@ pub struct TaskRuns {
 pub(super) fn tasks(runs: &[StudyRun]) -> Vec<TaskRuns> {
     let mut tasks: Vec<TaskRuns> = Vec::new();
     for (at, run) in runs.iter().enumerate() {
-        let (suite, name) = run.extract().shared().cluster();
+        let (suite, name) = run.facts().cluster();
         match tasks.last_mut().filter(|task| task.suite == suite && task.task == name) {
             Some(task) => task.runs.end = at + 1,
             None => tasks.push(TaskRuns {

@@ -26,17 +26,16 @@ pub struct Choosing {
 }
 
 impl Choosing {
-    /// From the totals on all tasks of what is chosen on all of them, and of what is chosen without each part.
-    pub(in crate::tune) fn from_shipped(shipped: Option<&TaskTotals>, parts: &[TaskTotals]) -> Self {
-        let rates: Vec<[Estimate; 2]> = parts.iter().map(TaskTotals::estimates).collect();
+    /// From the rates on all tasks of what is chosen on all of them, and of what is chosen without each part.
+    pub(in crate::tune) fn from_shipped(shipped: Option<[Estimate; 2]>, parts: &[[Estimate; 2]]) -> Self {
         let spread = |nth: usize| {
-            let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth].value).collect();
+            let rates: Vec<f64> = parts.iter().filter_map(|rates| rates[nth].value).collect();
             let n = rates.len() as f64;
             let mean = rates.iter().sum::<f64>() / n;
             let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
             if rates.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 }
         };
-        let seen = shipped.map(|shipped| shipped.estimates().map(|estimate| estimate.interval));
+        let seen = shipped.map(|rates| rates.map(|estimate| estimate.interval));
         Self { seen: seen.unwrap_or_default(), spread: [0, 1].map(spread) }
     }
 
@@ -52,7 +51,8 @@ impl FromIterator<(usize, TaskSums)> for TaskTotals {
 }
 
 impl TaskTotals {
-    fn estimates(&self) -> [Estimate; 2] {
+    /// Killed and saved.
+    pub(in crate::tune) fn estimates(&self) -> [Estimate; 2] {
         [self.killed(), self.saved()]
     }
 
@@ -110,9 +110,9 @@ impl Study {
     pub fn run_totals(&self, run: usize, fate: Fate) -> TaskSums {
         let of = &self.runs[run];
         let effect = match fate {
-            Fate::Unread => of.unread_effect(self.loses(run, fate)),
+            Fate::Unread => of.unread_effect(self.loses(run, fate), self.unit),
             Fate::Untouched => of.effect(None, self.unit),
-            Fate::Stopped(point) => of.effect(Some(point), self.unit),
+            Fate::Stopped(end) => of.effect(Some(end), self.unit),
         };
         let mut totals = TaskSums::default();
         totals.add(&effect, Over::Judged);
@@ -125,7 +125,7 @@ impl Study {
         of.outcome() == Outcome::Success
             && match fate {
                 Fate::Untouched => false,
-                Fate::Stopped(point) => of.on.shared().course().verdict(Some(point)).is_fes(),
+                Fate::Stopped(end) => of.kills(end),
                 Fate::Unread => of.last_end().is_some(),
             }
     }
@@ -150,7 +150,7 @@ impl Study {
         let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, TaskSums>> = BTreeMap::new();
         for (at, task) in self.tasks.iter().enumerate() {
             for run in task.runs.clone() {
-                let stratum = strata.entry((&task.suite, self.runs[run].on.shared().model())).or_default();
+                let stratum = strata.entry((&task.suite, self.runs[run].facts().model())).or_default();
                 stratum.entry(at).or_default().merge(&totals(run));
             }
         }
