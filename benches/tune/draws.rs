@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use whenstop::stats::Bound;
 use whenstop::sweep::engine::Extract;
 use whenstop::tune::{
-    Appetite, Contenders, Fate, KeptReadings, Learner, LimitIx, ListOptions, Shipped, Study, TaskTotals, Tuner,
-    catalogue, tasks_for_list,
+    Appetite, Contenders, Fate, Learner, LimitIx, ListOptions, Shipped, Study, TaskTotals, Tuner, catalogue,
+    tasks_for_list,
 };
 
-use super::Recordings;
+use super::{Recordings, study_of};
 
 const ALPHAS: [f64; 3] = [0.02, 0.05, 0.1];
 
@@ -107,7 +107,7 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
             let name = |extract: &Extract| format!("{}#{nth}", extract.shared().facts().cluster().1);
             drawn.extend(task.iter().map(|extract| Extract::clone(extract).of_task(&name(extract))));
         }
-        let sample = Study::from_extracts(drawn, catalogue(budget), plan, KeptReadings::Records).in_unit(study.unit());
+        let sample = study_of(&drawn, catalogue(budget), plan).in_unit(study.unit());
         let tuner = Tuner::new(&sample);
         for only_budget in [true, false] {
             for (at, alpha) in ALPHAS.into_iter().enumerate() {

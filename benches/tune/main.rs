@@ -17,7 +17,7 @@ use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::sweep::engine::{Extract, Plan};
 use whenstop::transcript::Run;
-use whenstop::tune::{KeptReadings, Study, catalogue, pool};
+use whenstop::tune::{Family, KeptReadings, Study, StudyRun, catalogue, pool};
 use whenstop::verdict::Assumptions;
 
 /// Recordings under a name: where they are, which runs, what savings are counted in, and what the budget is in.
@@ -72,6 +72,12 @@ struct Recordings {
     budget: &'static str,
 }
 
+fn study_of(extracts: &[Extract], families: Vec<Family>, plan: &Plan) -> Study {
+    let run = |on: &Extract| StudyRun::from_extract(on, &families, plan, KeptReadings::All);
+    let runs = extracts.iter().map(run).collect();
+    Study::new(runs, families)
+}
+
 fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
     let families = pool(case.budget);
     let plan = Study::plan(&families);
@@ -95,8 +101,8 @@ fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
         Some(unit) => study.in_unit(unit),
         None => study,
     };
-    let study = in_unit(Study::from_extracts(extracts.clone(), catalogue(case.budget), &plan, KeptReadings::Records));
-    let pool = in_unit(Study::from_extracts(extracts.clone(), families, &plan, KeptReadings::All));
+    let study = in_unit(study_of(&extracts, catalogue(case.budget), &plan));
+    let pool = in_unit(study_of(&extracts, families, &plan));
     let presets = rows.finish();
     Ok(Recordings { study, pool, presets, extracts, plan, budget: case.budget })
 }

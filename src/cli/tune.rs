@@ -35,8 +35,6 @@ use crate::framework::Kind;
 use crate::reader::LabelDraw;
 use crate::report::{Publication, Shard, refuse_foreign};
 use crate::stats::{Bound, error_at};
-use crate::sweep::engine::Extract;
-use crate::transcript::Run;
 use crate::tune::{
     Appetite, BUDGETS, Family, HeldOut, KeptReadings, Learner, ListOptions, Refusal, Shipped, Study, StudyRun, Tuned,
     Tuner, Walk, catalogue, pool, tasks_for_list,
@@ -249,13 +247,10 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let plan = Study::plan(&families);
     let kept = if args.learn { KeptReadings::All } else { KeptReadings::Records };
-    let study_run = |run: &Run| {
-        StudyRun::from_extract(&Extract::from_run(run, &plan, Assumptions::default()), &families, &plan, kept)
-    };
     let (mut runs, mut rows): (Vec<StudyRun>, _) = (Vec::new(), RowsBuilder::default());
     let report = args.corpus.process(
         output,
-        |run| (study_run(&run), comparison.rows_of(&run).0),
+        |run| (StudyRun::from_run(&run, &families, &plan, kept), comparison.rows_of(&run).0),
         |(run, of_run)| {
             runs.push(run);
             rows.extend(of_run);

@@ -13,7 +13,7 @@ use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::{Stack, StackFile};
 use whenstop::sweep::engine::{AxisChoice, Extract, GridWalk, Join, Plan, Product, Runs};
 use whenstop::transcript::Run;
-use whenstop::tune::{Contenders, KeptReadings, LimitIx, Study, TaskTotals, catalogue};
+use whenstop::tune::{Contenders, KeptReadings, LimitIx, Study, StudyRun, TaskTotals, catalogue};
 use whenstop::verdict::Assumptions;
 
 use crate::shared;
@@ -133,8 +133,8 @@ impl Found {
 fn study(runs: &[Run]) -> Study {
     let families = catalogue("steps");
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
-    Study::from_extracts(extracts, families, &plan, KeptReadings::Records)
+    let runs = runs.iter().map(|run| StudyRun::from_run(run, &families, &plan, KeptReadings::Records)).collect();
+    Study::new(runs, families)
 }
 
 /// Every stack of a file, under all three.

@@ -3,13 +3,12 @@
 
 use std::fmt::Write as _;
 use whenstop::stats::Bound;
-use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
 use whenstop::tune::{
-    Appetite, Fate, HeldOut, KeptReadings, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner, catalogue, pool,
+    Appetite, Family, Fate, HeldOut, KeptReadings, Learner, LimitIx, ListOptions, Study, StudyRun, TaskTotals, Tuner,
+    catalogue, pool,
 };
-use whenstop::verdict::Assumptions;
 
 use super::random::Random;
 use super::{Corpus, Row, repeat};
@@ -85,18 +84,18 @@ impl World {
 
 /// A study with the families that lists may use.
 fn study(runs: &[Run]) -> Study {
-    let families = pool("steps");
-    let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
-    Study::from_extracts(extracts, families, &plan, KeptReadings::All)
+    study_of(runs, pool("steps"))
 }
 
 /// The same with the catalogue alone.
 fn catalogued(runs: &[Run]) -> Study {
-    let families = catalogue("steps");
+    study_of(runs, catalogue("steps"))
+}
+
+fn study_of(runs: &[Run], families: Vec<Family>) -> Study {
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
-    Study::from_extracts(extracts, families, &plan, KeptReadings::All)
+    let runs = runs.iter().map(|run| StudyRun::from_run(run, &families, &plan, KeptReadings::All)).collect();
+    Study::new(runs, families)
 }
 
 /// What a shipped rule does to the truth: killed by task, killed of all, saved.

@@ -16,10 +16,7 @@ use crate::cli::output::{Format, Output};
 use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
 use crate::report::{write_atomically, write_folder};
-use crate::sweep::engine::Extract;
-use crate::transcript::Run;
 use crate::tune::{ClassLimit, Family, KeptReadings, Shipped, Study, StudyRun, TunedClass, TunedClasses, tune_classes};
-use crate::verdict::Assumptions;
 use crate::words::{chosen_percent as percent, digits};
 
 /// Tunes each class, shows the answers, and writes the folder.
@@ -28,13 +25,9 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
     let plan = Study::plan(&families);
     let read = ByArg::by(Some(by));
     let mut runs = Vec::new();
-    let study_run = |run: &Run| {
-        let on = Extract::from_run(run, &plan, Assumptions::default());
-        StudyRun::from_extract(&on, &families, &plan, KeptReadings::Records)
-    };
     let report = args.corpus.classed(Some(by)).process(
         output,
-        |run| (read.label(&run), study_run(&run)),
+        |run| (read.label(&run), StudyRun::from_run(&run, &families, &plan, KeptReadings::Records)),
         |one| runs.push(one),
     )?;
     let tuned = tune_classes(runs, &families, &args.budget, args.appetite());

@@ -177,14 +177,9 @@ impl TaskSums {
         (denominator > 0.0 && self.unlimited == 0).then(|| numerator / denominator)
     }
 
-    /// What was not spent, whatever became of the runs.
-    pub fn unspent(&self) -> f64 {
-        self.cost.spent_without - self.cost.spent_with
-    }
-
     /// What killed successes would still have spent: not a saving.
     pub fn forfeited(&self) -> f64 {
-        self.unspent() - self.useful.low.numerator
+        self.cost.unspent() - self.useful.low.numerator
     }
 
     /// Spending per success in the end over recorded spending per success; `None` if it is known only within bounds, no

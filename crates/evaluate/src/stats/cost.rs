@@ -28,6 +28,11 @@ pub struct CostSums {
 }
 
 impl CostSums {
+    /// What the strategy does not spend.
+    pub fn unspent(&self) -> f64 {
+        self.spent_without - self.spent_with
+    }
+
     /// Adds a run: what it spends and whether it is a success (0 or 1) with the strategy, and both as recorded.
     pub fn add(&mut self, spent: f64, kept: f64, recorded: f64, is_success: bool) {
         self.spent_with += spent;
@@ -76,9 +81,9 @@ impl CostSums {
     }
 
     /// What is not spent, of what is spent without it.
-    fn unspent(&self) -> ClusterSums {
+    fn saved(&self) -> ClusterSums {
         let mut sums = ClusterSums::default();
-        sums.add_either(self.spent_without - self.spent_with, self.spent_without);
+        sums.add_either(self.unspent(), self.spent_without);
         sums.n = self.n;
         sums
     }
@@ -133,7 +138,7 @@ impl CostParts {
         Some(Self {
             value,
             residuals: Residuals::of_parts(&parts, clusters),
-            unspent: of(CostSums::unspent)?,
+            unspent: of(CostSums::saved)?,
             lost_by_few: Carried::by_few(lost, clusters).is_some(),
             lost: of(CostSums::lost)?,
         })

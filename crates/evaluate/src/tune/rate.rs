@@ -18,13 +18,7 @@ impl Study {
     fn sums(&self, task: usize, fate: impl Fn(usize) -> Fate) -> TaskSums {
         let mut sums = TaskSums::default();
         for run in self.tasks()[task].runs.clone() {
-            let of = &self.runs()[run];
-            let effect = match fate(run) {
-                Fate::Untouched => of.effect(None, self.unit()),
-                Fate::Stopped(end) => of.effect(Some(end), self.unit()),
-                Fate::Unread => of.unread_effect(self.loses(run, Fate::Unread), self.unit()),
-            };
-            sums.add(&effect, Over::All);
+            sums.add(&self.effect(run, fate(run)), Over::All);
         }
         sums
     }
@@ -88,7 +82,7 @@ impl Stake {
     }
 
     fn worth(&self, price: f64) -> f64 {
-        self.cost.spent_without - self.cost.spent_with - price * self.killed as f64
+        self.cost.unspent() - price * self.killed as f64
     }
 }
 

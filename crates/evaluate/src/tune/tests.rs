@@ -12,7 +12,6 @@ use crate::replay::replay;
 use crate::stack::{Stack, StackFile};
 use crate::stats::Bound;
 use crate::stats::distribution::binomial_cdf;
-use crate::sweep::engine::Extract;
 use crate::transcript::sketch::draft;
 use crate::transcript::{Outcome, Run};
 use crate::verdict::Assumptions;
@@ -53,8 +52,8 @@ fn name(study: &Study, run: usize) -> &str {
 
 fn study(runs: &[Run], families: Vec<Family>) -> Study {
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default()));
-    Study::from_extracts(extracts, families, &plan, KeptReadings::All).in_unit(Unit::Steps)
+    let runs = runs.iter().map(|run| StudyRun::from_run(run, &families, &plan, KeptReadings::All)).collect();
+    Study::new(runs, families).in_unit(Unit::Steps)
 }
 
 /// What is shipped, by its rule, or the reason why nothing is.

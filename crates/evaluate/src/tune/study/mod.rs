@@ -7,7 +7,7 @@ mod totals;
 use super::Family;
 use crate::aggregate::{BestUnit, MeasuredRun, Picked, PrintedRun, Unit, fingerprint};
 use crate::rule::Rule;
-use crate::sweep::engine::{Extract, Plan};
+use crate::sweep::engine::Plan;
 use crate::transcript::Moment;
 pub use run::{EndIx, Fate, KeptReadings, StudyRun};
 pub use tasks::TaskRuns;
@@ -52,18 +52,6 @@ impl Study {
             });
         }
         plan
-    }
-
-    /// The study of what was extracted from some runs with `plan`, which contains [`Study::plan`] of the families.
-    pub fn from_extracts(
-        extracts: impl IntoIterator<Item = Extract>,
-        families: Vec<Family>,
-        plan: &Plan,
-        kept: KeptReadings,
-    ) -> Self {
-        let run = |on: Extract| StudyRun::from_extract(&on, &families, plan, kept);
-        let runs = extracts.into_iter().map(run).collect();
-        Self::new(runs, families)
     }
 
     /// Sorts the runs, which were read for `families`. Families that cannot be read on too many runs are left out,

@@ -4,9 +4,9 @@ use crate::aggregate::{Ends, RecordedRun, RunEffect, Spending, Unit};
 use crate::replay::Holding;
 use crate::rule::Comparator;
 use crate::sweep::engine::{Extract, Plan};
-use crate::transcript::{Moment, Outcome};
+use crate::transcript::{Moment, Outcome, Run};
 use crate::tune::Family;
-use crate::verdict::{Amounts, Doubts, Verdict};
+use crate::verdict::{Amounts, Assumptions, Doubts, Verdict};
 
 /// An end of a run: the index of a step after which a stop would be early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,8 +29,8 @@ impl EndIx {
 pub struct StudyRun {
     facts: RecordedRun,
     whole: Amounts,
-    /// By unit, what it spends without a stop; `None` if it does not record it.
-    unstopped: [Option<Spending>; Unit::ALL.len()],
+    /// By unit, what becomes of it without a stop.
+    unstopped: [RunEffect; Unit::ALL.len()],
     /// One entry for each step after which a stop would be early, that is, before everything recorded has happened.
     ends: Vec<TrackEnd>,
     /// By family, what its signal reads.
@@ -79,7 +79,12 @@ pub enum Fate {
 }
 
 impl StudyRun {
-    /// What is needed of a run to tune limits of `families`. The extract must be made with `plan`, which contains
+    /// What is needed of a run to tune limits of `families`; `plan` is as for [`Self::from_extract`].
+    pub fn from_run(run: &Run, families: &[Family], plan: &Plan, kept: KeptReadings) -> Self {
+        Self::from_extract(&Extract::from_run(run, plan, Assumptions::default()), families, plan, kept)
+    }
+
+    /// The same from what was extracted from the run. The extract must be made with `plan`, which contains
     /// [`Study::plan`](super::Study::plan) of them.
     pub fn from_extract(on: &Extract, families: &[Family], plan: &Plan, kept: KeptReadings) -> Self {
         let (ledger, course) = (on.shared().ledger(), on.shared().course());
@@ -93,7 +98,7 @@ impl StudyRun {
         Self {
             facts: on.shared().facts().clone(),
             whole: ledger.whole(),
-            unstopped: Unit::ALL.map(|unit| RunEffect::from_stop(on.shared(), None, unit).spending),
+            unstopped: Unit::ALL.map(|unit| RunEffect::from_stop(on.shared(), None, unit)),
             ends,
             signals: families.iter().map(|family| SignalReadings::from_extract(on, family, plan, kept)).collect(),
         }
@@ -116,7 +121,7 @@ impl StudyRun {
 
     /// Total spent; `None` if the recording does not tell.
     pub fn recorded(&self, unit: Unit) -> Option<f64> {
-        self.unstopped[unit as usize].map(|whole| whole.recorded)
+        self.unstopped[unit as usize].spending.map(|whole| whole.recorded)
     }
 
     /// What the signal of a family reads.
@@ -154,12 +159,9 @@ impl StudyRun {
 
     /// What a stop at an end does, or no stop: the same as [`RunEffect::from_stop`].
     pub(in crate::tune) fn effect(&self, stop: Option<EndIx>, unit: Unit) -> RunEffect {
-        let whole = self.unstopped[unit as usize];
-        let Some(end) = stop else {
-            let verdict = if self.outcome() == Outcome::Success { Verdict::CleanPass } else { Verdict::MissedStop };
-            return RunEffect::new(self.outcome(), verdict, false, whole);
-        };
-        let spending = match (whole, self.spent(end, unit)) {
+        let unstopped = self.unstopped[unit as usize];
+        let Some(end) = stop else { return unstopped };
+        let spending = match (unstopped.spending, self.spent(end, unit)) {
             (Some(whole), Some(spent)) => Some(Spending { least_spent: spent, most_spent: Some(spent), ..whole }),
             _ => None,
         };
@@ -180,7 +182,7 @@ impl StudyRun {
             stopped: Ends { low: false, high: may_be_stopped },
             killed,
             kept: Ends::exactly(is_kept),
-            spending: self.unstopped[unit as usize].map(|whole| Spending { possible: None, ..whole }),
+            spending: self.unstopped[unit as usize].spending.map(|whole| Spending { possible: None, ..whole }),
         }
     }
 }

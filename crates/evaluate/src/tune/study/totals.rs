@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Fate, Study};
-use crate::aggregate::{LEVEL, Over, TaskSums, killed_rate};
+use crate::aggregate::{LEVEL, Over, RunEffect, TaskSums, killed_rate};
 use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
 use crate::transcript::Outcome;
 
@@ -108,15 +108,20 @@ impl Study {
     /// What one run adds to the totals of a strategy. One that is ungraded, or on which a rule cannot be evaluated, adds to
     /// what may be killed alone.
     pub fn run_totals(&self, run: usize, fate: Fate) -> TaskSums {
+        let mut totals = TaskSums::default();
+        totals.add(&self.effect(run, fate), Over::Judged);
+        totals
+    }
+
+    /// What becomes of a run. One on which a rule cannot be evaluated spends everything, and loses its success if a stop
+    /// could.
+    pub(in crate::tune) fn effect(&self, run: usize, fate: Fate) -> RunEffect {
         let of = &self.runs[run];
-        let effect = match fate {
-            Fate::Unread => of.unread_effect(self.loses(run, fate), self.unit),
+        match fate {
             Fate::Untouched => of.effect(None, self.unit),
             Fate::Stopped(end) => of.effect(Some(end), self.unit),
-        };
-        let mut totals = TaskSums::default();
-        totals.add(&effect, Over::Judged);
-        totals
+            Fate::Unread => of.unread_effect(self.loses(run, fate), self.unit),
+        }
     }
 
     /// Whether a strategy loses the success of a run, or may: a rule that cannot be evaluated on it might have fired.
