@@ -2,17 +2,28 @@
 //! that there are. Such a recording is refused rather than read as one without them.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use crate::record::node::sound;
 use crate::record::parts::{Object, Part, elements};
 use crate::record::reading::Unread;
 use crate::transcript::{Event, Message, Run};
+use crate::value::marks::Marks;
 
 /// Levels that are searched for calls that no reader took for records.
 const LEVELS: usize = 12;
 /// Calls of every dialect have one of these in their text.
-const MARKS: &[&str] =
-    &["tool_calls\"", "toolCalls\"", "tool_call\"", "toolCall\"", "tool_use\"", "function_call\"", "functionCall\""];
+static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    Marks::from_texts(&[
+        "tool_calls\"",
+        "toolCalls\"",
+        "tool_call\"",
+        "toolCall\"",
+        "tool_use\"",
+        "function_call\"",
+        "functionCall\"",
+    ])
+});
 
 /// Why the record is not read as this format; `None` if nothing is missing altogether. `runs` are what was read of it, and it
 /// was read in silence if nothing was found wrong with it.
@@ -63,14 +74,13 @@ fn has(runs: &[&Run], part: Part) -> bool {
 
 /// Whether the record has calls outside its texts.
 fn holds_calls(text: &str) -> bool {
-    let has = |mark: &&str| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
-    if !MARKS.iter().any(has) {
+    if !MARKS.are_in(text.as_bytes()) {
         return false;
     }
     if sound(text).is_ok() {
         return finds_call(text.trim(), LEVELS);
     }
-    let lines = text.lines().filter(|line| MARKS.iter().any(|mark| line.contains(mark)));
+    let lines = text.lines().filter(|line| MARKS.are_in(line.as_bytes()));
     lines.filter(|line| sound(line).is_ok()).any(|line| finds_call(line.trim(), LEVELS))
 }
 

@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
-
 use super::{Format, Layout, codex};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::{dialect, openai};
@@ -17,6 +15,7 @@ use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd,
 };
 use crate::value::json::plausible;
+use crate::value::marks::Marks;
 use crate::value::time;
 
 /// OpenAI chat messages.
@@ -90,9 +89,16 @@ const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata",
 /// Types of items that are a call, a result or a thought.
 const ACTS: [&str; 5] = ["function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call"];
 
+static MARKS_OF_ACTS: LazyLock<Marks> = LazyLock::new(|| Marks::from_texts(&ACTS));
+
+/// The marks that Codex, or what exports its sessions, leaves in a chat.
+static MARKS_OF_CODEX: LazyLock<Marks> = LazyLock::new(|| {
+    Marks::from_texts(&["\"_metadata\"", "<environment_context>", "<permissions instructions>", codex::ABORTED])
+});
+
 /// Text found only in messages of other APIs, which use blocks, parts and items.
-static OTHER_DIALECTS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
-    let marks = [
+static OTHER_DIALECTS: LazyLock<Marks> = LazyLock::new(|| {
+    Marks::from_texts(&[
         "\"tool_use\"",
         "\"tool_result\"",
         "\"tool-call\"",
@@ -105,8 +111,7 @@ static OTHER_DIALECTS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
         "\"toolResult\"",
         "\"reasoningContent\"",
         "\"message\"",
-    ];
-    marks.into_iter().map(Finder::new).collect()
+    ])
 });
 
 impl Format for Chat {
@@ -242,7 +247,7 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
     let mut events = Vec::new();
     let of_codex = is_of_codex(record.text);
     // Among the items of an API's responses, what nothing separates is one response.
-    let may_act = ACTS.iter().any(|kind| memchr::memmem::find(record.text.as_bytes(), kind.as_bytes()).is_some());
+    let may_act = MARKS_OF_ACTS.are_in(record.text.as_bytes());
     let are_items = may_act && messages.iter().any(|message| is_act(&message.anew()));
     for node in messages {
         let node = &node.anew();
@@ -307,12 +312,9 @@ fn is_act(node: &Node<'_>) -> bool {
     !node.mentions("role") && ACTS.iter().any(|kind| node.is("type", kind))
 }
 
-/// Whether the chat was exported from Codex, by the marks that its program or its exporter leaves.
+/// Whether the chat was exported from Codex, by the marks at its beginning, in the first message.
 fn is_of_codex(text: &str) -> bool {
-    // They stand at the beginning, in the first message.
-    let head = &text.as_bytes()[..text.len().min(64 << 10)];
-    let has = |mark: &str| memchr::memmem::find(head, mark.as_bytes()).is_some();
-    has("\"_metadata\"") || ["<environment_context>", "<permissions instructions>", codex::ABORTED].into_iter().any(has)
+    MARKS_OF_CODEX.are_in(&text.as_bytes()[..text.len().min(64 << 10)])
 }
 
 /// The totals for the run from the object around the messages, if the messages do not have them.
@@ -331,7 +333,7 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
 /// message. The flag is true for an item of a reply rather than a message of its own.
 fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let written = node.written();
-    let is_other = OTHER_DIALECTS.iter().any(|mark| mark.find(written.as_bytes()).is_some()) && sound(written).is_ok();
+    let is_other = OTHER_DIALECTS.are_in(written.as_bytes()) && sound(written).is_ok();
     let of_another_api = is_other.then(|| in_another_api(node, out)).flatten();
     let Some((mut said, is_item)) = of_another_api else {
         return (openai::message(node, out).into_iter().collect(), false);

@@ -1,0 +1,17 @@
+//! Texts by which a recording can be judged before it is decoded.
+
+use memchr::memmem::Finder;
+
+/// Several texts to look for.
+pub(crate) struct Marks(Vec<Finder<'static>>);
+
+impl Marks {
+    pub(crate) fn from_texts(texts: &[&'static str]) -> Self {
+        Self(texts.iter().map(|text| Finder::new(*text)).collect())
+    }
+
+    /// Whether one of them stands in `text`.
+    pub(crate) fn are_in(&self, text: &[u8]) -> bool {
+        self.0.iter().any(|mark| mark.find(text).is_some())
+    }
+}
