@@ -279,6 +279,9 @@ impl<'c> Ledger<'c> {
         if let Some((success_at, score)) = self.options.success_at.zip(run.grade.score) {
             run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
         }
+        if self.labels.is_empty() {
+            return native;
+        }
         let mut ids = vec![run.header.run_id.clone()];
         ids.extend(run_ids::other_names(&native, file));
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();

@@ -215,6 +215,11 @@ impl Labels {
         self.findings.push(Finding { severity, diagnostic: Diagnostic::new(at, what, help) });
     }
 
+    /// Whether there is no label.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Applies a run's label to it, if there is one. `names` are the ids the run may have in a label file, best first.
     pub(crate) fn apply(&mut self, run: &mut Run, names: &[&str], success_at: Option<f64>) {
         self.first_run.get_or_insert_with(|| run.header.run_id.clone());
