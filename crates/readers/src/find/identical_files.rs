@@ -48,7 +48,7 @@ impl<'c> Twins<'c> {
 /// The length of a file's content, as far as it can be known without reading it.
 fn unpacked_length(source: &Source) -> Option<u64> {
     let name = source.file_name();
-    let ends = |extension: &str| Path::new(&name).extension().is_some_and(|own| own == extension);
+    let ends = |extension: &str| Path::new(&*name).extension().is_some_and(|own| own == extension);
     if ends("gz") {
         // A gzip file ends with the length of its content, or of the last of several members: enough to tell files apart.
         let mut file = File::open(source.path()).ok()?;

@@ -1,5 +1,6 @@
 //! One file that may be a recording, or a member of an archive.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -46,13 +47,14 @@ impl Source {
     }
 
     /// The file's name without its folder.
-    pub(crate) fn file_name(&self) -> String {
-        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    pub(crate) fn file_name(&self) -> Cow<'_, str> {
+        self.path.file_name().unwrap_or_default().to_string_lossy()
     }
 
     /// Whether its name is that of a recording, rather than of a report or of something about runs.
     pub(crate) fn may_be_recording(&self) -> bool {
-        !is_report(&self.file_name()) && !is_prose(&self.file_name())
+        let name = self.file_name();
+        !is_report(&name) && !is_prose(&name)
     }
 
     /// Its path on disk.

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use crate::json_text::is_space;
 use crate::open::scan::{ScanError, Scanner};
@@ -29,13 +30,13 @@ const USUAL: usize = 1 << 12;
 /// The longest text that is kept whole, so that the file need not be opened again.
 const KEPT: usize = 1 << 16;
 
-/// The outline of a JSON value: keys and short scalars, a few levels deep.
+/// The outline of a JSON value: keys and short scalars, a few levels deep. Clones share what they hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Sketch {
     /// An object's first keys, in file order.
-    Object(Vec<(Name, Sketch)>),
+    Object(Arc<[(Name, Sketch)]>),
     /// An array's first elements.
-    Array(Vec<Sketch>),
+    Array(Arc<[Sketch]>),
     /// A number, string or literal, as written in the file.
     Scalar(Name),
     /// The beginning of a longer string, decoded.
@@ -163,8 +164,9 @@ impl Probe {
         let mut head = Vec::with_capacity(USUAL);
         let mut input = input;
         let broken = input.by_ref().take(HEAD).read_to_end(&mut head).err();
-        // A stream that failed once is not read again.
-        let rest = input.take(if broken.is_some() { 0 } else { u64::MAX });
+        // A stream that failed once is not read again, nor one that has ended.
+        let goes_on = broken.is_none() && head.len() as u64 == HEAD;
+        let rest = input.take(if goes_on { u64::MAX } else { 0 });
         let mut probe = Self {
             name: name.to_owned(),
             shape: Shape::Text,
@@ -297,10 +299,20 @@ fn is_binary(head: &[u8]) -> bool {
 
 /// Scans one value and keeps its outline, as far as the scan gets.
 fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> Result<(), ScanError> {
-    let (first, end) = match scanner.skip_space()? {
-        Some(b'{') if depth > 0 => (Sketch::Object(Vec::new()), b'}'),
-        Some(b'[') if depth > 0 => (Sketch::Array(Vec::new()), b']'),
-        Some(b'{' | b'[') => return scanner.value(None, 0).map(drop),
+    match scanner.skip_space()? {
+        Some(b'{') if depth > 0 => {
+            let mut fields = Vec::new();
+            let result = sketch_fields(scanner, &mut fields, depth);
+            *out = Sketch::Object(fields.into());
+            result
+        }
+        Some(b'[') if depth > 0 => {
+            let mut elements = Vec::new();
+            let result = sketch_elements(scanner, &mut elements, depth);
+            *out = Sketch::Array(elements.into());
+            result
+        }
+        Some(b'{' | b'[') => scanner.value(None, 0).map(drop),
         _ => {
             let mut raw = Vec::new();
             let length = scanner.value(Some(&mut raw), SCALAR)?;
@@ -312,45 +324,63 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
                 let whole = &head[..head.rfind('\\').filter(|at| head.len() - at < 6).unwrap_or(head.len())];
                 *out = Sketch::Head(Text::from_json_body(whole).as_str().into());
             }
-            return Ok(());
+            Ok(())
         }
-    };
-    *out = first;
+    }
+}
+
+fn sketch_fields(
+    scanner: &mut Scanner<impl Read>,
+    fields: &mut Vec<(Name, Sketch)>,
+    depth: usize,
+) -> Result<(), ScanError> {
+    let mut goes_on = enter(scanner, b'}')?;
+    while goes_on {
+        let key = scanner.key()?;
+        let mut value = Sketch::Other;
+        let result = sketch(scanner, &mut value, depth - 1);
+        fields.push((key, value));
+        result?;
+        goes_on = go_on(scanner, b'}', fields.len() >= KEYS)?;
+    }
+    Ok(())
+}
+
+fn sketch_elements(
+    scanner: &mut Scanner<impl Read>,
+    elements: &mut Vec<Sketch>,
+    depth: usize,
+) -> Result<(), ScanError> {
+    let most = if depth + 2 > DEPTH { LISTED } else { ELEMENTS };
+    let mut goes_on = enter(scanner, b']')?;
+    while goes_on {
+        let mut value = Sketch::Other;
+        let result = sketch(scanner, &mut value, depth - 1);
+        elements.push(value);
+        result?;
+        goes_on = go_on(scanner, b']', elements.len() >= most)?;
+    }
+    Ok(())
+}
+
+/// Passes the bracket that opens a container; false if the container is empty and passed.
+fn enter(scanner: &mut Scanner<impl Read>, end: u8) -> Result<bool, ScanError> {
     scanner.pass(1, None);
+    Ok(!scanner.skip_byte(end)?)
+}
+
+/// Whether a container has another value to sketch; its rest is passed if enough of it is kept.
+fn go_on(scanner: &mut Scanner<impl Read>, end: u8, enough: bool) -> Result<bool, ScanError> {
     if scanner.skip_byte(end)? {
-        return Ok(());
+        return Ok(false);
     }
-    loop {
-        match out {
-            Sketch::Object(fields) => {
-                fields.push((scanner.key()?, Sketch::Other));
-                if let Some((_, value)) = fields.last_mut() {
-                    sketch(scanner, value, depth - 1)?;
-                }
-            }
-            Sketch::Array(elements) => {
-                elements.push(Sketch::Other);
-                if let Some(value) = elements.last_mut() {
-                    sketch(scanner, value, depth - 1)?;
-                }
-            }
-            Sketch::Scalar(_) | Sketch::Head(_) | Sketch::Other => {}
-        }
-        if scanner.skip_byte(end)? {
-            return Ok(());
-        }
-        if !scanner.skip_byte(b',')? {
-            return Err(scanner.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
-        }
-        let full = match out {
-            Sketch::Object(fields) => fields.len() >= KEYS,
-            Sketch::Array(elements) => elements.len() >= if depth + 2 > DEPTH { LISTED } else { ELEMENTS },
-            Sketch::Scalar(_) | Sketch::Head(_) | Sketch::Other => true,
-        };
-        if full {
-            return scanner.close(1);
-        }
+    if !scanner.skip_byte(b',')? {
+        return Err(scanner.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
     }
+    if enough {
+        scanner.close(1)?;
+    }
+    Ok(!enough)
 }
 
 #[cfg(test)]

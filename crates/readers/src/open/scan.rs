@@ -121,14 +121,14 @@ impl<R: Read> Scanner<R> {
     pub(crate) fn skip_space(&mut self) -> io::Result<Option<u8>> {
         loop {
             let hand = self.at_hand()?;
-            if hand.is_empty() {
-                return Ok(None);
-            }
+            let is_end = hand.is_empty();
             let space = hand.iter().take_while(|byte| is_space(**byte)).count();
-            let whole = space == hand.len();
-            self.pass(space, None);
-            if !whole {
-                return self.peek();
+            let next = hand.get(space).copied();
+            if space > 0 {
+                self.pass(space, None);
+            }
+            if next.is_some() || is_end {
+                return Ok(next);
             }
         }
     }

@@ -1,6 +1,9 @@
 //! Known formats in other wrappings: lines as an array, an array of files, a file per line, or any of these under a
 //! key. Formats need not know about this: a file that no format recognises is probed again part by part.
 
+use std::cell::LazyCell;
+use std::sync::LazyLock;
+
 use serde_json::value::RawValue;
 
 use crate::diagnostic::Severity;
@@ -98,15 +101,24 @@ pub(crate) struct Form {
     pub(crate) within: Option<Layout>,
 }
 
+/// The formats for messages of any kind …
+static ANY_MESSAGES: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| formats(true));
+/// … and the others.
+static SPECIFIC: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| formats(false));
+
+fn formats(any_messages: bool) -> Vec<&'static dyn Format> {
+    FORMATS.iter().copied().filter(|format| format.takes_any_messages() == any_messages).collect()
+}
+
 /// The first format that recognises the file, directly or in another wrapping. Formats for messages of any kind come
 /// last: their messages might be a wrapping of a more specific format.
 pub(crate) fn detect(probe: &Probe) -> Option<Form> {
-    let find = |any_messages: bool| {
-        let formats = || FORMATS.iter().copied().filter(move |format| format.takes_any_messages() == any_messages);
-        let plain = formats().find_map(|format| form(format, probe));
-        plain.or_else(|| views(probe).iter().find_map(|view| formats().find_map(|format| view.read_as(format))))
+    let views = LazyCell::new(|| views(probe));
+    let find = |formats: &[&'static dyn Format]| {
+        let plain = formats.iter().find_map(|format| form(*format, probe));
+        plain.or_else(|| views.iter().find_map(|view| formats.iter().find_map(|format| view.read_as(*format))))
     };
-    find(false).or_else(|| find(true))
+    find(&SPECIFIC).or_else(|| find(&ANY_MESSAGES))
 }
 
 /// The file as this format, if the format recognises it directly.
@@ -195,6 +207,11 @@ enum How {
 
 impl View {
     fn read_as(&self, format: &'static dyn Format) -> Option<Form> {
+        // Few formats are lists of runs, and the others need not look.
+        let is_list = || matches!(format.layout(&self.probe), Layout::Elements { at: None, envelope: [] });
+        if matches!(self.how, How::Elements(_)) && !is_list() {
+            return None;
+        }
         let why = format.recognise(&self.probe)?;
         let native = format.layout(&self.probe);
         let plain = Form {
@@ -210,13 +227,13 @@ impl View {
             (How::Records(_), _) if joins => None,
             (How::Records(layout), Layout::Whole) => Some(Form { layout, as_files: true, ..plain }),
             (How::Records(layout), native) => Some(Form { layout, as_files: true, within: Some(native), ..plain }),
-            (How::Elements(layout), Layout::Elements { at: None, envelope: [] }) => Some(Form { layout, ..plain }),
+            (How::Elements(layout), _) => Some(Form { layout, ..plain }),
             (How::Lines(_, each), Layout::Lines) => Some(Form { layout: each, ..plain }),
             (How::Lines(..), _) if !joins => None,
             (How::Lines(reshape, _) | How::Text(reshape), Layout::Whole | Layout::Groups(_)) => {
                 Some(Form { reshape, ..plain })
             }
-            (How::Elements(_) | How::Lines(..), _) => None,
+            (How::Lines(..), _) => None,
             (How::Text(reshape), native) => Some(Form { reshape, within: Some(native), ..plain }),
         }
     }
@@ -276,11 +293,18 @@ fn in_document(probe: &Probe, whole: &Sketch, views: &mut Vec<View>) {
 
 /// The elements of an array, viewed as documents and as lines.
 fn in_list(probe: &Probe, list: &Sketch, at: Option<&'static str>, stands: &str, views: &mut Vec<View>) {
-    for value in list.elements().iter().take(TRIED) {
+    for value in list.elements().iter().take(TRIED).filter(|value| !is_plain_message(value)) {
         views.push(document(probe, value, How::Records(Layout::Elements { at, envelope: &[] }), stands));
     }
     let how = How::Lines(Reshape::Lines(at), Layout::Elements { at, envelope: &[] });
     views.push(lines(probe, list.elements(), how, stands));
+}
+
+/// Whether it is a message that says nothing but its text: no format takes that alone for a recording.
+fn is_plain_message(value: &Sketch) -> bool {
+    let Sketch::Object(fields) = value else { return false };
+    let is_text = |value: &Sketch| matches!(value, Sketch::Scalar(_) | Sketch::Head(_));
+    fields.iter().all(|(key, value)| matches!(key.as_str(), "role" | "content") && is_text(value))
 }
 
 fn document(probe: &Probe, value: &Sketch, how: How, stands: &str) -> View {
@@ -289,7 +313,7 @@ fn document(probe: &Probe, value: &Sketch, how: How, stands: &str) -> View {
 
 /// A value that is usually one of a list.
 fn element(probe: &Probe, value: &Sketch, layout: Layout, stands: &str) -> View {
-    let list = Sketch::Array(vec![value.clone()]);
+    let list = Sketch::Array([value.clone()].into());
     View { probe: part(probe, Shape::Document, vec![list]), how: How::Elements(layout), stands: stands.to_owned() }
 }
 
@@ -303,7 +327,7 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
         shape,
         values,
         whole: probe.whole,
-        head: probe.head.clone(),
+        head: String::new(),
         broken: probe.broken.clone(),
         encoded: false,
         text: None,
@@ -405,6 +429,20 @@ pub fn detect_format(probe: &Probe) -> Option<(&'static dyn Format, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_format_takes_a_plain_message_for_a_recording() {
+        for role in ["system", "user", "assistant", "tool", "gemini", "human", "ai"] {
+            for text in ["Fix it", "Imagine you are a robot browsing the web", &"long ".repeat(100)] {
+                let message = format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}");
+                let probe = Probe::from_name("x.json", message.as_bytes()).unwrap();
+                assert!(is_plain_message(probe.first().unwrap()));
+                for format in FORMATS {
+                    assert_eq!(format.recognise(&probe), None, "{} takes {message}", format.id());
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_byte_stays_where_it_was() {
