@@ -145,6 +145,19 @@ fn a_refusal_says_how_many_tasks_are_missing() {
     assert!(!scratch.contents("tuned").iter().any(|(name, _)| name == "tuned.toml"));
 }
 
+/// The figure says how many of the successes and of the failures each limit ends, and names the one to ship.
+#[test]
+fn limits_are_drawn_as_detectors() {
+    let scratch = scratch();
+    let (code, stdout, stderr) =
+        scratch.run("tune|runs.jsonl|--signal|call_result.count|--limits|2..4|--max-killed|0.5|--out|tuned");
+    assert_eq!(code, 0, "{stderr}");
+    let figure = scratch.read("tuned/detector.svg");
+    let said = stdout.split('`').nth(1).unwrap().replace('>', "&gt;");
+    assert!(stdout.contains("As detectors:") && figure.contains(&said), "{said}: {figure}");
+    assert!(figure.contains("successes ended early, %") && figure.contains("of all runs, "), "{figure}");
+}
+
 #[test]
 fn errors_say_what_and_how() {
     let scratch = scratch();
@@ -155,6 +168,7 @@ fn errors_say_what_and_how() {
         ("tune|runs.jsonl|--signal|steps|--limits|2..1", 2),
         ("tune|runs.jsonl|--signal|steps|--limits|2|--limits|3", 2),
         ("tune|runs.jsonl|--signal|steps ==|--limits|2", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|1..5000", 2),
         ("tune|runs.jsonl|--signal|call.count, windw = 3|--limits|2", 2),
         ("tune|runs.jsonl|--signal|steps|--limits|2|--signal|steps|--limits|2", 2),
         ("tune|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|cup", 2),

@@ -6,7 +6,7 @@ use crate::aggregate::{Detector, Summary, Unit};
 use crate::words::span;
 
 /// What each of these stacks detects, beside what it costs and saves.
-pub fn detectors(detectors: &[(Detector, &Summary)], unit: Unit) -> Table {
+pub fn detectors(detectors: &[(&Detector, &Summary)], unit: Unit) -> Table {
     let lines = detectors.iter().map(|(detector, summary)| {
         let mut line = Line::default();
         line.push("detector", Cell::Text(detector.stack.to_string()));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Args, Shown};
+use super::{Args, Shown, limits};
 use crate::aggregate::Summary;
 use crate::cli::Exit;
 use crate::cli::compare::shard::{Part, run_part};
@@ -12,6 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::{Format, Output};
 use crate::compare::Keeps;
+use crate::report::figure::{DetectorFigure, save};
 use crate::report::{FolderFormat, write_atomically};
 use crate::verdict::Assumptions;
 
@@ -56,18 +57,29 @@ pub(super) fn decide(
     let summaries = published.publication.summaries();
     let shipped = published.publication.first(&summaries).ship();
     let to_ship = shipped.map(|summary| ship(summary, &published));
+    let detectors = limits::detectors(&published.publication, &summaries);
     if let Some(out) = &args.out {
         let tuned = to_ship.as_ref().and_then(|to_ship| to_ship.file.as_ref());
-        let write_own = |folder: &Path| match tuned {
-            Some(text) => write_atomically(&folder.join("tuned.toml"), |file| file.write_all(text.as_bytes())),
-            None => Ok(()),
+        let figure = DetectorFigure {
+            ship: detectors.iter().position(|detector| shipped.is_some_and(|shipped| shipped.stack == detector.stack)),
+            detectors: detectors.clone(),
+            subtitle: published.publication.headline_words(),
+        };
+        let write_own = |folder: &Path| {
+            if let Some(text) = tuned {
+                write_atomically(&folder.join("tuned.toml"), |file| file.write_all(text.as_bytes()))?;
+            }
+            if !figure.detectors.is_empty() {
+                save(&figure, folder, "detector")?;
+            }
+            Ok(())
         };
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
         published.publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)?;
     }
     compare::show_summaries(&published.publication, &summaries, format, output)?;
     if format == Format::Table {
-        super::limits::show_detectors(&published.publication, &summaries, output)?;
+        limits::show_detectors(&detectors, &published.publication, &summaries, output)?;
     }
     if let Some(note) = to_ship.as_ref().and_then(|to_ship| to_ship.note.as_ref()) {
         output.note(note);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::decided::{ToShip, decide};
 use super::files::{TUNED, grounds_text};
 use super::{Args, PromiseArgs};
-use crate::aggregate::{Count, Detector, Label, RowView, Rows, Summary, by_stack};
+use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by_stack};
 use crate::answers::tables;
 use crate::cli::Exit;
 use crate::cli::compare::Published;
@@ -21,6 +21,10 @@ use crate::report::Publication;
 use crate::stack::{Entry, Grounds, Guards, Stack, StackFile};
 use crate::stats::labels::ErrorRates;
 use crate::sweep::{Axis, limits, stacks_of};
+use crate::words::grouped;
+
+/// The most limits that are compared one by one: each has a row for every run.
+const MOST_LIMITS: u64 = 1_000;
 
 /// Arguments for limits of the user's own.
 #[derive(Debug, clap::Args)]
@@ -107,6 +111,14 @@ impl LimitArgs {
         for (signal, text) in self.signal.iter().zip(&self.limits) {
             axes.push(limits(text).and_then(|limits| Axis::parse(signal, limits, guards)).map_err(Failure::usage)?);
         }
+        let n: u64 = axes.iter().map(|axis| axis.n_limits() as u64).sum();
+        if n > MOST_LIMITS {
+            let what =
+                format!("{} limits, each with a line of the table; the most are {}", grouped(n), grouped(MOST_LIMITS));
+            let help = "write them as an axis of a file for `--grid`, which shows the best of them: \
+                        `at_least = { range = [0.1, 0.9], step = 0.0001 }`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        }
         stacks_of(&axes, base.as_ref()).map_err(Failure::usage)
     }
 
@@ -157,17 +169,31 @@ fn guard_comment(guard: &Arc<dyn Strategy>) -> String {
     format!("# Its guard `{}` is `{}`: name it with `--guard`.\n", one_line(guard.name()), one_line(&command))
 }
 
-/// Shows what the stacks of the first table detect. One that speaks to agents is left out: whether the runs end early that it
-/// speaks to is not known.
-pub(super) fn show_detectors(publication: &Publication, summaries: &[Summary], output: &Output) -> Result<(), Failure> {
+/// What each stack detects, in the order of the stacks. One that speaks to agents is left out: whether the runs end early
+/// that it speaks to is not known.
+pub(super) fn detectors(publication: &Publication, summaries: &[Summary]) -> Vec<Detector> {
     let groups = by_stack(publication.rows());
-    let first = publication.first(summaries);
-    let mut detectors = Vec::new();
-    for summary in first.shown.iter().filter(|summary| summary.counted(Count::Diverged) == 0) {
-        let detector = groups.iter().find(|group| group.stack == summary.stack).map(Detector::from_group);
-        detectors.extend(detector.filter(|detector| detector.failures > 0).map(|detector| (detector, *summary)));
+    let speaks = |group: &Group<'_>| {
+        summaries.iter().any(|summary| summary.stack == group.stack && summary.counted(Count::Diverged) > 0)
+    };
+    let mut detectors: Vec<Detector> = groups.iter().filter(|group| !speaks(group)).map(Detector::from_group).collect();
+    detectors.retain(|detector| detector.failures > 0);
+    detectors
+}
+
+/// Shows what the stacks of the first table detect.
+pub(super) fn show_detectors(
+    detectors: &[Detector],
+    publication: &Publication,
+    summaries: &[Summary],
+    output: &Output,
+) -> Result<(), Failure> {
+    let mut shown = Vec::new();
+    for summary in &publication.first(summaries).shown {
+        let detector = detectors.iter().find(|detector| detector.stack == summary.stack);
+        shown.extend(detector.map(|detector| (detector, *summary)));
     }
-    if detectors.is_empty() {
+    if shown.is_empty() {
         return Ok(());
     }
     output.data("\n");
@@ -175,7 +201,7 @@ pub(super) fn show_detectors(publication: &Publication, summaries: &[Summary], o
         "As detectors: of the graded runs that each ends early, the share that fails; the share of all runs of the same \
          models that fails anyway; and the share of all failures that it catches.",
     );
-    output.table(&tables::detectors(&detectors, publication.unit()), Format::Table)?;
+    output.table(&tables::detectors(&shown, publication.unit()), Format::Table)?;
     Ok(())
 }
 

@@ -10,6 +10,8 @@ use crate::transcript::Outcome;
 pub struct Detector {
     /// The stack.
     pub stack: Label,
+    /// Graded runs that it could be judged on.
+    pub runs: u64,
     /// Runs that it certainly ends early.
     pub fires: u64,
     /// Those of them that fail.
@@ -25,7 +27,7 @@ impl Detector {
     pub fn from_group(group: &Group<'_>) -> Self {
         // Of each model: runs, failures, and runs that it fires on.
         let mut models: BTreeMap<Option<&Label>, [u64; 3]> = BTreeMap::new();
-        let (mut fires, mut fails, mut failures) = (0, 0, 0);
+        let (mut runs, mut fires, mut fails, mut failures) = (0, 0, 0, 0);
         for row in group.rows() {
             if !row.is_judged() || row.outcome() == Outcome::Unknown {
                 continue;
@@ -36,13 +38,14 @@ impl Detector {
             *of_model += 1;
             *failed += failure;
             *stopped += stop;
+            runs += 1;
             fires += stop;
             fails += stop * failure;
             failures += failure;
         }
         let fails_anyway =
             models.values().map(|[n, failed, stopped]| *stopped as f64 * *failed as f64 / (*n).max(1) as f64).sum();
-        Self { stack: group.stack.clone(), fires, fails, failures, fails_anyway }
+        Self { stack: group.stack.clone(), runs, fires, fails, failures, fails_anyway }
     }
 
     /// The share of the runs it fires on that fail; `None` if it fires on none.
@@ -53,6 +56,11 @@ impl Detector {
     /// The share of all failures that it fires on; `None` if nothing fails.
     pub fn recall(&self) -> Option<f64> {
         share(self.fails as f64, self.failures)
+    }
+
+    /// The share of all successes that it fires on; `None` if nothing succeeds.
+    pub fn false_alarms(&self) -> Option<f64> {
+        share((self.fires - self.fails) as f64, self.runs - self.failures)
     }
 
     /// The share of runs of the same models that fail; `None` if it fires on none.

@@ -50,6 +50,11 @@ impl Axis {
         guards.seat_rule(&mut rule, moment).map_err(|(what, help)| Diagnostic::new(at(), what, help))?;
         Ok(Self { rule, limits })
     }
+
+    /// How many limits it has.
+    pub fn n_limits(&self) -> usize {
+        self.limits.len()
+    }
 }
 
 /// A stack for each limit, axis by axis, each axis from the most conservative to the most aggressive limit: the rule alone,
