@@ -75,21 +75,33 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let path =
         args.stacks.as_deref().ok_or_else(|| wrong("no stack file", "name one: `whenstop export FILE --to HOST`"))?;
     let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
-    let stack = chosen(&file, path, args.stack.as_deref())?;
-    if args.to == "all" {
-        return all(args, &stack, output);
+    let chosen = chosen(&file, path, args.stack.as_deref())?;
+    if let (Chosen::Stack(stack), "all") = (&chosen, args.to.as_str()) {
+        return all(args, stack, output);
     }
-    let to = find(&args.to).map_err(|near| unknown(&args.to, near))?;
-    let export = exported(args, &stack, to);
+    let to = find(&args.to).map_err(|near| unknown(&args.to, near));
+    let (to, export) = match &chosen {
+        Chosen::Stack(stack) => {
+            let to = to?;
+            (to, exported(args, stack, to))
+        }
+        Chosen::Settings(used) => {
+            let to = to.ok().filter(|to| to.id == used.system).ok_or_else(|| of_another(used))?;
+            (to, settings(used, to)?)
+        }
+    };
     if export.n_held() == 0 {
         tell(&export, output);
-        let is_near = !args.nearest && Export::new(&stack, to, true).n_held() > 0;
+        let is_near = match &chosen {
+            Chosen::Stack(stack) => !args.nearest && Export::new(stack, to, true).n_held() > 0,
+            Chosen::Settings(_) => false,
+        };
         let help = if is_near {
             "`--nearest` takes settings with which it acts otherwise, and says in what"
         } else {
             "`whenstop export --to list` says what each framework can hold"
         };
-        return Err(Failure::nothing(format!("{} cannot hold `{}`", to.id, stack.name), help));
+        return Err(Failure::nothing(format!("{} cannot hold `{}`", to.id, export.stack), help));
     }
     if args.format != Shown::Snippet && agents().iter().any(|agent| agent.id == to.id) {
         let what = format!("the rules of {} are not replayed here", to.id);
@@ -126,32 +138,67 @@ fn unknown(name: &str, near: Option<&str>) -> Failure {
     wrong(format!("no framework is called `{name}`"), help)
 }
 
-/// The stack with that name; without a name, the only one with rules of its own.
-fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Arc<Stack>, Failure> {
-    let own: Vec<&Arc<Stack>> = file
-        .entries
-        .iter()
-        .filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None })
-        .collect();
-    let names = || own.iter().map(|stack| format!("`{}`", stack.name)).collect::<Vec<_>>().join(", ");
+fn of_another(used: &Use) -> Failure {
+    let what = format!("`{}` has settings of {}, which no other framework knows", used.name, used.system);
+    wrong(what, format!("`--to {}` writes them as it reads them", used.system))
+}
+
+/// Settings of a framework, in its own file.
+fn settings(used: &Use, to: HostInfo) -> Result<Export, Failure> {
+    if let Some(config) = &used.config {
+        return Err(wrong(format!("`{}` is configured by `{config}`", used.name), "that file is what it reads"));
+    }
+    if let Some(profile) = used.profile.as_deref().filter(|profile| to.host.profile != Some(profile)) {
+        let settings: Vec<String> = used.set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let what = format!("no snippet for {} as `{profile}`", to.id);
+        return Err(wrong(what, format!("set {} by hand", settings.join(", "))));
+    }
+    Ok(Export::from_settings(used, to))
+}
+
+/// What is exported.
+enum Chosen {
+    /// A stack with rules of its own.
+    Stack(Arc<Stack>),
+    /// Settings of a framework.
+    Settings(Box<Use>),
+}
+
+/// The stack with that name; without a name, the only one with rules of its own, else the only one.
+fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Chosen, Failure> {
+    let (mut own, mut used, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    for entry in &file.entries {
+        let as_named = name.is_none_or(|name| name == entry.name());
+        match entry {
+            Entry::Own(stack) => {
+                own.extend(as_named.then(|| Chosen::Stack(Arc::clone(stack))));
+                names.push(format!("`{}`", stack.name));
+            }
+            Entry::Use(settings) if !settings.set.is_empty() => {
+                used.extend(as_named.then(|| Chosen::Settings(settings.clone())));
+                names.push(format!("`{}`", settings.name));
+            }
+            Entry::Use(_) | Entry::Guard(_) => {}
+        }
+    }
     let at = |what: String, help: String| {
         Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help))
     };
-    match (name, &own[..]) {
-        (_, []) => Err(at(
-            "no stack with rules of its own".to_owned(),
-            "only `any`, `all` and `cap` are exported, no `use`".to_owned(),
-        )),
-        (None, [one]) => Ok(Arc::clone(one)),
-        (None, _) => {
-            Err(at(format!("{} stacks", own.len()), format!("say which one with `--stack NAME`: {}", names())))
+    let mut fitting = if own.is_empty() { used } else { own };
+    match (fitting.pop(), name) {
+        (Some(one), _) if fitting.is_empty() => Ok(one),
+        (Some(_), _) => {
+            let what = format!("{} stacks", fitting.len() + 1);
+            Err(at(what, format!("say which one with `--stack NAME`: {}", names.join(", "))))
         }
-        (Some(name), _) => match own.iter().find(|stack| stack.name == name) {
-            Some(stack) => Ok(Arc::clone(stack)),
-            None => {
-                Err(at(format!("no stack with rules of its own is called `{name}`"), format!("there are {}", names())))
-            }
-        },
+        (None, Some(name)) if !names.is_empty() => {
+            let what = format!("no stack that can be exported is called `{name}`");
+            Err(at(what, format!("there are {}", names.join(", "))))
+        }
+        (None, _) => {
+            let help = "rules of a stack are exported, and settings of a framework: `use` with `set`";
+            Err(at("no stack that can be exported".to_owned(), help.to_owned()))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `whenstop tune --of preset:NAME`, and grids of a framework's settings: which of its own settings to ship, decided as
 //! `compare` decides it.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -153,7 +154,17 @@ fn answered(args: &Args, tried: Tried, today: Option<&str>, output: &Output) -> 
         let Some(used) = used.iter().find(|used| *used.name == *summary.stack) else {
             return ToShip { file: None, note: None };
         };
-        let note = (!used.set.is_empty()).then(|| format!("set {} in {}", settings_line(used), used.system));
+        let mut note = format!("set {} in {}", settings_line(used), used.system);
+        if let Some(out) = &args.out {
+            let file = out.join(format!("{}.toml", super::files::TUNED));
+            let _ = write!(
+                note,
+                "; `whenstop export {} --to {}` writes it as it is read there",
+                file.display(),
+                used.system
+            );
+        }
+        let note = (!used.set.is_empty()).then_some(note);
         ToShip { file: Some(stack_file(used, summary)), note }
     })
 }

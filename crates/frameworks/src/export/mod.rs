@@ -21,7 +21,7 @@ use crate::decision::{RuleName, Strategy};
 use crate::diagnostic::nearest;
 use crate::framework::{Framework, Kind, Parameter};
 use crate::host::{Does, Host, Place, Slot};
-use crate::stack::Stack;
+use crate::stack::{Stack, Use};
 
 pub use agents::agents;
 pub use fit::{Difference, Grade};
@@ -129,16 +129,8 @@ impl Export {
     /// Expresses `stack` in the settings of `to`, and sets nothing else: the host's own rules stay as they are. With
     /// `nearest`, also accepts settings with which the host would act differently from the clause.
     pub fn new(stack: &Stack, to: HostInfo, nearest: bool) -> Self {
-        let mut export = Self {
-            to,
-            stack: stack.name.clone(),
-            limits_steps: stack.step_limit().is_some(),
-            clauses: Vec::new(),
-            set: Map::new(),
-            untouched: Vec::new(),
-            turned_off: Vec::new(),
-            items: Vec::new(),
-        };
+        let mut export = Self::empty(&stack.name, to);
+        export.limits_steps = stack.step_limit().is_some();
         let mut taken: Vec<(&'static Slot, Value)> = Vec::new();
         for (rule, wish) in fit::wishes(stack) {
             let held = wish.and_then(|wish| fit::hold(&wish, to, nearest));
@@ -163,6 +155,41 @@ impl Export {
             }
         }
         export
+    }
+
+    /// Settings of the host itself, as a stack file has them. One for which its own file has no place is refused.
+    pub fn from_settings(used: &Use, to: HostInfo) -> Self {
+        let mut export = Self::empty(&used.name, to);
+        for (name, value) in &used.set {
+            // TOML cannot say none.
+            let value = if value == "none" { Value::Null } else { value.clone() };
+            let has_place = to.host.template.is_empty() || to.host.template.contains(&format!("{name}>>"));
+            let parameter = to.parameters.iter().find(|parameter| parameter.name == *name).filter(|_| has_place);
+            let outcome = match parameter {
+                Some(parameter) => {
+                    put(&mut export.set, name, value.clone());
+                    Outcome::Held { parameter: parameter.name, value, does: Does::Stop, differences: Vec::new() }
+                }
+                None => Outcome::Refused { why: format!("this has no place for it: set it to {value} by hand") },
+            };
+            export.clauses.push(Exported { rule: RuleName::new(name), outcome });
+        }
+        let limits_steps = |slot: &Slot| slot.signal == "steps" && get(&export.set, slot.parameter()).is_some();
+        export.limits_steps = to.host.slots.iter().any(limits_steps);
+        export
+    }
+
+    fn empty(stack: &str, to: HostInfo) -> Self {
+        Self {
+            to,
+            stack: stack.to_owned(),
+            clauses: Vec::new(),
+            set: Map::new(),
+            untouched: Vec::new(),
+            turned_off: Vec::new(),
+            items: Vec::new(),
+            limits_steps: false,
+        }
     }
 
     /// Switches off the host's own rules, as far as it has settings for that: then nothing but the stack acts, as in a

@@ -65,7 +65,12 @@ impl Export {
                         }
                         _ => String::new(),
                     };
-                    lines.push(format!("held: `{rule}` by {parameter} at {value}{default}{error}{exactly}"));
+                    // A setting of the host's own is its own rule.
+                    lines.push(if rule.as_str() == *parameter {
+                        format!("set: {parameter} at {value}{default}")
+                    } else {
+                        format!("held: `{rule}` by {parameter} at {value}{default}{error}{exactly}")
+                    });
                 }
                 Outcome::Refused { why } => lines.push(format!("NOT held: `{rule}`: {why}")),
             }

@@ -3,14 +3,16 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use serde_json::Value;
 use whenstop_core::verdict::{Assumptions, Course, Ledger, judge};
 
 use super::agents::agents;
 use super::{Export, Grade, HostInfo, hosts};
 use crate::decision::Strategy;
+use crate::framework::Parameter;
 use crate::host::{Does, Fires, Slot};
 use crate::replay::replay;
-use crate::stack::{Stack, StackFile};
+use crate::stack::{Stack, StackFile, Use};
 use crate::transcript::{
     Draft, EndCause, Event, Header, Instant, Message, Name, Outcome as Graded, Role, Run, ToolCall, Usage, Usd,
 };
@@ -401,4 +403,31 @@ fn a_stack_in_the_words_of_a_stack_file_is_the_same_stack() {
     let written = super::stack_file(&all).unwrap();
     let again = read(&written).stack("all \"of\" it").unwrap();
     assert_eq!(format!("{all:?}"), format!("{again:?}"));
+}
+
+/// Every number that a framework takes, at another value than its default: its own file has it, and what is read back from
+/// there is built from it.
+#[test]
+fn settings_of_a_host_stand_in_its_own_file() {
+    let (mut held, mut left) = (0, 0);
+    for to in hosts() {
+        let profile = to.host.profile.unwrap_or_default();
+        for parameter in to.parameters {
+            let Some(default) = Parameter::value_of(parameter.default_in(profile)).as_i64() else { continue };
+            let set = [(parameter.name.to_owned(), Value::from(default + 7))].into_iter().collect();
+            let used = Use { name: "tuned".to_owned(), system: to.id.to_owned(), set, ..Use::default() };
+            let export = Export::from_settings(&used, to);
+            if export.n_held() == 0 {
+                left += 1;
+                assert!(export.lines().iter().any(|line| line.starts_with("NOT held:")), "{}", parameter.name);
+                continue;
+            }
+            held += 1;
+            let wanted = (default + 7).to_string();
+            assert!(export.body().contains(&wanted), "{} {}: {}", to.id, parameter.name, export.body());
+            let last = parameter.name.rsplit('.').next().unwrap();
+            assert!(export.native_file().unwrap_or_else(|| export.stack_file("")).contains(last), "{}", parameter.name);
+        }
+    }
+    assert!(held > 60 && left < held, "{held} held, {left} left");
 }
