@@ -125,6 +125,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
     let successes = |n: u64| count(n, "success");
     parts.push(match (here, there) {
         _ if proposed.counted(Count::JudgedSuccesses) == 0 => "no success could be judged".to_owned(),
+        _ if pair.successes == 0 => "which of them kills fewer successes is not known".to_owned(),
         (0, 0) => "both kill the same successes".to_owned(),
         (here, 0) => format!("the proposal kills {} more, and spares none", successes(here)),
         (0, there) => format!("the proposal spares {} that the default kills, and kills no others", successes(there)),
@@ -141,6 +142,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
     let beyond_chance =
         |difference: &Difference| difference.p_adjusted.or(difference.comparison.p).is_some_and(|p| p < 0.05);
     let close = match (beyond_chance(&pair.fes_rate), beyond_chance(&pair.saved_ratio)) {
+        _ if pair.successes == 0 => "One of them speaks to the agent, and what an agent does then is not recorded.",
         (true, true) => "Both differences are beyond chance.",
         (true, false) => "The difference in killed successes is beyond chance, that in savings is not shown to be.",
         (false, true) => "The difference in savings is beyond chance, that in killed successes is not shown to be.",

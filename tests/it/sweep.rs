@@ -378,6 +378,20 @@ fn settings_to_ship_are_exported_as_the_frameworks_own() {
     assert!(code == 2 && stderr.contains("`--to openhands` writes them"), "{stderr}");
 }
 
+/// What an agent does after a warning is not recorded, so nobody knows that both kill the same.
+#[test]
+fn a_stack_that_speaks_is_not_said_to_kill_as_many() {
+    let scratch = scratch();
+    scratch.put("stacks.toml", "[[stack]]\nname = \"cap\"\ncap = { steps = 9 }\n");
+    scratch.put("long.jsonl", &(0..20).map(|at| run(&format!("long-{at:02}"), 7, at % 2 == 0)).collect::<String>());
+    let (code, _, stderr) =
+        scratch.run("compare|long.jsonl|--stacks|stacks.toml|--stacks|preset:roo-code|--out|compared");
+    assert_eq!(code, 0, "{stderr}");
+    let (code, block, stderr) = scratch.run("report|compared|--format|pr|--today|cap|--proposed|roo-code");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(block.contains("**Which of them kills fewer successes is not known.** One of them speaks"), "{block}");
+}
+
 #[test]
 fn an_option_of_a_walk_is_refused_where_each_stack_is_compared() {
     let scratch = scratch();
