@@ -49,15 +49,12 @@ impl DetectorFigure {
             || is_of_other(self.detectors.get(index + 1))
     }
 
-    fn draw_panel<B: DrawingBackend>(
+    fn draw_limits<B: DrawingBackend>(
         &self,
         pen: &Pen<'_, B>,
         plane: &Plane,
-        names: (&str, &str),
         place_of: Place,
     ) -> Result<(), FigureError> {
-        let every_fifth = ticks(0.0, 100.0, 5, Quantity::Percent, true);
-        plane.draw(pen, (&every_fifth, &every_fifth), names)?;
         let mut points: Vec<(usize, At)> = Vec::new();
         for (index, detector) in self.detectors.iter().enumerate() {
             let Some((x, y)) = place_of(detector) else { continue };
@@ -70,8 +67,8 @@ impl DetectorFigure {
             points.push((index, at));
         }
         // The one to ship is named, and the ends of each signal.
-        points.sort_by_key(|(index, _)| (Some(*index) != self.ship, !self.is_end(*index)));
-        let n_named = points.iter().filter(|(index, _)| Some(*index) == self.ship || self.is_end(*index)).count();
+        let is_named = |index: usize| Some(index) == self.ship || self.is_end(index);
+        points.sort_by_key(|(index, _)| (Some(*index) != self.ship, !is_named(*index)));
         let labelled: Vec<Labelled> = points
             .iter()
             .map(|(index, at)| Labelled { at: *at, texts: vec![self.detectors[*index].stack.to_string()] })
@@ -79,9 +76,8 @@ impl DetectorFigure {
         for (index, at) in points.iter().rev() {
             pen.dot(*at, 5, if Some(*index) == self.ship { BLUE } else { WHITE }, BLUE)?;
         }
-        let placed = place(&labelled, plane.frame(), &[], &[]);
-        for ((_, at), placed) in points.iter().zip(placed).take(n_named) {
-            let Some(placed) = placed else { continue };
+        for ((index, at), placed) in points.iter().zip(place(&labelled, plane.frame(), &[], &[])) {
+            let Some(placed) = placed.filter(|_| is_named(*index)) else { continue };
             if let Some(from) = placed.leader {
                 pen.line(&[from, *at], STONE)?;
             }
@@ -111,18 +107,17 @@ impl Picture for DetectorFigure {
             y: Scale::new((0.0, 100.0), (top + HEIGHT, top)),
             pad: 0,
         });
+        let every_fifth = ticks(0.0, 100.0, 5, Quantity::Percent, true);
+        let ticks = (&every_fifth[..], &every_fifth[..]);
+        curve.draw(&pen, ticks, ("successes ended early, %", "failures ended early, %"))?;
+        precision.draw(&pen, ticks, ("failures ended early, %", "of the runs ended early, fail, %"))?;
         pen.line(&[curve.at(0.0, 0.0), curve.at(100.0, 100.0)], STONE.stroke_width(1))?;
         let base = self.base_rate() * 100.0;
-        pen.line(&[precision.at(0.0, base), precision.at(100.0, base)], STONE.stroke_width(1))?;
+        let (right, y) = precision.at(100.0, base);
+        pen.line(&[precision.at(0.0, base), (right, y)], STONE.stroke_width(1))?;
         let name = format!("of all runs, {base:.0} % fail");
-        pen.text(
-            &name,
-            (precision.at(100.0, base).0, precision.at(100.0, base).1 - 10),
-            Look::SMALL.colour(GREY).ending(),
-        )?;
-        let ends = ("successes ended early, %", "failures ended early, %");
-        self.draw_panel(&pen, &curve, ends, |detector| Some((detector.false_alarms()?, detector.recall()?)))?;
-        let fails = ("failures ended early, %", "of the runs ended early, fail, %");
-        self.draw_panel(&pen, &precision, fails, |detector| Some((detector.recall()?, detector.precision()?)))
+        pen.text(&name, (right, y - 10), Look::SMALL.colour(GREY).ending())?;
+        self.draw_limits(&pen, &curve, |detector| Some((detector.false_alarms()?, detector.recall()?)))?;
+        self.draw_limits(&pen, &precision, |detector| Some((detector.recall()?, detector.precision()?)))
     }
 }
