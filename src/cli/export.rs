@@ -143,6 +143,11 @@ fn of_another(used: &Use) -> Failure {
     wrong(what, format!("`--to {}` writes them as it reads them", used.system))
 }
 
+/// Whether settings of a framework can be written as it reads them.
+pub(super) fn has_snippet(used: &Use) -> bool {
+    find(&used.system).is_ok_and(|to| settings(used, to).is_ok_and(|export| export.n_held() > 0))
+}
+
 /// Settings of a framework, in its own file.
 fn settings(used: &Use, to: HostInfo) -> Result<Export, Failure> {
     if let Some(config) = &used.config {

@@ -11,6 +11,7 @@ use super::decided::{ToShip, decide};
 use crate::aggregate::Summary;
 use crate::catalog::{self, Strategies};
 use crate::cli::Exit;
+use crate::cli::export::has_snippet;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::Output;
@@ -155,7 +156,7 @@ fn answered(args: &Args, tried: Tried, today: Option<&str>, output: &Output) -> 
             return ToShip { file: None, note: None };
         };
         let mut note = format!("set {} in {}", settings_line(used), used.system);
-        if let Some(out) = &args.out {
+        if let Some(out) = args.out.as_ref().filter(|_| has_snippet(used)) {
             let file = out.join(format!("{}.toml", super::files::TUNED));
             let _ = write!(
                 note,
