@@ -83,7 +83,7 @@ impl Words<'_> {
     /// The suites and models, if there are several, with what is shipped on tasks it was not chosen on: the most kills first.
     fn by_kills(&self) -> Option<Vec<Stratum>> {
         let (_, held_out) = self.answer.shipped.as_ref().ok()?;
-        let mut strata = self.study.strata(|run| held_out.runs[run]);
+        let mut strata = held_out.strata.clone();
         strata.retain(|stratum| stratum.totals.all().killed.high.of > 0);
         let rate = |totals: &TaskTotals| totals.all().killed_rate();
         strata.sort_by(|a, b| rate(&b.totals).partial_cmp(&rate(&a.totals)).unwrap_or(std::cmp::Ordering::Equal));

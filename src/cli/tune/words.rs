@@ -149,7 +149,7 @@ impl Words<'_> {
 
     /// A suite and model in which more is killed than promised, beyond chance: the promise covers all tasks together.
     fn apart(&self, held_out: &HeldOut) -> Option<String> {
-        let strata = self.study.strata(|run| held_out.runs[run]);
+        let strata = &held_out.strata;
         let rate = |stratum: &Stratum| stratum.totals.killed().low().unwrap_or(0.0);
         let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];

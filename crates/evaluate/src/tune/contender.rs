@@ -130,7 +130,8 @@ impl<'r> Contenders<'r> {
             self.study,
             tasks,
             |sets| self.best_each(sets, appetite),
-            |at| Chosen::by_task(self.name(*at).to_owned(), self.contender(*at).totals(tasks)),
+            |at| Chosen::new(self.name(*at).to_owned(), self.contender(*at).totals(tasks)),
+            None,
         )
     }
 }

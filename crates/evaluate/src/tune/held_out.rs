@@ -2,7 +2,7 @@
 
 use super::study::Choosing;
 use super::walk::Walks;
-use super::{Appetite, Fate, LimitIx, Study, TaskTotals, Tuned, Walk};
+use super::{Appetite, Fate, LimitIx, Stratum, Study, TaskTotals, Tuned, Walk};
 use crate::aggregate::TaskSums;
 
 /// Number of parts the tasks are divided into; each is held out in turn and rated with what was learned on the others.
@@ -38,22 +38,17 @@ pub struct Chosen {
     name: String,
     /// Its totals on all tasks, those it was learned on included.
     totals: TaskTotals,
-    /// Its totals on each run of the study; empty if they are not known by run.
-    runs: Vec<TaskSums>,
 }
 
 impl Chosen {
-    /// A choice of which only the totals by task are known.
-    pub(super) fn by_task(name: String, totals: TaskTotals) -> Self {
-        Self { name, totals, runs: Vec::new() }
-    }
-
-    /// A choice that does this to each run.
-    pub(super) fn from_study(study: &Study, tasks: &[usize], name: String, fate: impl Fn(usize) -> Fate) -> Self {
-        let runs: Vec<TaskSums> = (0..study.runs().len()).map(|run| study.run_totals(run, fate(run))).collect();
-        Self { name, totals: study.totals_of(tasks, |run| runs[run]), runs }
+    /// A choice with these totals.
+    pub(super) fn new(name: String, totals: TaskTotals) -> Self {
+        Self { name, totals }
     }
 }
+
+/// What something that was learned does to a run.
+pub(super) type FateUnder<'f, L> = &'f dyn Fn(&L, usize) -> Fate;
 
 /// The totals of a strategy that is learned anew without each part, on that part.
 #[derive(Clone, Debug, Default)]
@@ -67,13 +62,14 @@ pub struct HeldOut {
     pub parts: usize,
     /// What was chosen without each of the other parts.
     chosen: Vec<String>,
-    /// The totals on each run of the study; nothing for those left out.
-    pub runs: Vec<TaskSums>,
+    /// The totals by suite and model, without those left out; empty if they were not asked for.
+    pub strata: Vec<Stratum>,
 }
 
 impl HeldOut {
     /// Learns on all tasks except those of a part, and rates the result on the part. `learn` is given these sets of tasks,
-    /// one for each part, then all tasks; `rate` says what something learned does.
+    /// one for each part, then all tasks; `rate` says what something learned does, and `fate` what to each run, if the
+    /// totals by suite and model are asked for.
     ///
     /// Parts rate the way of tuning, on fewer tasks than there are; what is shipped may be bolder or more cautious. So the
     /// intervals allow for how much the choices of the parts differ (the standard deviation of their rates on all tasks),
@@ -87,6 +83,7 @@ impl HeldOut {
         tasks: &[usize],
         learn: impl FnOnce(&[Vec<usize>]) -> Vec<Option<L>>,
         rate: impl Fn(&L) -> Chosen,
+        fate: Option<FateUnder<'_, L>>,
     ) -> Self {
         let folds = folds(study, tasks, FOLDS);
         let others =
@@ -94,8 +91,7 @@ impl HeldOut {
         let mut sets: Vec<Vec<usize>> = folds.iter().map(others).collect();
         sets.push(tasks.to_vec());
         let learned = learn(&sets);
-        let mut held_out =
-            Self { parts: folds.len(), runs: vec![TaskSums::default(); study.runs().len()], ..Self::default() };
+        let mut held_out = Self { parts: folds.len(), ..Self::default() };
         let mut estimates = Vec::new();
         for (fold, learned) in folds.iter().zip(&learned) {
             let Some(learned) = learned else {
@@ -106,16 +102,23 @@ impl HeldOut {
             let of_fold = chosen.totals.tasks.iter().copied().filter(|(task, _)| fold.binary_search(task).is_ok());
             held_out.totals.tasks.extend(of_fold);
             estimates.push(chosen.totals.estimates());
-            for run in fold.iter().flat_map(|task| study.tasks()[*task].runs.clone()) {
-                if let Some(totals) = chosen.runs.get(run) {
-                    held_out.runs[run] = *totals;
-                }
-            }
             held_out.chosen.push(chosen.name);
         }
         held_out.totals.tasks.sort_unstable_by_key(|(task, _)| *task);
         let shipped = learned.last().and_then(Option::as_ref).map(|shipped| rate(shipped).totals.estimates());
         held_out.totals.choice = Choosing::from_shipped(shipped, &estimates);
+        if let Some(fate) = fate {
+            let mut learned_for = vec![None; study.tasks().len()];
+            for (fold, learned) in folds.iter().zip(&learned) {
+                for task in fold {
+                    learned_for[*task] = learned.as_ref();
+                }
+            }
+            held_out.strata = study.strata(|task, run| match learned_for[task] {
+                Some(learned) => study.run_totals(run, fate(learned, run)),
+                None => TaskSums::default(),
+            });
+        }
         held_out
     }
 
@@ -152,23 +155,29 @@ impl<'s> Tuner<'s> {
     }
 
     /// The held-out totals of a way to choose a limit on each of some sets of tasks.
-    fn held_out_limit(&self, tasks: &[usize], choose: impl FnOnce(&[Vec<usize>]) -> Vec<Option<LimitIx>>) -> HeldOut {
+    fn held_out_limit(
+        &self,
+        tasks: &[usize],
+        choose: impl FnOnce(&[Vec<usize>]) -> Vec<Option<LimitIx>>,
+        fate: Option<FateUnder<'_, LimitIx>>,
+    ) -> HeldOut {
         let study = self.study();
-        HeldOut::by_part(study, tasks, choose, |at| {
-            Chosen::from_study(study, tasks, study.rule(*at).to_string(), |run| study.fate(*at, run))
-        })
+        let rate =
+            |at: &LimitIx| Chosen::new(study.rule(*at).to_string(), study.totals(tasks, |run| study.fate(*at, run)));
+        HeldOut::by_part(study, tasks, choose, rate, fate)
     }
 
     /// The held-out totals of the whole catalogue.
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         let limit = |tuned: Tuned| Some(tuned.chosen.ok()?.at);
-        self.held_out_limit(tasks, |sets| self.0.tune_each(sets, appetite).into_iter().map(limit).collect())
+        let choose = |sets: &[Vec<usize>]| self.0.tune_each(sets, appetite).into_iter().map(limit).collect();
+        self.held_out_limit(tasks, choose, Some(&|at, run| self.study().fate(*at, run)))
     }
 
     /// The held-out totals of the budget alone.
     pub fn held_out_budget(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         let limit = |tasks: &Vec<usize>| Some(LimitIx { family: 0, limit: self.budget(tasks, appetite)? });
-        self.held_out_limit(tasks, |sets| sets.iter().map(limit).collect())
+        self.held_out_limit(tasks, |sets| sets.iter().map(limit).collect(), None)
     }
 
     /// The boldest certified budget, walked on its own at half of delta.
@@ -206,6 +215,7 @@ impl<'s> Tuner<'s> {
 
     /// The held-out totals of [`Self::single`].
     pub fn held_out_single(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        self.held_out_limit(tasks, |sets| sets.iter().map(|tasks| self.single(tasks, appetite)).collect())
+        let single = |tasks: &Vec<usize>| self.single(tasks, appetite);
+        self.held_out_limit(tasks, |sets| sets.iter().map(single).collect(), None)
     }
 }

@@ -175,7 +175,8 @@ impl<'s> Learner<'s> {
             study,
             tasks,
             |sets| sets.iter().map(list).collect(),
-            |list| Chosen::from_study(study, tasks, list.name(study), |run| list.fate(study, run)),
+            |list| Chosen::new(list.name(study), study.totals(tasks, |run| list.fate(study, run))),
+            Some(&|list: &RuleList, run| list.fate(study, run)),
         )
     }
 

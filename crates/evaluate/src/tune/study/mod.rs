@@ -1,5 +1,6 @@
 //! The recordings to tune on, by task, with what each limit of each family would do to each run.
 
+mod readings;
 mod run;
 mod tasks;
 mod totals;
@@ -9,7 +10,8 @@ use crate::aggregate::{BestUnit, MeasuredRun, Picked, PrintedRun, Unit, fingerpr
 use crate::rule::Rule;
 use crate::sweep::engine::Plan;
 use crate::transcript::Moment;
-pub use run::{EndIx, Fate, KeptReadings, StudyRun};
+pub use readings::KeptReadings;
+pub use run::{EndIx, Fate, StudyRun};
 pub use tasks::TaskRuns;
 use tasks::tasks;
 pub use totals::{Choosing, Stratum, TaskTotals};
@@ -80,12 +82,12 @@ impl Study {
     }
 
     fn add(&mut self, place: usize, family: Family) {
-        let n_unread = self.runs.iter().filter(|run| run.signal(place).is_unread).count();
+        let n_unread = self.runs.iter().filter(|run| run.readings().is_unread(place)).count();
         if n_unread as f64 > UNREADABLE * self.runs.len() as f64 {
             self.unread.push((family.first_rule().signal.id.to_owned(), n_unread));
             return;
         }
-        let ranges = self.runs.iter().filter_map(|run| run.signal(place).range);
+        let ranges = self.runs.iter().filter_map(|run| run.readings().range(place));
         self.ranges.push(ranges.reduce(|(low, high), run| (low.min(run.0), high.max(run.1))));
         self.places.push(place);
         self.families.push(family);
@@ -148,8 +150,8 @@ impl Study {
         let steps = self.runs.iter().map(|run| (run.whole().steps as f64).ln_1p()).collect();
         let mut facts: Vec<(String, Vec<f64>)> = vec![("steps".to_owned(), steps)];
         for (family, place) in self.families.iter().zip(&self.places) {
-            let records = self.runs.iter().map(|run| &run.signal(*place).records);
-            let last = records.map(|records| records.last().map_or(0.0, |(reading, _)| reading.max(0.0).ln_1p()));
+            let records = self.runs.iter().map(|run| run.readings().records(*place));
+            let last = records.map(|records| records.last().map_or(0.0, |reading| reading.max(0.0).ln_1p()));
             facts.push((family.first_rule().signal.id.to_owned(), last.collect()));
         }
         Picked::of_readings(&runs, &facts)
@@ -175,15 +177,14 @@ impl Study {
 
     /// The end at which the family's rule at `limit` first fires on a run that it can read.
     pub(in crate::tune) fn first(&self, family: usize, limit: f64, run: usize) -> Option<EndIx> {
-        let records = &self.runs[run].signal(self.places[family]).records;
         let comparator = self.families[family].first_rule().comparator;
-        let at = records.partition_point(|(reading, _)| !comparator.passes(*reading, limit));
-        records.get(at).map(|(_, end)| *end)
+        let fires = |reading| comparator.passes(reading, limit);
+        self.runs[run].readings().first_end(self.places[family], fires)
     }
 
     /// Whether the family's rules cannot be evaluated on a run.
     pub(in crate::tune) fn is_unread(&self, family: usize, run: usize) -> bool {
-        self.runs[run].signal(self.places[family]).is_unread
+        self.runs[run].readings().is_unread(self.places[family])
     }
 
     /// Whether the limit would fire at some reading from `low` to `high`.
@@ -194,7 +195,7 @@ impl Study {
 
     /// The readings of a family's signal at the ends of a run, NaN where it has none; none unless all were kept.
     pub(in crate::tune) fn readings(&self, family: usize, run: usize) -> &[f64] {
-        &self.runs[run].signal(self.places[family]).all
+        self.runs[run].readings().all(self.places[family])
     }
 
     /// The lowest and the highest reading of a family's signal at any end of any run that it can read; `None` if there

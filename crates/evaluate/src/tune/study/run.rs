@@ -1,8 +1,7 @@
 //! One run to tune on, and what a stop after each of its steps would do.
 
+use super::readings::{KeptReadings, Readings};
 use crate::aggregate::{Ends, RecordedRun, RunEffect, Spending, Unit};
-use crate::replay::Holding;
-use crate::rule::Comparator;
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::{Moment, Outcome, Run};
 use crate::tune::Family;
@@ -33,8 +32,8 @@ pub struct StudyRun {
     unstopped: [RunEffect; Unit::ALL.len()],
     /// One entry for each step after which a stop would be early, that is, before everything recorded has happened.
     ends: Vec<TrackEnd>,
-    /// By family, what its signal reads.
-    signals: Vec<SignalReadings>,
+    /// What the signals of the families read.
+    readings: Readings,
 }
 
 /// A stop after the tools of one step.
@@ -43,28 +42,6 @@ struct TrackEnd {
     /// Spent by then, by unit; NaN if the run does not record it.
     spent: [f64; Unit::ALL.len()],
     verdict: Verdict,
-}
-
-/// What a signal reads at the ends of a run.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SignalReadings {
-    /// Whether the rules of its family cannot be evaluated.
-    pub(super) is_unread: bool,
-    /// Readings that exceed all earlier ones, each with its end.
-    pub(super) records: Vec<(f64, EndIx)>,
-    /// The lowest and the highest reading.
-    pub(super) range: Option<(f64, f64)>,
-    /// All readings, NaN where there is none; nothing unless they were asked for.
-    pub(super) all: Vec<f64>,
-}
-
-/// Which readings of a run are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptReadings {
-    /// Those that exceed all earlier ones: enough for limits.
-    Records,
-    /// All: lists of rules that are armed from a step on need them.
-    All,
 }
 
 /// What becomes of a run under a rule or a stack.
@@ -100,7 +77,7 @@ impl StudyRun {
             whole: ledger.whole(),
             unstopped: Unit::ALL.map(|unit| RunEffect::from_stop(on.shared(), None, unit)),
             ends,
-            signals: families.iter().map(|family| SignalReadings::from_extract(on, family, plan, kept)).collect(),
+            readings: Readings::from_extract(on, families, plan, kept),
         }
     }
 
@@ -124,9 +101,9 @@ impl StudyRun {
         self.unstopped[unit as usize].spending.map(|whole| whole.recorded)
     }
 
-    /// What the signal of a family reads.
-    pub(super) fn signal(&self, family: usize) -> &SignalReadings {
-        &self.signals[family]
+    /// What the signals of the families read.
+    pub(super) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Whether a stop at an end loses a recorded success.
@@ -184,35 +161,5 @@ impl StudyRun {
             kept: Ends::exactly(is_kept),
             spending: self.unstopped[unit as usize].spending.map(|whole| Spending { possible: None, ..whole }),
         }
-    }
-}
-
-impl SignalReadings {
-    fn from_extract(on: &Extract, family: &Family, plan: &Plan, kept: KeptReadings) -> Self {
-        let rule = family.first_rule();
-        if rule.needs().any(|need| on.holding(need) != Holding::Throughout) {
-            return Self { is_unread: true, ..Self::default() };
-        }
-        let feature = plan.place(rule, Moment::AfterTools).expect("the plan reads the signals of the families");
-        let falls = matches!(rule.comparator, Comparator::AtMost | Comparator::LessThan);
-        let mut read = Self::default();
-        for (reading, at) in on.early_readings(feature).zip((0..).map(EndIx::new)) {
-            if kept == KeptReadings::All {
-                read.all.push(reading);
-            }
-            if reading.is_nan() {
-                continue;
-            }
-            read.range = Some(match read.range {
-                None => (reading, reading),
-                Some((low, high)) => (reading.min(low), reading.max(high)),
-            });
-            if read.records.last().is_none_or(|(last, _)| if falls { reading < *last } else { reading > *last }) {
-                read.records.push((reading, at));
-            }
-        }
-        read.records.shrink_to_fit();
-        read.all.shrink_to_fit();
-        read
     }
 }

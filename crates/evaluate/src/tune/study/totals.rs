@@ -137,26 +137,21 @@ impl Study {
 
     /// The totals of several tasks, where `fate` says what becomes of each run.
     pub fn totals(&self, tasks: &[usize], fate: impl Fn(usize) -> Fate) -> TaskTotals {
-        self.totals_of(tasks, |run| self.run_totals(run, fate(run)))
-    }
-
-    /// Combines the totals of single runs by task.
-    pub(in crate::tune) fn totals_of(&self, tasks: &[usize], totals: impl Fn(usize) -> TaskSums) -> TaskTotals {
         let of_task = |task: &usize| {
             let mut all = TaskSums::default();
-            self.tasks[*task].runs.clone().for_each(|run| all.merge(&totals(run)));
+            self.tasks[*task].runs.clone().for_each(|run| all.merge(&self.run_totals(run, fate(run))));
             (*task, all)
         };
         tasks.iter().map(of_task).collect()
     }
 
-    /// The totals by suite and model, in name order.
-    pub fn strata(&self, totals: impl Fn(usize) -> TaskSums) -> Vec<Stratum> {
+    /// The totals by suite and model, in name order, where `totals` says what becomes of each run of a task.
+    pub(in crate::tune) fn strata(&self, totals: impl Fn(usize, usize) -> TaskSums) -> Vec<Stratum> {
         let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, TaskSums>> = BTreeMap::new();
         for (at, task) in self.tasks.iter().enumerate() {
             for run in task.runs.clone() {
                 let stratum = strata.entry((&task.suite, self.runs[run].facts().model())).or_default();
-                stratum.entry(at).or_default().merge(&totals(run));
+                stratum.entry(at).or_default().merge(&totals(at, run));
             }
         }
         let stratum = |((suite, model), tasks): ((&str, Option<&str>), BTreeMap<usize, TaskSums>)| Stratum {
