@@ -160,24 +160,36 @@ fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Gi
     Ok((PyBytes::new(py, &rows), PyBytes::new(py, &firings), report, told))
 }
 
-/// `whenstop tune`, by paths and options; the answer as JSON.
+/// `whenstop tune`, by paths and options, and guards that are called in this process; the answer as JSON.
 #[pyfunction]
-fn tune(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<String> {
+fn tune(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Given>) -> PyResult<String> {
     let work = || -> Result<String, Failed> {
-        let Tuned { verdict, recordings, table: first, strata, notes, stack, certificate } =
-            embedded::tune(values(paths, options))?;
-        let told = json!({
-            "verdict": verdict,
-            "recordings": recordings,
-            "table": table(&first),
-            "strata": strata.as_ref().map(table),
-            "notes": notes,
-            "stack": stack,
-            "certificate": certificate,
-        });
-        Ok(told.to_string())
+        let guards = guards.into_iter().map(guard).collect();
+        Ok(answer_as_json(&embedded::tune(values(paths, options), guards)?))
     };
     Ok(py.detach(work)?)
+}
+
+/// `whenstop report` of the parts of a search; the answer as JSON.
+#[pyfunction]
+fn tuned(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<String> {
+    let work = || -> Result<String, Failed> { Ok(answer_as_json(&embedded::tuned(values(paths, options))?)) };
+    Ok(py.detach(work)?)
+}
+
+fn answer_as_json(answer: &Tuned) -> String {
+    let Tuned { verdict, recordings, table: first, strata, detectors, notes, stack, certificate } = answer;
+    let told = json!({
+        "verdict": verdict,
+        "recordings": recordings,
+        "table": table(first),
+        "strata": strata.as_ref().map(table),
+        "detectors": detectors.as_ref().map(table),
+        "notes": notes,
+        "stack": stack,
+        "certificate": certificate,
+    });
+    told.to_string()
 }
 
 /// What is in these files, as JSON.
@@ -214,6 +226,21 @@ fn part(
     Ok(py.detach(work)?)
 }
 
+/// The same of a search of the catalogue.
+#[pyfunction]
+fn tune_part(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: Options,
+    number: u32,
+    of: u32,
+    names: Vec<String>,
+) -> PyResult<u64> {
+    let shard = Shard { number, of };
+    let work = || -> Result<u64, Failed> { Ok(embedded::tune_part(values(paths, options), shard, names)?) };
+    Ok(py.detach(work)?)
+}
+
 /// `whenstop report` of parts; gives the number of rows.
 #[pyfunction]
 fn merge(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<usize> {
@@ -233,5 +260,5 @@ mod _whenstop {
     #[pymodule_export]
     use super::live::PyLive;
     #[pymodule_export]
-    use super::{compare, corpus, files, main, merge, part, tune};
+    use super::{compare, corpus, files, main, merge, part, tune, tune_part, tuned};
 }

@@ -21,7 +21,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 
 from . import _whenstop
 from ._answers import Comparison, Page, Tuned
-from ._options import Options, Paths, Reading, check, paths
+from ._options import Options, Paths, Reading, Search, check, paths
 from ._error import Error
 from ._guards import Rule, given
 from ._live import Decision, Live
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     #: Files and folders, or a table of runs.
     Runs = Union[Paths, pa.RecordBatch, pa.Table, Any]
 
-__all__ = ["Comparison", "Decision", "Error", "Live", "Options", "Page", "Reading", "Tuned", "compare", "corpus", "merge", "replay", "tune"]
+__all__ = ["Comparison", "Decision", "Error", "Live", "Options", "Page", "Reading", "Search", "Tuned", "compare", "corpus", "merge", "replay", "tune", "tuned"]
 
 
 def compare(
@@ -108,6 +108,9 @@ def tune(
     today: Paths = (),
     presets: bool = True,
     lost_success_costs: float | None = None,
+    signal: str | Sequence[str] = (),
+    limits: str | Sequence[str] = (),
+    guards: Mapping[str, Rule] | None = None,
     unit: Literal["run", "round"] = "run",
     out: str | os.PathLike[str] | None = None,
     **reading: Unpack[Reading],
@@ -115,6 +118,10 @@ def tune(
     """Finds the stack to ship from recordings, with its certificate, or the reason why there is none.
 
     :param runs: as for :func:`compare`.
+    :param signal: a signal whose limits you name, or several, each with its ``limits``: the limit to ship is then found among
+        these. ``"guard:NAME.NUMBER"`` is the number of a rule in ``guards``.
+    :param limits: what to try: ``"0.5..0.95"``, ``"10,20,30"``.
+    :param guards: rules of your own whose number is limited, as for :func:`compare`; ``answers`` contains ``"reading"``.
     :param max_killed: the share of successes that may be killed, averaged over tasks; this is what is certified.
     :param confidence: how sure the certificate is.
     :param budget: the signal that the budget counts; steps by default.
@@ -138,14 +145,32 @@ def tune(
         "today": paths(today),
         "no_presets": not presets,
         "lost_success_costs": lost_success_costs,
+        "signal": [signal] if isinstance(signal, str) else list(signal),
+        "limits": [limits] if isinstance(limits, str) else list(limits),
         "unit": unit,
         "out": out,
     }
+    rules = [given(name, rule) for name, rule in (guards or {}).items()]
     with _files(runs) as files:
-        told = json.loads(_whenstop.tune(files, {**keywords, **reading}))
-    table, strata = told.pop("table"), told.pop("strata")
+        return _tuned(_whenstop.tune(files, {**keywords, **reading}, rules), out)
+
+
+def tuned(parts: Paths, out: str | os.PathLike[str] | None = None) -> Tuned:
+    """The answer of a search from its parts, as ``whenstop report PARTS`` gives it: the same as of a single search, byte for byte.
+
+    :param parts: folders that ``tune --shard`` wrote, or one that holds them.
+    :param out: a folder for ``tuned.toml``, its certificate and the table.
+    :raises Error: naming what is missing, duplicated or torn; nothing is written then.
+    """
+    return _tuned(_whenstop.tuned(paths(parts), {"out": out}), out)
+
+
+def _tuned(answer: str, out: str | os.PathLike[str] | None) -> Tuned:
+    told = json.loads(answer)
+    table, strata, detectors = (told.pop(key) for key in ("table", "strata", "detectors"))
     written = Path(out) if out is not None and told["stack"] is not None else None
-    return Tuned(table=table["markdown"], cells=table["cells"], strata=strata and strata["markdown"], out=written, **told)
+    beside = {"strata": strata and strata["markdown"], "detectors": detectors and detectors["markdown"]}
+    return Tuned(table=table["markdown"], cells=table["cells"], out=written, **beside, **told)
 
 
 def corpus(runs: Runs, **reading: Unpack[Reading]) -> dict[str, Any]:

@@ -117,6 +117,8 @@ class Tuned:
     cells: Cells = field(repr=False)
     #: The same by suite and model, worst first, as Markdown; None if there is only one.
     strata: str | None = field(default=None, repr=False)
+    #: What limits of your own detect (precision, recall, the share of failures), as Markdown; None if none were asked for.
+    detectors: str | None = field(default=None, repr=False)
     #: What to know about the table.
     notes: list[str] = field(default_factory=list)
     #: The complete result, as in ``certificate.json``.
@@ -132,7 +134,7 @@ class Tuned:
         return _page(self.out, height)
 
     def __str__(self) -> str:
-        return "\n\n".join(part for part in [self.verdict, self.recordings, self.table, self.strata, *self.notes] if part)
+        return "\n\n".join(part for part in [self.verdict, self.recordings, self.table, self.strata, self.detectors, *self.notes] if part)
 
     def _repr_html_(self) -> str:
         page = f"<p><b>{html.escape(self.verdict)}</b></p>{_paragraph(self.recordings)}{_table(self.cells)}{_list(self.notes)}"

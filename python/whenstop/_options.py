@@ -68,6 +68,29 @@ class Options(Reading, total=False):
     whole_budget: bool
 
 
+class Search(Reading, total=False):
+    """What is searched for; every key is a keyword of :func:`whenstop.tune`."""
+
+    #: What counts as a run: the whole recording, or each round of it, from one prompt to the next.
+    unit: Literal["run", "round"]
+    #: The share of successes that may be killed, averaged over tasks; this is what is certified.
+    max_killed: float
+    #: How sure the certificate is.
+    confidence: float
+    #: The signal that the budget counts; steps by default.
+    budget: str
+    #: Learn a list of at most three rules on one half of the tasks, and certify it on the other.
+    learn: bool
+    #: With ``learn``: learn on all tasks, and estimate by fifths.
+    cross_fit: bool
+    #: What you run today, for comparison.
+    today: Paths
+    #: Also try the shipped rules of all frameworks, which takes most of the time.
+    presets: bool
+    #: What a lost success costs, in dollars; the certified limit worth most is then shipped.
+    lost_success_costs: float
+
+
 def paths(given: Paths) -> list[str]:
     """One path or several, as texts."""
     if isinstance(given, (str, os.PathLike)):

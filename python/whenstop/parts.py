@@ -1,4 +1,4 @@
-"""A comparison in parts, for any engine: list the files, group them into tasks, make a part of each group, merge.
+"""A comparison or a search in parts, for any engine: list the files, group them into tasks, make a part of each group, merge.
 
 ``whenstop.ray`` and ``whenstop.spark`` are these four steps; any engine that can call a function on many machines can do
 the same. Only paths go to the workers and only small rows come back; the workers read the recordings in Rust.
@@ -10,18 +10,21 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, cast
 
 from . import _whenstop
-from ._options import Options, Paths, check
+from ._options import Options, Paths, Search, check
 from ._options import paths as _paths
 from ._error import Error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ._answers import Tuned
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,10 @@ class Task:
     files: tuple[str, ...]
     stacks: tuple[str, ...]
     out: str
-    #: The keywords of :func:`whenstop.compare`.
-    options: Options = field(default_factory=lambda: Options())
+    #: The keywords of :func:`whenstop.compare`, or of :func:`whenstop.tune`.
+    options: Options | Search = field(default_factory=lambda: Options())
+    #: Whether it is a part of a search, as :func:`whenstop.tune` makes it, not of a comparison.
+    is_search: bool = False
 
 
 def is_uri(path: str) -> bool:
@@ -99,8 +104,25 @@ def tasks(
     ``options`` are those of :func:`whenstop.compare`; files they name (``labels``, ``price``) must be available to the workers.
     """
     check("tasks", Options, options)
-    beside = {key: [os.path.abspath(path) for path in _paths(options[key])] for key in ("labels", "price") if key in options}
-    options = cast(Options, {**options, **beside})
+    options = cast(Options, {**options, **_beside(options)})
+    return _grouped(paths, out, target_mb, tuple(_stack_texts(stacks)), options, is_search=False)
+
+
+def search_tasks(paths: Paths, out: str, *, target_mb: float = 256, **options: Unpack[Search]) -> list[Task]:
+    """The same for a search; ``options`` are those of :func:`whenstop.tune`."""
+    check("search_tasks", Search, options)
+    today = _stack_texts(options.get("today", ()))
+    kept = {key: value for key, value in options.items() if key != "presets"}
+    options = cast(Search, {**kept, **_beside(options), "today": today, "no_presets": not options.get("presets", True)})
+    return _grouped(paths, out, target_mb, (), options, is_search=True)
+
+
+def _beside(options: Options | Search) -> dict[str, list[str]]:
+    """The files that options name, from wherever a worker is started."""
+    return {key: [os.path.abspath(path) for path in _paths(options[key])] for key in ("labels", "price") if key in options}
+
+
+def _stack_texts(stacks: Paths) -> list[str]:
     texts = []
     for named in _paths(stacks):
         is_name = "\n" in named or named.startswith(("preset:", "system:"))
@@ -110,13 +132,19 @@ def tasks(
             texts.append(os.path.abspath(named) if not is_name and re.search(r"^\s*config\s*=", text, re.M) else text)
         except OSError as error:
             raise Error(f"cannot read: {error}", named, "give a stack file, `preset:NAME` or `system:NAME`") from None
+    return texts
+
+
+def _grouped(
+    paths: Paths, out: str, target_mb: float, stacks: tuple[str, ...], options: Options | Search, *, is_search: bool
+) -> list[Task]:
     groups = group(list_files(paths), target_mb)
     if not groups:
         raise Error("no file to read", None, "check the path")
     of = len(groups)
     digits = len(str(of))
     return [
-        Task(number, of, tuple(files), tuple(texts), f"{out.rstrip('/')}/part-{number:0{digits}}", options)
+        Task(number, of, tuple(files), stacks, f"{out.rstrip('/')}/part-{number:0{digits}}", options, is_search)
         for number, files in enumerate(groups, start=1)
     ]
 
@@ -128,8 +156,10 @@ def make(task: Task) -> int:
         paths = [_fetched(name, n, fetched) if fetched and is_uri(name) else name for n, name in enumerate(task.files)]
         names = [name.split("?", 1)[0] for name in task.files]
         local = os.path.join(fetched, "part") if fetched and is_uri(task.out) else task.out
-        options = {"stacks": task.stacks, "out": local, **task.options}
-        _whenstop.part(paths, options, task.number, task.of, names)
+        if task.is_search:
+            _whenstop.tune_part(paths, {"out": local, **task.options}, task.number, task.of, names)
+        else:
+            _whenstop.part(paths, {"stacks": task.stacks, "out": local, **task.options}, task.number, task.of, names)
         if local != task.out:
             _copy(local, task.out)
         return task.number
@@ -168,15 +198,31 @@ def merge(of: Sequence[Task], out: str | os.PathLike[str], *, rows: Literal["csv
     """Merges the parts of these tasks; see :func:`whenstop.merge`."""
     from . import merge as merge_folders
 
+    with _folders(of) as folders:
+        return merge_folders(folders, out, rows=rows)
+
+
+def tuned(of: Sequence[Task], out: str | os.PathLike[str] | None = None) -> Tuned:
+    """The answer of the search whose parts these tasks made; see :func:`whenstop.tuned`."""
+    from . import tuned as answer
+
+    with _folders(of) as folders:
+        return answer(folders, out)
+
+
+@contextmanager
+def _folders(of: Sequence[Task]) -> Iterator[list[str]]:
+    """The folders of the parts on this machine."""
     if not any(is_uri(task.out) for task in of):
-        return merge_folders([task.out for task in of], out, rows=rows)
+        yield [task.out for task in of]
+        return
     from pyarrow import fs
 
     with tempfile.TemporaryDirectory(prefix="whenstop-") as folder:
         for task in of:
             store, inner = fs.FileSystem.from_uri(task.out)
             fs.copy_files(inner, str(Path(folder, f"{task.number:09}")), source_filesystem=store, destination_filesystem=fs.LocalFileSystem())
-        return merge_folders(folder, out, rows=rows)
+        yield [folder]
 
 
 Make = Callable[[Task], int]

@@ -1,4 +1,4 @@
-"""Comparisons on Ray: ``whenstop.ray.compare("s3://bucket/traces", "stacks.toml", "report", parts="s3://bucket/parts")``."""
+"""Comparisons and searches on Ray: ``whenstop.ray.compare("s3://bucket/traces", "stacks.toml", "report", parts="s3://bucket/parts")``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import ray
 
 from . import parts as _parts
-from ._options import Options, Paths
+from ._answers import Tuned
+from ._options import Options, Paths, Search
 from ._error import Error
 
 if TYPE_CHECKING:
@@ -38,6 +39,36 @@ def compare(
     """
     out = os.fspath(out)
     tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, **options)
+    _run(tasks, make, max_retries)
+    return _parts.merge(tasks, out, rows=rows)
+
+
+def tune(
+    paths: Paths,
+    out: str | os.PathLike[str],
+    *,
+    parts: str | None = None,
+    target_mb: float = 256,
+    max_retries: int = 3,
+    make: _parts.Make = _parts.make,
+    **options: Unpack[Search],
+) -> Tuned:
+    """Finds the stack to ship on the cluster, as :func:`whenstop.tune` does on one machine: the same answer, byte for byte.
+
+    The workers read the recordings; the search itself is done here, from about a kilobyte a run.
+
+    :param out: a folder for ``tuned.toml``, its certificate and the table. The page of ``tune`` needs recordings: compare ``tuned.toml``.
+    :param options: the other keywords of :func:`whenstop.tune`.
+    :raises Error: as :func:`compare`.
+    """
+    out = os.fspath(out)
+    tasks = _parts.search_tasks(paths, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, **options)
+    _run(tasks, make, max_retries)
+    return _parts.tuned(tasks, out)
+
+
+def _run(tasks: list[_parts.Task], make: _parts.Make, max_retries: int) -> None:
+    """Makes the parts on the cluster."""
 
     def work(task: _parts.Task) -> int:
         return make(task)
@@ -57,4 +88,3 @@ def compare(
             failed[number] = f"its worker died {max_retries + 1} times, {type(error).__name__}"
     if failed:
         raise _parts.refused(failed, tasks)
-    return _parts.merge(tasks, out, rows=rows)

@@ -293,6 +293,22 @@ pub(super) fn show(
     Ok(Exit::Done)
 }
 
+/// The answer as one JSON document.
+pub(super) fn json(publication: &Publication, summaries: &[Summary]) -> serde_json::Value {
+    let first = publication.first(summaries);
+    let standings = first.standings();
+    serde_json::json!({
+        "schema_version": 3,
+        "verdict": words::verdict(&first.verdict()),
+        "ship": first.ship().map(|summary| summary.stack.to_string()),
+        "standing": standings,
+        "summary": tables::summary(summaries, &standings).to_json(),
+        "estimates": tables::estimates(summaries).to_json(),
+        "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
+        "notes": words::notes(&publication.answer(summaries).notes),
+    })
+}
+
 /// Shows the answer in the requested format.
 pub(super) fn show_summaries(
     publication: &Publication,
@@ -302,20 +318,7 @@ pub(super) fn show_summaries(
 ) -> Result<(), Failure> {
     match format {
         Format::Table => show_answer(&publication.answer(summaries), output)?,
-        Format::Json => {
-            let first = publication.first(summaries);
-            let standings = first.standings();
-            output.json(&serde_json::json!({
-                "schema_version": 3,
-                "verdict": words::verdict(&first.verdict()),
-                "ship": first.ship().map(|summary| summary.stack.to_string()),
-                "standing": standings,
-                "summary": tables::summary(summaries, &standings).to_json(),
-                "estimates": tables::estimates(summaries).to_json(),
-                "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
-                "notes": words::notes(&publication.answer(summaries).notes),
-            }));
-        }
+        Format::Json => output.json(&json(publication, summaries)),
         Format::Csv => {
             let standings = publication.first(summaries).standings();
             output.table(&tables::summary(summaries, &standings), format)?;

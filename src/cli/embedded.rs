@@ -30,6 +30,12 @@ pub struct EmbeddedGuard {
     pub open: Box<Opener>,
 }
 
+impl EmbeddedGuard {
+    fn into_strategy(self) -> Arc<dyn Strategy> {
+        Arc::new(Guard::new(&self.name, self.program, self.open, NOTATION))
+    }
+}
+
 /// The result of a comparison.
 pub struct Compared {
     /// Its rows, firings, tables and figures.
@@ -53,6 +59,8 @@ pub struct Tuned {
     pub table: Table,
     /// The same by suite and model, if there are several.
     pub strata: Option<Table>,
+    /// What limits of the user's own detect, if that was asked.
+    pub detectors: Option<Table>,
     /// Notes on the table.
     pub notes: Vec<String>,
     /// The stack file to ship; `None` if nothing can be recommended.
@@ -67,9 +75,7 @@ pub struct Tuned {
 /// Every error that would end the command.
 pub fn compare(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Compared, Diagnostics> {
     let Command::Compare(mut args) = values.read("compare")? else { return Err(unexpected()) };
-    args.add_guards(guards.into_iter().map(|EmbeddedGuard { name, program, open }| {
-        Arc::new(Guard::new(&name, program, open, NOTATION)) as Arc<dyn Strategy>
-    }));
+    args.add_guards(guards.into_iter().map(EmbeddedGuard::into_strategy));
     let output = Output::keeping();
     let compare::Published { publication, report, .. } =
         compare::answered(&args, &args.runs(), &output).map_err(told)?;
@@ -103,13 +109,35 @@ pub fn merge(values: Values) -> Result<Publication, Diagnostics> {
     report::written(&args, &Output::keeping()).map_err(told)
 }
 
-/// `whenstop tune`. Writes a folder if there is an option `out` and something to ship.
+/// `whenstop tune`, with guards whose numbers limits are sought for. Writes a folder if there is an option `out` and something to ship.
 ///
 /// # Errors
 /// Every error that would end the command; a refusal is not an error but an answer.
-pub fn tune(values: Values) -> Result<Tuned, Diagnostics> {
-    let Command::Tune(args) = values.read("tune")? else { return Err(unexpected()) };
+pub fn tune(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Tuned, Diagnostics> {
+    let Command::Tune(mut args) = values.read("tune")? else { return Err(unexpected()) };
+    args.add_guards(guards.into_iter().map(EmbeddedGuard::into_strategy));
     tune::answered(&args, &Output::keeping()).map_err(told)
+}
+
+/// Computes one part of a search of the catalogue divided by file, as [`part`] does it for a comparison. The options are
+/// those of `tune`.
+///
+/// # Errors
+/// Every error that would end `tune`.
+pub fn tune_part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
+    let Command::Tune(args) = values.read("tune")? else { return Err(unexpected()) };
+    let Some(out) = args.out() else { return Err(unexpected()) };
+    let extent = Extent { shard, division: Division::Files, names };
+    tune::write_part(&args, &extent, out, &Output::keeping()).map_err(told)
+}
+
+/// `whenstop report` of the parts of a search, which are the paths; `out` is the folder for the answer.
+///
+/// # Errors
+/// Parts that are missing, duplicated or damaged; nothing is written then. A refusal is not an error but an answer.
+pub fn tuned(values: Values) -> Result<Tuned, Diagnostics> {
+    let Command::Report(args) = values.read("report")? else { return Err(unexpected()) };
+    report::searched(&args, &Output::keeping()).map_err(told)
 }
 
 /// `whenstop corpus`. The report has an entry for every run.

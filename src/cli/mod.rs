@@ -150,9 +150,10 @@ enum Command {
     /// Gates in CI: sets it up, compares stop points with accepted ones, and checks numbers against limits.
     #[command(after_help = examples::CI)]
     Ci(ci::Args),
-    /// Redraw saved tables and figures; merge the parts of a comparison.
+    /// Redraw saved tables and figures; merge parts.
     ///
-    /// Redraws tables and figures from the rows of a comparison, or merges the parts that `compare --shard` wrote.
+    /// Redraws tables and figures from the rows of a comparison, or merges the parts that `compare --shard` and
+    /// `tune --shard` wrote.
     #[command(after_help = examples::REPORT)]
     Report(report::Args),
     /// The schema of one of whenstop's own formats.

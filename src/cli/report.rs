@@ -7,18 +7,20 @@ use clap::ValueEnum;
 use super::Exit;
 use super::compare::{BudgetArgs, RowsAs, show};
 use super::destination::Destination;
+use super::embedded::Tuned as Answered;
 use super::failure::Failure;
 use super::output::{Format, Output};
+use super::tune::{answered_parts, show_parts};
 use super::values::share;
 use crate::answers::{Appetite, RunEvidence};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::{FolderFormat, Manifest, Merge, Publication, RowFormat, Saved, read_saved, unreadable};
+use crate::report::{FolderFormat, Manifest, Merge, Publication, RowFormat, Saved, Search, read_saved, unreadable};
 
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A folder that `compare --out` wrote; or the parts that `compare --shard` wrote, or folders of them: they are
-    /// merged, to the bytes of one comparison of everything.
+    /// A folder that `compare --out` wrote; or the parts that `compare --shard` or `tune --shard` wrote, or folders of
+    /// them: they are merged, to the bytes of one comparison or search of everything.
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// Folder for rows, tables and figures; by default the same folder. Parts need one.
@@ -64,8 +66,25 @@ enum ReportShown {
     Pr,
 }
 
+impl ReportShown {
+    /// The format of the table that is printed; `None` for a pull request.
+    fn of_table(self) -> Option<Format> {
+        match self {
+            Self::Table => Some(Format::Table),
+            Self::Json => Some(Format::Json),
+            Self::Csv => Some(Format::Csv),
+            Self::Md => Some(Format::Md),
+            Self::Latex => Some(Format::Latex),
+            Self::Pr => None,
+        }
+    }
+}
+
 /// `whenstop report`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if let Some((merge, search)) = parts_of_search(&args.folders)? {
+        return answer_search(args, &merge, search, output);
+    }
     let Saved { evidence, manifest, row_format } = saved(args, output)?;
     let appetite = Appetite {
         max_killed: args.max_killed.unwrap_or(manifest.appetite.max_killed),
@@ -73,24 +92,46 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         ..manifest.appetite
     };
     let publication = Publication::new(evidence, Manifest { appetite, ..manifest });
-    let format = match args.format {
-        ReportShown::Table => Format::Table,
-        ReportShown::Json => Format::Json,
-        ReportShown::Csv => Format::Csv,
-        ReportShown::Md => Format::Md,
-        ReportShown::Latex => Format::Latex,
-        ReportShown::Pr => {
-            let summaries = publication.summaries();
-            let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
-            let text = publication.pull_request(&summaries, default, proposed).map_err(Failure::usage)?;
-            output.bytes(text.as_bytes());
-            return Ok(Exit::Done);
-        }
+    let Some(format) = args.format.of_table() else {
+        let summaries = publication.summaries();
+        let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
+        let text = publication.pull_request(&summaries, default, proposed).map_err(Failure::usage)?;
+        output.bytes(text.as_bytes());
+        return Ok(Exit::Done);
     };
     let out = args.out.as_deref().or(args.folders.first().map(PathBuf::as_path));
     let rows = args.rows.map_or(row_format, RowsAs::format);
     let folder = FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() };
     show(&publication, format, out.map(|out| (out, folder)), output)
+}
+
+/// The parts of a search of the catalogue, if the folders hold some.
+fn parts_of_search(folders: &[PathBuf]) -> Result<Option<(Merge, Search)>, Failure> {
+    if !Merge::is_asked(folders) {
+        return Ok(None);
+    }
+    let merge = Merge::open(folders).map_err(Failure::input)?;
+    Ok(merge.search().map(|search| (merge, search)))
+}
+
+/// Answers a search from its parts.
+fn answer_search(args: &Args, merge: &Merge, search: Search, output: &Output) -> Result<Exit, Failure> {
+    let Some(format) = args.format.of_table() else {
+        let what = "`--format pr` compares stacks, and these are parts of a search";
+        let help = "compare what it ships with `whenstop compare RUNS --stacks tuned.toml --out DIR`, and report that";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    };
+    tell_unreadable(merge, output);
+    output.note(&format!("{} parts", merge.n_parts()));
+    show_parts(merge, search, format, args.out.as_deref(), output)
+}
+
+/// The answer of a search from its parts, as values; its files are written to the folder of `--out`.
+pub(super) fn searched(args: &Args, output: &Output) -> Result<Answered, Failure> {
+    let Some((merge, search)) = parts_of_search(&args.folders)? else {
+        return Err(Failure::nothing("no part of a search here", "give the folders that `tune --shard` wrote"));
+    };
+    answered_parts(&merge, search, args.out.as_deref(), output)
 }
 
 /// What the folders hold.
@@ -114,14 +155,18 @@ fn saved(args: &Args, output: &Output) -> Result<Saved, Failure> {
     }
 }
 
-/// Merges parts.
-fn merged(folders: &[PathBuf], output: &Output) -> Result<Saved, Failure> {
-    let merge = Merge::open(folders).map_err(Failure::input)?;
+fn tell_unreadable(merge: &Merge, output: &Output) {
     let unread = merge.found().unreadable;
     if unread > 0 {
         let what = unreadable(unread);
         output.error(&Diagnostic::new(Location::default(), what, "`whenstop corpus` says which, and why"));
     }
+}
+
+/// Merges parts.
+fn merged(folders: &[PathBuf], output: &Output) -> Result<Saved, Failure> {
+    let merge = Merge::open(folders).map_err(Failure::input)?;
+    tell_unreadable(&merge, output);
     let Some((evidence, manifest)): Option<(RunEvidence, Manifest)> = merge.evidence().map_err(Failure::input)? else {
         return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
     };

@@ -9,12 +9,15 @@ mod forward;
 mod grid;
 mod limits;
 mod notes;
+mod parts;
 mod rated;
 mod refusals;
 mod settings;
 mod tables;
 mod told;
 mod words;
+
+use std::sync::Arc;
 
 use clap::ValueEnum;
 
@@ -30,21 +33,21 @@ use crate::aggregate::{LEVEL, Rows, RowsBuilder, Standing};
 use crate::answers;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
+use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::Kind;
 use crate::reader::LabelDraw;
 use crate::report::{Publication, Shard, refuse_foreign};
-use crate::stats::{Bound, error_at};
 use crate::tune::{
-    Appetite, BUDGETS, Family, HeldOut, KeptReadings, Learner, ListOptions, Refusal, Shipped, Study, StudyRun, Tuned,
-    Tuner, Walk, catalogue, pool, tasks_for_list,
+    Appetite, BUDGETS, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, StudyRun, TuneQuestion, Tuned,
+    Tuner, Walk, promise, tasks_for_list,
 };
 use crate::verdict::Assumptions;
-use crate::words::chosen_percent;
 use beside::Beside;
 use forward::PeriodArg;
 use grid::GridArgs;
 use limits::OwnArgs;
+pub(super) use parts::{answered_parts, show_parts, write_part_of as write_part};
 use rated::{Elsewhere, Rated, elsewhere, rate};
 use words::Words;
 
@@ -99,8 +102,8 @@ pub(super) struct Args {
     /// Folder for `tuned.toml`, its certificate, table, figures and a page.
     #[arg(long, value_name = "DIR")]
     out: Option<Destination>,
-    /// Compare only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`. With limits or
-    /// settings of your own; `whenstop report` puts the parts together.
+    /// Read only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`; `whenstop report`
+    /// puts the parts together. Not for `--by` and grids of rules.
     #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
     shard: Option<Shard>,
     /// How much text from the recordings the page `report.html` contains.
@@ -120,6 +123,16 @@ pub(super) struct Args {
 }
 
 impl Args {
+    /// Adds guards of a program that embeds whenstop.
+    pub(super) fn add_guards(&mut self, guards: impl Iterator<Item = Arc<dyn Strategy>>) {
+        self.guards.embedded.0.extend(guards);
+    }
+
+    /// The folder to write.
+    pub(super) fn out(&self) -> Option<&std::path::Path> {
+        self.out.as_deref()
+    }
+
     /// The option that says what is compared, where it is no catalogue.
     fn asked_with(&self) -> &'static str {
         if self.of.is_some() {
@@ -188,34 +201,30 @@ impl Shown {
 }
 
 impl PromiseArgs {
-    /// The probability that the certificate is wrong.
-    fn delta(&self) -> f64 {
-        error_at(self.confidence)
-    }
-
     /// What is promised, in one clause.
     fn clause(&self) -> String {
-        let (alpha, confidence) = (chosen_percent(self.max_killed), chosen_percent(self.confidence));
-        format!("at most {alpha} of successes killed, averaged over tasks, with {confidence} confidence")
+        promise(self.max_killed, self.confidence)
     }
 
     /// What is tolerated where candidates are compared.
     fn appetite(&self) -> answers::Appetite {
         answers::Appetite { max_killed: self.max_killed, confidence: self.confidence, ..answers::Appetite::default() }
     }
-
-    fn bound(&self) -> Bound {
-        if self.anytime { Bound::Betting } else { Bound::Gaffke }
-    }
 }
 
 impl Args {
-    fn appetite(&self) -> Appetite {
-        Appetite {
-            alpha: self.promise.max_killed,
-            delta: self.promise.delta(),
-            bound: self.promise.bound(),
+    /// What is asked of the catalogue. `n_today` is the number of strategies that run today.
+    fn question(&self, n_today: usize) -> TuneQuestion {
+        TuneQuestion {
+            max_killed: self.promise.max_killed,
+            confidence: self.promise.confidence,
+            anytime: self.promise.anytime,
             lost_success_costs: self.lost_success_costs,
+            budget: self.budget.clone(),
+            learn: self.learn,
+            cross_fit: self.cross_fit,
+            noun: self.corpus.unit.noun().to_owned(),
+            n_today,
         }
     }
 }
@@ -225,7 +234,6 @@ struct Recordings {
     study: Study,
     /// Rows of the strategies shown for comparison: first what runs today, then the presets.
     rows: Rows,
-    n_today: usize,
     labels: LabelDraw,
 }
 
@@ -236,28 +244,36 @@ fn picked(study: &Study, labels: LabelDraw) -> Option<String> {
     noticed.or_else(|| undrawn_labels(labels, known, study.runs().len()))
 }
 
-fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
-    let families = if args.learn { pool(&args.budget) } else { catalogue(&args.budget) };
-    let families: Vec<Family> = families.into_iter().map(files::held).collect();
+/// The strategies shown for comparison, first those that run today, and the question.
+fn asked(args: &Args) -> Result<(Strategies, TuneQuestion), Failure> {
     let mut strategies: Strategies = StackArgs::named(args.today.clone()).load()?.strategies;
-    let n_today = strategies.len();
+    let question = args.question(strategies.len());
     if !args.no_presets {
         strategies.extend(catalog::all(Kind::Preset));
     }
-    let comparison = Comparison::new(&strategies, Assumptions::default());
+    Ok((strategies, question))
+}
+
+/// The families of the question, each with the number of frameworks that have a setting for it.
+fn families(question: &TuneQuestion) -> Vec<Family> {
+    question.families().into_iter().map(files::held).collect()
+}
+
+fn read(args: &Args, strategies: &Strategies, question: &TuneQuestion, output: &Output) -> Result<Recordings, Failure> {
+    let families = families(question);
+    let comparison = Comparison::new(strategies, Assumptions::default());
     let plan = Study::plan(&families);
-    let kept = if args.learn { KeptReadings::All } else { KeptReadings::Records };
     let (mut runs, mut rows): (Vec<StudyRun>, _) = (Vec::new(), RowsBuilder::default());
     let report = args.corpus.process(
         output,
-        |run| (StudyRun::from_run(&run, &families, &plan, kept), comparison.rows_of(&run).0),
+        |run| (StudyRun::from_run(&run, &families, &plan, question.kept()), comparison.rows_of(&run).0),
         |(run, of_run)| {
             runs.push(run);
             rows.extend(of_run);
         },
     )?;
     let study = Study::new(runs, families);
-    Ok(Recordings { study, rows: rows.finish(), n_today, labels: report.label_draw })
+    Ok(Recordings { study, rows: rows.finish(), labels: report.label_draw })
 }
 
 /// The result of tuning.
@@ -289,16 +305,16 @@ enum Why {
     FailsElsewhere(Shipped, Elsewhere),
 }
 
-fn answer(args: &Args, recordings: &Recordings) -> Answer {
+fn answer(question: &TuneQuestion, recordings: &Recordings) -> Answer {
     let tuner = Tuner::new(&recordings.study);
-    let answer = decided(args, &tuner, recordings.labels);
-    let beside = Beside::from_tuner(&tuner, recordings, answer.appetite, &answer.tuned, args.learn);
+    let answer = decided(question, &tuner, recordings.labels);
+    let beside = Beside::from_tuner(&tuner, recordings, question, &answer.tuned);
     Answer { beside, ..answer }
 }
 
 /// What to ship, compared with nothing.
-fn decided(args: &Args, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
-    let (study, appetite) = (tuner.study(), args.appetite());
+fn decided(question: &TuneQuestion, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
+    let (study, appetite) = (tuner.study(), question.appetite());
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
     let shipped = match (&found.chosen, picked(study, labels)) {
@@ -306,7 +322,7 @@ fn decided(args: &Args, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
             Err(Why::Catalogue(*refusal))
         }
         (_, Some(sentence)) => Err(Why::Picked(sentence)),
-        _ if args.learn => learned(args, study, &tasks, &found),
+        _ if question.learn => learned(question, study, &tasks, &found),
         (Err(Refusal::NotWorthIt(choice, standing)), None) => Err(Why::NotWorthIt(Shipped::Limit(*choice), *standing)),
         (Err(refusal), None) => Err(Why::Catalogue(*refusal)),
         (Ok(choice), None) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
@@ -335,10 +351,10 @@ fn decided(args: &Args, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
 }
 
 #[expect(clippy::result_large_err, reason = "a command refuses at most once")]
-fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
-    let options = ListOptions { appetite: args.appetite(), cross_fit: args.cross_fit };
-    let needed = tasks_for_list(args.promise.max_killed);
-    if !args.cross_fit && tuned.with_success < needed {
+fn learned(question: &TuneQuestion, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
+    let options = ListOptions { appetite: question.appetite(), cross_fit: question.cross_fit };
+    let needed = tasks_for_list(question.max_killed);
+    if !question.cross_fit && tuned.with_success < needed {
         return Err(Why::TooFewForList(needed));
     }
     let learner = Learner::new(study);
@@ -371,7 +387,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if let Some(by) = args.walk_forward {
         return forward::run(args, by, output);
     }
-    let ((), exit) = tune(args, output, |words| show(words, output))?;
+    refuse_contradictions(args)?;
+    if let (Some(shard), Some(out)) = (args.shard, &args.out) {
+        return parts::write(args, shard, out, output);
+    }
+    let ((), exit) = tune(args, output, |words| match args.format.of_table() {
+        Some(format) => show(words, format, output),
+        None => show_pull_request(args, words, output),
+    })?;
     Ok(exit)
 }
 
@@ -381,19 +404,13 @@ fn refuse_shard(args: &Args) -> Result<(), Failure> {
         return Ok(());
     }
     let what = "a search is not divided: what it tries next depends on all tasks";
-    let help = "`--shard` is for `--signal` with `--limits`, for `--of`, and for grids of a framework's settings";
+    let help = "`--shard` is for the catalogue, for `--signal` with `--limits`, for `--of`, and for grids of a framework's settings";
     Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
 }
 
-/// Tunes, passes the answer to `show`, and writes the requested folder. Returns what `show` returns, and the exit
-/// code.
-fn tune<T>(
-    args: &Args,
-    output: &Output,
-    show: impl FnOnce(&Words<'_>) -> Result<T, Failure>,
-) -> Result<(T, Exit), Failure> {
+/// Refuses options that contradict each other.
+fn refuse_contradictions(args: &Args) -> Result<(), Failure> {
     args.own.check_unused(&args.guards)?;
-    refuse_shard(args)?;
     if args.lost_success_costs.is_some() && args.learn {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";
@@ -404,34 +421,43 @@ fn tune<T>(
         let help = "say what is run today: `--today preset:NAME`, or a stack file";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }
-    let recordings = read(args, output)?;
-    let answer = answer(args, &recordings);
-    let words = Words { study: &recordings.study, answer: &answer, args };
-    let shown = show(&words)?;
-    if let Some(out) = &args.out {
-        let shipped = answer.shipped.as_ref().ok().map(|(shipped, _)| shipped);
-        files::write(&words, shipped, out, output)?;
-        let ship = match shipped {
-            Some(_) => format!("ship {}", out.join("tuned.toml").display()),
-            None => "there is nothing to ship".to_owned(),
-        };
-        output.note(&format!("written to {}; {ship}, open {}", out.display(), out.join("report.html").display()));
-        output.open_page(out);
-    }
-    Ok((shown, if answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed }))
+    Ok(())
 }
 
-fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
-    match words.args.format {
-        Shown::Pr => match &words.answer.shipped {
-            Ok((shipped, _)) => output.lines(&files::pull_request(words, shipped, output)?),
-            Err(_) => output.paragraph(&words.verdict()),
-        },
-        Shown::Json => output.json(&words.json()),
-        Shown::Csv => output.table(&words.table(), Format::Csv)?,
-        Shown::Md => output.table(&words.table(), Format::Md)?,
-        Shown::Latex => output.table(&words.table(), Format::Latex)?,
-        Shown::Table => {
+/// Tunes, passes the answer to `show`, and writes the requested folder. Returns what `show` returns, and the exit
+/// code.
+fn tune<T>(
+    args: &Args,
+    output: &Output,
+    show: impl FnOnce(&Words<'_>) -> Result<T, Failure>,
+) -> Result<(T, Exit), Failure> {
+    let (strategies, question) = asked(args)?;
+    let recordings = read(args, &strategies, &question, output)?;
+    let answer = answer(&question, &recordings);
+    let words = Words { study: &recordings.study, answer: &answer, question: &question };
+    let shown = show(&words)?;
+    if let Some(out) = &args.out {
+        files::write(args, &words, out, output)?;
+        let open = format!("{}, open {}", words.to_ship(out), out.join("report.html").display());
+        output.note(&format!("written to {}; {open}", out.display()));
+        output.open_page(out);
+    }
+    Ok((shown, words.exit()))
+}
+
+fn show_pull_request(args: &Args, words: &Words<'_>, output: &Output) -> Result<(), Failure> {
+    match words.shipped() {
+        Some(shipped) => output.lines(&files::pull_request(args, words, shipped, output)?),
+        None => output.paragraph(&words.verdict()),
+    }
+    Ok(())
+}
+
+fn show(words: &Words<'_>, format: Format, output: &Output) -> Result<(), Failure> {
+    match format {
+        Format::Json => output.json(&words.json()),
+        Format::Csv | Format::Md | Format::Latex => output.table(&words.table(), format)?,
+        Format::Table => {
             let (verdict, recordings, table) = (words.verdict(), words.recordings(), words.table());
             output.paragraph(&verdict);
             output.data("\n");
@@ -452,22 +478,29 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
 
 /// The answer as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    if args.own.are_asked_for() || args.grid.file.is_some() || args.of.is_some() || args.walk_forward.is_some() {
-        let what = "limits and grids of your own, and `walk_forward`, are for the command line only";
-        let help = "run `whenstop tune RUNS --signal SIGNAL --limits LIMITS --format json`";
+    if args.grid.file.is_some() || args.of.is_some() || args.walk_forward.is_some() {
+        let what = "grids, settings of a framework and `walk_forward` are for the command line only";
+        let help = "run `whenstop tune RUNS --grid FILE --format json`";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }
-    let answered = |words: &Words<'_>| {
-        let shipped = words.answer.shipped.as_ref().ok();
-        Ok(Answered {
-            verdict: words.verdict(),
-            recordings: words.recordings(),
-            table: words.table(),
-            strata: words.strata(),
-            notes: words.notes(),
-            stack: shipped.map(|(shipped, _)| files::tuned_stack(words, shipped)),
-            certificate: words.json(),
-        })
-    };
-    tune(args, output, answered).map(|(answered, _)| answered)
+    if args.own.are_asked_for() {
+        refuse_shard(args)?;
+        return limits::answered(args, output);
+    }
+    refuse_contradictions(args)?;
+    refuse_shard(args)?;
+    tune(args, output, |words| Ok(values(words))).map(|(answered, _)| answered)
+}
+
+fn values(words: &Words<'_>) -> Answered {
+    Answered {
+        verdict: words.verdict(),
+        recordings: words.recordings(),
+        table: words.table(),
+        strata: words.strata(),
+        detectors: None,
+        notes: words.notes(),
+        stack: words.shipped().map(|shipped| files::tuned_stack(words, shipped)),
+        certificate: words.json(),
+    }
 }

@@ -22,19 +22,24 @@ use crate::aggregate::{Firing, Row};
 use crate::compare::{KeptStories, Met, OfRun};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
+use crate::reader::LabelDraw;
+use crate::sweep::engine::KeptExtract;
+use crate::tune::TuneQuestion;
 
 pub use merge::Merge;
 
 /// The file name of a part's manifest.
 pub const PART: &str = "part.json";
 /// Version of `part.json`.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const ROWS: &str = "rows.parquet";
 const FIRINGS: &str = "firings.parquet";
 /// What followed the stops, one JSON line per row.
 const FOLLOWED: &str = "followed.jsonl";
+/// What a search of the catalogue needs of each run, one JSON line each; nothing in a comparison.
+const STUDY: &str = "study.jsonl";
 /// All files of a part except its manifest.
-const FILES: [&str; 4] = [ROWS, FIRINGS, FOLLOWED, STORIES];
+const FILES: [&str; 5] = [ROWS, FIRINGS, FOLLOWED, STUDY, STORIES];
 
 /// One shard of a divided comparison, numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +134,17 @@ pub struct PartManifest {
     texts: Texts,
     /// How the merged comparison is to be reported.
     pub comparison: Manifest,
+    /// What is searched, if it is a part of a search of the catalogue.
+    pub search: Option<Search>,
+}
+
+/// What is searched in parts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// What is asked.
+    pub question: TuneQuestion,
+    /// Whether the runs with an outcome were drawn, as their labels say.
+    pub labels: LabelDraw,
 }
 
 /// Writes a part row by row.
@@ -141,6 +157,7 @@ pub struct PartWriter {
     n_rows: u64,
     n_firings: u64,
     followed: BufWriter<std::fs::File>,
+    study: BufWriter<std::fs::File>,
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
@@ -165,6 +182,7 @@ impl PartWriter {
                 n_rows: 0,
                 n_firings: 0,
                 followed: BufWriter::new(create(FOLLOWED)?),
+                study: BufWriter::new(create(STUDY)?),
             })
         };
         begun().map_err(failed(folder))
@@ -177,20 +195,32 @@ impl PartWriter {
 
     /// Adds the next run of this part with its result.
     pub fn run(&mut self, run: &OfRun) -> Result<(), Diagnostic> {
-        self.places.push(self.runs_read);
-        self.runs_read += 1;
-        self.n_rows += run.rows.len() as u64;
         self.n_firings += run.firings.len() as u64;
-        let rows = run.rows.iter().try_for_each(|row| self.rows.row(row));
+        let rows = self.rows_of_next(&run.rows);
         let firings = rows.and_then(|()| run.firings.iter().try_for_each(|firing| self.firings.row(firing)));
         let all = firings.and_then(|()| write_lines(&mut self.followed, &run.followed));
         all.map_err(failed(&self.folder))
     }
 
+    /// Adds the next run of this part of a search, with the rows of the strategies shown for comparison.
+    pub fn searched_run(&mut self, run: &KeptExtract, rows: &[Row]) -> Result<(), Diagnostic> {
+        let rows = self.rows_of_next(rows);
+        let all = rows.and_then(|()| write_lines(&mut self.study, std::slice::from_ref(run)));
+        all.map_err(failed(&self.folder))
+    }
+
+    fn rows_of_next(&mut self, rows: &[Row]) -> io::Result<()> {
+        self.places.push(self.runs_read);
+        self.runs_read += 1;
+        self.n_rows += rows.len() as u64;
+        rows.iter().try_for_each(|row| self.rows.row(row))
+    }
+
     fn close(mut self, about: About) -> Result<(), Diagnostic> {
-        let About { shard, division, inputs, found, records_calls, met, comparison, told } = about;
+        let About { shard, division, inputs, found, records_calls, met, comparison, told, search } = about;
         let failed = failed(&self.folder);
         self.followed.flush().map_err(&failed)?;
+        self.study.flush().map_err(&failed)?;
         let texts = told.texts();
         write_stories(&self.folder.join(STORIES), &told.into_stories())?;
         for closed in [self.rows.close(), self.firings.close()] {
@@ -214,6 +244,7 @@ impl PartWriter {
             files,
             texts,
             comparison,
+            search,
         };
         let text = serde_json::to_string(&manifest).map_err(|error| failed(error.into()))?;
         std::fs::write(self.folder.join(PART), text + "\n").map_err(failed)
@@ -238,6 +269,8 @@ pub struct About {
     pub comparison: Manifest,
     /// The stories that are kept.
     pub told: KeptStories,
+    /// What is searched, if it is a part of a search of the catalogue.
+    pub search: Option<Search>,
 }
 
 /// Writes a part through `fill`: the whole folder appears, or nothing.

@@ -140,9 +140,52 @@ fn limits_and_settings_are_compared_in_parts_like_stacks() {
         let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 {name}/again --out twice"));
         assert!(code == 3 && stderr.contains("part 1/2 is doubled"), "{stderr}");
     }
-    for asked in ["", "--learn", "--by suite"] {
-        let (code, _, stderr) = run(&scratch, &format!("tune runs {asked} --shard 1/2 --out part"));
-        assert!(code == 2 && stderr.contains("a search is not divided"), "{asked}: {stderr}");
+    let (code, _, stderr) = run(&scratch, "tune runs --by suite --shard 1/2 --out part");
+    assert!(code == 2 && stderr.contains("a search is not divided"), "{stderr}");
+}
+
+#[test]
+fn the_catalogue_is_searched_in_parts_to_the_answer_of_one_search() {
+    let scratch = scratch();
+    let code = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/synthetic/code.jsonl");
+    for (name, asked, exit, parts) in [
+        ("walk", format!("{code} --max-killed 0.3 --today stacks.toml --no-presets"), 0, &[1, 7][..]),
+        ("list", "runs --max-killed 0.3 --learn --cross-fit --no-presets".to_owned(), 100, &[2]),
+        ("refused", "runs --max-killed 0.01 --today preset:openhands --no-presets".to_owned(), 100, &[1, 2, 7]),
+    ] {
+        let tune = format!("tune {asked} --quiet");
+        let (code, told, stderr) = run(&scratch, &format!("{tune} --format json --out {name}/whole"));
+        assert_eq!(code, exit, "{stderr}");
+        for of in parts {
+            for number in (1..=*of).rev() {
+                let part = format!("{name}/parts{of}/{number}");
+                let (code, _, stderr) = run(&scratch, &format!("{tune} --shard {number}/{of} --out {part}"));
+                assert_eq!(code, 0, "{stderr}");
+            }
+            let merged = format!("{name}/merged{of}");
+            let report = format!("report {name}/parts{of} --format json --out {merged} --quiet");
+            assert_eq!(run(&scratch, &report), (code, told.clone(), String::new()));
+            assert!(scratch.names(&merged).len() >= 2);
+            for file in scratch.names(&merged) {
+                let read = |folder: &str| scratch.read(&format!("{folder}/{file}"));
+                assert_eq!(read(&merged), read(&format!("{name}/whole")), "{file}");
+            }
+        }
+        if name != "refused" {
+            continue;
+        }
+        let fails = |parts: &str, what: &str| {
+            let (code, _, stderr) = run(&scratch, &format!("report {parts} --out {name}/none"));
+            assert!(code == 3 && stderr.contains(what), "{stderr}");
+        };
+        fails(&format!("{name}/parts7/1 {name}/parts7/2"), "5 of 7 parts missing");
+        assert_eq!(run(&scratch, &format!("{tune} --shard 1/2 --out {name}/again/1")).0, 0);
+        fails(&format!("{name}/parts2 {name}/again"), "part 1/2 is doubled");
+        let other = format!("{tune} --confidence 0.8 --shard 1/2 --out {name}/other/1");
+        assert_eq!(run(&scratch, &other).0, 0);
+        fails(&format!("{name}/other/1 {name}/parts2/2"), "other options");
+        let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 --format pr"));
+        assert!(code == 2 && stderr.contains("parts of a search"), "{stderr}");
     }
 }
 

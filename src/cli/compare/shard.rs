@@ -1,5 +1,6 @@
 //! `whenstop compare --shard`: computes one part of a comparison.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use super::{Args, CompareQuestion, Exit, refuse_unknown_baseline};
@@ -7,9 +8,11 @@ use crate::cli::compare::EmbedText;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_troubles};
 use crate::cli::output::Output;
-use crate::compare::{Evaluator, Options};
-use crate::diagnostic::count;
-use crate::report::{About, Division, Found, Input, Manifest, Shard, write_part};
+use crate::compare::{Evaluator, KeptStories, OfRun, Options};
+use crate::diagnostic::{Diagnostic, count};
+use crate::explain::Texts;
+use crate::reader::CorpusReport;
+use crate::report::{About, Division, Found, Input, Manifest, PartWriter, Shard, write_part};
 use crate::transcript::Run;
 
 /// Which part of a comparison to compute.
@@ -67,12 +70,17 @@ pub(in crate::cli) fn run_part(
 ) -> Result<Exit, Failure> {
     let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
     let n_runs = write_part_of(part, runs, &extent, out, output)?;
+    tell_part(shard, n_runs, out, output);
+    Ok(Exit::Done)
+}
+
+/// Says that a part is there.
+pub(in crate::cli) fn tell_part(shard: Shard, n_runs: u64, out: &Path, output: &Output) {
     output.note(&format!(
         "part {shard}: {} written to {}; put the parts together with `whenstop report`",
         count(n_runs, "run"),
         out.display()
     ));
-    Ok(Exit::Done)
 }
 
 /// Computes one part of a comparison and writes it run by run. Returns the number of its runs.
@@ -106,23 +114,62 @@ fn write_part_of(
     if let Some(name) = question.baseline {
         refuse_unknown_baseline(name, evaluator.stacks())?;
     }
+    // Runs are put into the part and the part is described by turns.
+    let met = RefCell::new(evaluator.met());
+    let put = |part: &mut PartWriter, mut run: OfRun| {
+        met.borrow_mut().iter_mut().zip(run.outside.drain(..)).for_each(|(met, outside)| met.take(outside));
+        evaluator.keep_story(&mut run);
+        part.run(&run)
+    };
+    write_runs(
+        recordings,
+        extent,
+        out,
+        output,
+        |run| evaluator.evaluate(run),
+        put,
+        |about, _| {
+            tell_troubles(&stacks.strategies, recordings.is_strict(), output)?;
+            about.comparison = Manifest {
+                rows: Some(0),
+                unit: (of.unit == UnitOfRun::Round).then(|| of.unit.noun().to_owned()),
+                ..question.manifest(evaluator.stacks().to_vec(), stacks)
+            };
+            if matches!(of.embed_text, EmbedText::None) {
+                about.found = std::mem::take(&mut about.found).without_values();
+            }
+            about.met = met.take();
+            about.told = evaluator.take_stories();
+            Ok(())
+        },
+    )
+}
+
+/// Writes one part run by run: `work` is done with each of its runs on any thread, `put` adds what comes of it, and
+/// `describe` completes what the part's manifest says. Returns the number of its runs.
+pub(in crate::cli) fn write_runs<T: Send>(
+    recordings: &RecordedRuns<'_>,
+    extent: &Extent,
+    out: &Path,
+    output: &Output,
+    work: impl Fn(&Run) -> T + Sync,
+    mut put: impl FnMut(&mut PartWriter, T) -> Result<(), Diagnostic>,
+    describe: impl FnOnce(&mut About, &CorpusReport) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
     let read = recordings.files()?;
     let named = names(&read, &extent.names);
-    let mut met = evaluator.met();
     let mut failure = None;
     let mut runs = 0_u64;
     let written = write_part(out, |part| {
         let mut state = Ok(());
-        let work = |run: Run| extent.holds(&run).then(|| evaluator.evaluate(&run));
-        let report = recordings.each_if_any(output, work, |run| {
+        let work = |run: Run| extent.holds(&run).then(|| work(&run));
+        let report = recordings.each_if_any(output, work, |result| {
             if state.is_ok() {
-                match run {
+                match result {
                     None => part.pass(),
-                    Some(mut run) => {
+                    Some(result) => {
                         runs += 1;
-                        met.iter_mut().zip(run.outside.drain(..)).for_each(|(met, outside)| met.take(outside));
-                        evaluator.keep_story(&mut run);
-                        state = part.run(&run);
+                        state = put(part, result);
                     }
                 }
             }
@@ -135,32 +182,26 @@ fn write_part_of(
             }
             Ok(report)
         });
-        let told =
-            report.and_then(|report| tell_troubles(&stacks.strategies, recordings.is_strict(), output).map(|_| report));
-        let report = told.map_err(|error| {
+        let about = report.and_then(|report| {
+            let mut about = About {
+                shard: extent.shard,
+                division: extent.division,
+                inputs: inputs(&read, &named),
+                found: Found::from_report(&report),
+                records_calls: report.records_calls.clone(),
+                met: Vec::new(),
+                comparison: Manifest::new(Vec::new()),
+                told: KeptStories::new(Texts::None),
+                search: None,
+            };
+            describe(&mut about, &report)?;
+            about.found.renamed(&named);
+            Ok(about)
+        });
+        about.map_err(|error| {
             let first = error.diagnostics.first().clone();
             failure = Some(error);
             first
-        })?;
-        let comparison = Manifest {
-            rows: Some(0),
-            unit: (of.unit == UnitOfRun::Round).then(|| of.unit.noun().to_owned()),
-            ..question.manifest(evaluator.stacks().to_vec(), stacks)
-        };
-        let mut found = Found::from_report(&report);
-        if matches!(of.embed_text, EmbedText::None) {
-            found = found.without_values();
-        }
-        found.renamed(&named);
-        Ok(About {
-            shard: extent.shard,
-            division: extent.division,
-            inputs: inputs(&read, &named),
-            found,
-            records_calls: report.records_calls,
-            met,
-            comparison,
-            told: evaluator.take_stories(),
         })
     });
     if let Some(failure) = failure {

@@ -2,7 +2,7 @@
 //! what runs today.
 
 use super::Recordings;
-use crate::tune::{Appetite, Contenders, HeldOut, LimitIx, TaskTotals, Tuned, Tuner};
+use crate::tune::{Contenders, HeldOut, LimitIx, TaskTotals, TuneQuestion, Tuned, Tuner};
 
 /// What a tuned stack is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,22 +61,21 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Compares. `is_list` says whether a list was learned.
+    /// Compares.
     pub(super) fn from_tuner(
         tuner: &Tuner<'_>,
         recordings: &Recordings,
-        appetite: Appetite,
+        question: &TuneQuestion,
         found: &Tuned,
-        is_list: bool,
     ) -> Self {
-        let study = tuner.study();
+        let (study, appetite) = (tuner.study(), question.appetite());
         let tasks = study.all_tasks();
         let rule = |at: LimitIx| study.rule(at).to_string();
         let budget = tuner.budget(&tasks, appetite).map(|limit| rule(LimitIx { family: 0, limit }));
         let single = tuner.single(&tasks, appetite).map(rule);
         let mut others = Vec::new();
         let mut todays = Contenders::new(&recordings.rows, study);
-        let presets = todays.split_off(recordings.n_today);
+        let presets = todays.split_off(question.n_today);
         for (at, name) in todays.names().enumerate() {
             let (name, totals) = (Some(name.to_owned()), todays.contender(at).totals(&tasks));
             others.push(Other { rival: Rival::Today, name, certified: false, totals, refused: (0, 0) });
@@ -92,7 +91,7 @@ impl Beside {
         let is_certified = single.is_some();
         let held_out = tuner.held_out_single(&tasks, appetite);
         others.push(Other::held_out(Rival::Halves, single, is_certified, held_out));
-        let limit = found.chosen.ok().filter(|_| is_list).map(|choice| {
+        let limit = found.chosen.ok().filter(|_| question.learn).map(|choice| {
             let name = Some(rule(choice.at));
             Other::held_out(Rival::Catalogue, name, true, tuner.held_out(&tasks, appetite))
         });

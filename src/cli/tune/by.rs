@@ -5,9 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::files::{certified_stack, held};
-
-use super::{Args, catalogue, picked};
+use super::files::certified_stack;
+use super::{Args, families, picked};
 use crate::answers::tables::{Cell, Table};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
@@ -21,7 +20,8 @@ use crate::words::{chosen_percent as percent, digits};
 
 /// Tunes each class, shows the answers, and writes the folder.
 pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Failure> {
-    let families: Vec<Family> = catalogue(&args.budget).into_iter().map(held).collect();
+    let question = args.question(0);
+    let families: Vec<Family> = families(&question);
     let plan = Study::plan(&families);
     let read = ByArg::by(Some(by));
     let mut runs = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
         |run| (read.label(&run), StudyRun::from_run(&run, &families, &plan, KeptReadings::Records)),
         |one| runs.push(one),
     )?;
-    let tuned = tune_classes(runs, &families, &args.budget, args.appetite());
+    let tuned = tune_classes(runs, &families, &args.budget, question.appetite());
     if let Some(why) = refused(&tuned.pooled, report.label_draw) {
         match args.format {
             super::Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::Args;
 use super::beside::Rival;
 use super::words::Words;
 use crate::answers::{Appetite, Tuned};
@@ -14,7 +15,7 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;
 use crate::compare::Options;
-use crate::diagnostic::one_line;
+use crate::diagnostic::{Diagnostic, one_line};
 use crate::export::{Export, hosts};
 use crate::framework::Kind;
 use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically};
@@ -25,16 +26,16 @@ use crate::tune::{Family, Shipped, Study, grounds};
 pub(super) const TUNED: &str = "tuned";
 
 /// Writes the folder: all files, or none. If there is nothing to ship, there is no stack among them.
-pub(super) fn write(words: &Words<'_>, shipped: Option<&Shipped>, out: &Path, output: &Output) -> Result<(), Failure> {
-    let text = shipped.map(|shipped| tuned_stack(words, shipped));
-    let strategies = beside(words, text.as_deref())?;
-    let options = Options { stories: Some(words.args.embed_text.texts()), ..Options::default() };
+pub(super) fn write(args: &Args, words: &Words<'_>, out: &Path, output: &Output) -> Result<(), Failure> {
+    let text = words.shipped().map(|shipped| tuned_stack(words, shipped));
+    let strategies = beside(args, words, text.as_deref())?;
+    let options = Options { stories: Some(args.embed_text.texts()), ..Options::default() };
     let stacks = LoadedStacks::without_files(strategies);
-    let GatheredRuns { evidence, stacks, found, .. } = gather(&words.args.corpus.runs(), &stacks, &options, output)?;
+    let GatheredRuns { evidence, stacks, found, .. } = gather(&args.corpus.runs(), &stacks, &options, output)?;
     let appetite = Appetite {
-        max_killed: words.args.promise.max_killed,
-        confidence: words.args.promise.confidence,
-        lost_success_costs: words.args.lost_success_costs,
+        max_killed: words.question.max_killed,
+        confidence: words.question.confidence,
+        lost_success_costs: words.question.lost_success_costs,
         ..Appetite::default()
     };
     let tuned = Some(Tuned { stack: text.as_ref().map(|_| TUNED.to_owned()), verdict: words.verdict() });
@@ -51,31 +52,44 @@ pub(super) fn write(words: &Words<'_>, shipped: Option<&Shipped>, out: &Path, ou
     let publication = Publication::new(evidence, manifest);
     let summaries = publication.summaries();
     let write_own = |folder: &Path| {
-        let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
-        if let Some(text) = &text {
-            put("tuned.toml", text)?;
-        }
-        if let Some((budget, sentence)) = words.budget() {
-            put("budget.toml", &stack_file(words, &budget, "budget", &sentence))?;
-        }
-        put("certificate.json", &format!("{:#}\n", words.json()))?;
-        put("tune.md", &report::page(&answer(words)))?;
-        let table = words.table();
-        write_atomically(&folder.join("tune.csv"), |file| table.write_csv(file))
+        write_answer(words, folder)?;
+        put(folder, "tune.md", &report::page(&answer(words)))
     };
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
     publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)
 }
 
+/// Writes what needs no comparison: the stack, the certified budget, the certificate and the table.
+pub(super) fn write_answer(words: &Words<'_>, folder: &Path) -> Result<(), Diagnostic> {
+    if let Some(shipped) = words.shipped() {
+        put(folder, "tuned.toml", &tuned_stack(words, shipped))?;
+    }
+    if let Some((budget, sentence)) = words.budget() {
+        put(folder, "budget.toml", &stack_file(words, &budget, "budget", &sentence))?;
+    }
+    put(folder, "certificate.json", &format!("{:#}\n", words.json()))?;
+    let table = words.table();
+    write_atomically(&folder.join("tune.csv"), |file| table.write_csv(file))
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> Result<(), Diagnostic> {
+    write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()))
+}
+
 /// What runs today against what is to be shipped, its proof and its stack file, as a block for a pull request.
-pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output) -> Result<String, Failure> {
+pub(super) fn pull_request(
+    args: &Args,
+    words: &Words<'_>,
+    shipped: &Shipped,
+    output: &Output,
+) -> Result<String, Failure> {
     let text = tuned_stack(words, shipped);
     let mut strategies = own(&text)?;
-    let today = StackArgs::named(words.args.today.clone()).load()?.strategies;
+    let today = StackArgs::named(args.today.clone()).load()?.strategies;
     let name = today.first().map(|strategy| strategy.name().to_owned());
     strategies.splice(0..0, today.into_iter().take(1));
     let stacks = LoadedStacks::without_files(strategies);
-    let publication = gather(&words.args.corpus.runs(), &stacks, &Options::default(), output)?.publication();
+    let publication = gather(&args.corpus.runs(), &stacks, &Options::default(), output)?.publication();
     let block = publication.pull_request(&publication.summaries(), name.as_deref(), Some(TUNED));
     let evidence = block.map_err(Failure::usage)?;
     let verdict = report::page(&words.verdict());
@@ -127,9 +141,9 @@ pub(super) fn grounds_text(grounds: Grounds) -> String {
 }
 
 /// The tuned stack, then what runs today, the certified budget, and the best preset.
-fn beside(words: &Words<'_>, text: Option<&str>) -> Result<Strategies, Failure> {
+fn beside(args: &Args, words: &Words<'_>, text: Option<&str>) -> Result<Strategies, Failure> {
     let mut strategies = text.map(own).transpose()?.unwrap_or_default();
-    strategies.extend(StackArgs::named(words.args.today.clone()).load()?.strategies);
+    strategies.extend(StackArgs::named(args.today.clone()).load()?.strategies);
     let preset = words.answer.beside.others.iter().find(|other| other.rival == Rival::Preset);
     if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
         // Not by its name as an argument: that of a profile is none.
@@ -172,9 +186,9 @@ fn own(text: &str) -> Result<Strategies, Failure> {
 }
 
 /// Never called: a tuned stack names no configuration.
-fn unreachable_config(name: &str) -> Result<crate::framework::ConfigText, crate::diagnostic::Diagnostic> {
+fn unreachable_config(name: &str) -> Result<crate::framework::ConfigText, Diagnostic> {
     let at = crate::diagnostic::Location::file("tuned.toml");
-    Err(crate::diagnostic::Diagnostic::new(at, format!("`{name}` is not asked for"), "report this as a defect"))
+    Err(Diagnostic::new(at, format!("`{name}` is not asked for"), "report this as a defect"))
 }
 
 /// The answer as a Markdown page.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use super::{Args, Shown, Words, catalogue, decided, files};
+use super::{Args, Shown, Words, decided, families};
 use crate::aggregate::{Forward, ForwardPeriod, Group, Held, Label, Period, PeriodLength, Unit, by_stack};
 use crate::answers::{tables, words};
 use crate::cli::Exit;
@@ -199,7 +199,8 @@ pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
 /// `tune --walk-forward` over the catalogue.
 pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Exit, Failure> {
     args.own.check_unused(&args.guards)?;
-    let families: Vec<Family> = catalogue(&args.budget).into_iter().map(files::held).collect();
+    let question = args.question(0);
+    let families: Vec<Family> = families(&question);
     let plan = Study::plan(&families);
     let mut extracts: Vec<Extract> = Vec::new();
     let report = args.corpus.process(
@@ -215,8 +216,8 @@ pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Exit, F
         let mut stack = None;
         if !past.is_empty() {
             let study = Study::new(past, families.clone());
-            let answer = decided(args, &Tuner::new(&study), report.label_draw);
-            walk.say(Words { study: &study, answer: &answer, args }.verdict());
+            let answer = decided(&question, &Tuner::new(&study), report.label_draw);
+            walk.say(Words { study: &study, answer: &answer, question: &question }.verdict());
             if let Ok((Shipped::Limit(choice), _)) = &answer.shipped {
                 let name = study.rule(choice.at).to_string();
                 stack = Some(Arc::unwrap_or_clone(study.families()[choice.at.family].stack(&name, choice.at.limit)));

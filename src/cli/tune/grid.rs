@@ -68,8 +68,8 @@ impl GridArgs {
         self.best.unwrap_or(10)
     }
 
-    /// Refuses options of a walk for a grid of `what`, whose stacks are all compared and all written.
-    fn refuse_walk(&self, what: &str) -> Result<(), Failure> {
+    /// Refuses options of a walk for `what`, whose stacks are all compared and all written.
+    pub(super) fn refuse_walk(&self, what: &str) -> Result<(), Failure> {
         let given = [
             ("--best", self.best.is_some()),
             ("--all-stacks", self.all_stacks),
@@ -78,7 +78,7 @@ impl GridArgs {
         ];
         let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
         let help = "leave it out: each of these stacks is compared, and `--out` writes the lines and rows of all";
-        let what = format!("`{option}` is for grids of rules, and this one is of {what}");
+        let what = format!("`{option}` is for grids of rules, and these are {what}");
         Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::decided::{ToShip, decide};
+use super::decided::{self, ToShip, decide};
 use super::files::{TUNED, grounds_text};
-use super::{Args, PromiseArgs};
+use super::{Answered, Args, PromiseArgs};
 use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by_stack};
-use crate::answers::tables;
+use crate::answers::tables::{self, Table};
 use crate::cli::Exit;
 use crate::cli::compare::Published;
 use crate::cli::failure::Failure;
@@ -145,10 +145,23 @@ impl LimitArgs {
 
 /// Compares the limits, and writes the one to ship.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let stacks: Vec<Arc<Stack>> = args.own.limits.stacks(&args.guards.numbers()?)?.into_iter().map(Arc::new).collect();
+    let stacks = stacks(args)?;
     decide(args, LoadedStacks::from_stacks(&stacks), None, output, |summary, published| {
         to_ship(&args.promise, &stacks, summary, published)
     })
+}
+
+/// The same as values, for a program that embeds whenstop.
+pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
+    let stacks = stacks(args)?;
+    decided::answered(args, &LoadedStacks::from_stacks(&stacks), output, |summary, published| {
+        to_ship(&args.promise, &stacks, summary, published)
+    })
+}
+
+fn stacks(args: &Args) -> Result<Vec<Arc<Stack>>, Failure> {
+    args.grid.refuse_walk("limits")?;
+    Ok(args.own.limits.stacks(&args.guards.numbers()?)?.into_iter().map(Arc::new).collect())
 }
 
 /// The file of the stack to ship, which is one of `stacks`.
@@ -188,21 +201,28 @@ pub(super) fn show_detectors(
     summaries: &[Summary],
     output: &Output,
 ) -> Result<(), Failure> {
-    let mut shown = Vec::new();
-    for summary in &publication.first(summaries).shown {
-        let detector = detectors.iter().find(|detector| detector.stack == summary.stack);
-        shown.extend(detector.map(|detector| (detector, *summary)));
-    }
-    if shown.is_empty() {
-        return Ok(());
-    }
+    let Some(table) = detector_table(detectors, publication, summaries) else { return Ok(()) };
     output.data("\n");
     output.paragraph(
         "As detectors: of the graded runs that each ends early, the share that fails; the share of all runs of the same \
          models that fails anyway; and the share of all failures that it catches.",
     );
-    output.table(&tables::detectors(&shown, publication.unit()), Format::Table)?;
+    output.table(&table, Format::Table)?;
     Ok(())
+}
+
+/// What the stacks of the first table detect; `None` if nothing is known of it.
+pub(super) fn detector_table(
+    detectors: &[Detector],
+    publication: &Publication,
+    summaries: &[Summary],
+) -> Option<Table> {
+    let mut shown = Vec::new();
+    for summary in &publication.first(summaries).shown {
+        let detector = detectors.iter().find(|detector| detector.stack == summary.stack);
+        shown.extend(detector.map(|detector| (detector, *summary)));
+    }
+    (!shown.is_empty()).then(|| tables::detectors(&shown, publication.unit()))
 }
 
 /// The stack to ship as a file, with the grounds on which it was chosen: what it does to the runs that these rows are of.

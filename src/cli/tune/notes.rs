@@ -68,7 +68,7 @@ impl Words<'_> {
 
     /// The label of the catalogue's own choice if something else is shipped.
     pub(super) fn without(&self) -> Option<&'static str> {
-        self.args.learn.then_some("without --learn")
+        self.question.learn.then_some("without --learn")
     }
 
     /// Whether a list gains over one limit on tasks that neither was chosen on.
@@ -93,8 +93,8 @@ impl Words<'_> {
             "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
              on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
             shipped.condition(self.study),
-            chosen_percent(self.args.promise.max_killed),
-            chosen_percent(self.args.promise.confidence),
+            chosen_percent(self.question.max_killed),
+            chosen_percent(self.question.confidence),
             with_interval(&totals.killed()),
             with_interval(&totals.saved()),
             self.study.unit().noun(),

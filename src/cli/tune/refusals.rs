@@ -18,7 +18,7 @@ fn share(of: f64) -> String {
 impl Words<'_> {
     /// Why nothing can be shipped, the reason first.
     pub(super) fn refusal(&self, why: &Why) -> String {
-        let alpha = chosen_percent(self.args.promise.max_killed);
+        let alpha = chosen_percent(self.question.max_killed);
         let there = self.answer.tuned.with_success;
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
@@ -81,7 +81,7 @@ impl Words<'_> {
 
     /// The best of what is certified, which does not save enough.
     fn not_worth_it(&self, shipped: &Shipped, standing: Standing) -> String {
-        let alpha = chosen_percent(self.args.promise.max_killed);
+        let alpha = chosen_percent(self.question.max_killed);
         let condition = shipped.condition(self.study);
         let own = self.own().unwrap_or_default();
         let candidate = self.answer.rated.as_ref().map(|rated| rated.candidate);
@@ -101,7 +101,7 @@ impl Words<'_> {
                         let missing = candidate.and_then(|candidate| candidate.worth?.clusters_missing(0.0));
                         format!(
                             ", at ${} for a lost success{}",
-                            dollars(self.args.lost_success_costs.unwrap_or_default()),
+                            dollars(self.question.lost_success_costs.unwrap_or_default()),
                             more_tasks(missing, "that it pays")
                         )
                     }
@@ -122,7 +122,7 @@ impl Words<'_> {
     /// `the best of 12 certified limits`, or what else it is.
     fn best_of(&self) -> String {
         match self.answer.tuned.choices.len() {
-            _ if self.args.learn => "the list that is certified".to_owned(),
+            _ if self.question.learn => "the list that is certified".to_owned(),
             1 => "all that is certified".to_owned(),
             n => format!("the best of {n} limits that are certified"),
         }
@@ -158,12 +158,12 @@ impl Words<'_> {
     /// The strictest of a few rates for which the tasks suffice.
     fn carried(&self) -> Option<f64> {
         let there = self.answer.tuned.with_success;
-        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.promise.max_killed && there >= self.needed(*alpha).0)
+        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.question.max_killed && there >= self.needed(*alpha).0)
     }
 
     /// Tasks with a success, none killed, needed for the budget and for any other family.
     pub(super) fn needed(&self, alpha: f64) -> (u64, u64) {
-        let of = |share: f64| clean_tasks_needed(alpha, self.args.promise.delta() * share);
+        let of = |share: f64| clean_tasks_needed(alpha, self.answer.appetite.delta * share);
         (of(0.5), of(0.1))
     }
 }

@@ -57,7 +57,7 @@ impl Words<'_> {
     /// The table for people.
     pub(super) fn table(&self) -> Table {
         let unit = self.study.unit().noun();
-        let promise = chosen_percent(self.args.promise.max_killed);
+        let promise = chosen_percent(self.question.max_killed);
         let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
         let mut rows: Vec<Vec<Cell>> = self
             .lines()

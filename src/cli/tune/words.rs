@@ -1,11 +1,14 @@
 //! The sentences of the answer.
 
-use super::{Answer, Args};
+use std::path::Path;
+
+use super::Answer;
 use crate::aggregate::{Candidate, CostOfSuccess};
 use crate::answers::words::passed_over;
+use crate::cli::Exit;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
-use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals};
+use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals, TuneQuestion};
 use crate::words::{chosen_percent, digits, dollars};
 
 /// Rates for which the answer says whether the tasks suffice.
@@ -15,7 +18,7 @@ pub(super) const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
 pub(super) struct Words<'a> {
     pub(super) study: &'a Study,
     pub(super) answer: &'a Answer,
-    pub(super) args: &'a Args,
+    pub(super) question: &'a TuneQuestion,
 }
 
 /// Formats `12 % (8.1–17)`.
@@ -60,13 +63,31 @@ impl Words<'_> {
         matches!(&self.answer.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
     }
 
+    /// What is shipped, if anything is.
+    pub(super) fn shipped(&self) -> Option<&Shipped> {
+        self.answer.shipped.as_ref().ok().map(|(shipped, _)| shipped)
+    }
+
+    /// How the command ends.
+    pub(super) fn exit(&self) -> Exit {
+        if self.answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed }
+    }
+
+    /// What to do with what was written to `out`.
+    pub(super) fn to_ship(&self, out: &Path) -> String {
+        match self.shipped() {
+            Some(_) => format!("ship {}", out.join("tuned.toml").display()),
+            None => "there is nothing to ship".to_owned(),
+        }
+    }
+
     /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
         if self.is_estimate() {
-            let alpha = chosen_percent(self.args.promise.max_killed);
+            let alpha = chosen_percent(self.question.max_killed);
             format!("estimated, not certified: at most {alpha} of successes killed, averaged over tasks")
         } else {
-            self.args.promise.clause()
+            self.question.promise()
         }
     }
 
@@ -76,8 +97,7 @@ impl Words<'_> {
             Ok(shipped) => shipped,
             Err(why) => return self.refusal(why),
         };
-        let (alpha, confidence) =
-            (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
+        let (alpha, confidence) = (chosen_percent(self.question.max_killed), chosen_percent(self.question.confidence));
         let promise = if self.is_estimate() {
             format!("Estimated, not certified: it kills at most {alpha} of successes")
         } else {
@@ -140,8 +160,11 @@ impl Words<'_> {
             let other = tuned.choices.get(at)?;
             let rule = self.study.rule(other.at);
             let but = passed_over(&tuned.candidates.get(at)?.into(), &tuned.candidate(shipped)?.into(), by);
-            let as_good =
-                if self.args.lost_success_costs.is_some() { "is worth as much" } else { "makes successes as cheap" };
+            let as_good = if self.question.lost_success_costs.is_some() {
+                "is worth as much"
+            } else {
+                "makes successes as cheap"
+            };
             Some(format!(" `{rule}` {as_good}, within chance; {but}."))
         });
         words.unwrap_or_default()
@@ -154,7 +177,7 @@ impl Words<'_> {
         let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];
         let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        (rate(worst) > self.args.promise.max_killed && !named.is_empty())
+        (rate(worst) > self.question.max_killed && !named.is_empty())
             .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.totals.killed())))
     }
 
@@ -183,7 +206,7 @@ impl Words<'_> {
             "{} {} of {} tasks: {successes} successes, {failures} failures{ungraded}{capped}. {there} tasks have a success; that \
              carries at {}.",
             study.runs().len(),
-            self.args.corpus.unit.noun(),
+            self.question.noun,
             study.tasks().len(),
             carries.join(", at ")
         )

@@ -60,7 +60,8 @@ impl PartManifest {
         if mine.stacks != others.stacks {
             return Some("other stacks, or other rules in them".to_owned());
         }
-        if mine != others {
+        let question = |part: &Self| part.search.as_ref().map(|search| search.question.clone());
+        if mine != others || question(self) != question(other) {
             return Some("other options".to_owned());
         }
         if self.division != other.division {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::check::{folders, read_part, unfit};
-use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS};
+use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS, STUDY, Search};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
 };
@@ -17,6 +17,7 @@ use crate::explain::Story;
 use crate::report::Found;
 use crate::report::row_file::SavedRows;
 use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
+use crate::sweep::engine::KeptExtract;
 
 /// Parts that fit together, ready to be merged.
 #[derive(Debug)]
@@ -107,6 +108,36 @@ impl Merge {
         Ok(Some((RunEvidence { rows, firings, followed, stories }, manifest)))
     }
 
+    /// What is searched, if these are parts of a search.
+    pub fn search(&self) -> Option<Search> {
+        let mut searches =
+            self.parts.iter().filter_map(|(_, manifest)| Some((manifest.division, manifest.search.as_ref()?)));
+        let mut whole = searches.next()?.1.clone();
+        for (division, Search { labels, .. }) in searches {
+            // With parts by task, every part has read all labels.
+            if division == Division::Files {
+                whole.labels.graded += labels.graded;
+                whole.labels.drawn += labels.drawn;
+            }
+        }
+        Some(whole)
+    }
+
+    /// Calls `take` with what the search needs of each run. Those of one task are in one part, in their order.
+    pub fn searched_runs(&self, mut take: impl FnMut(KeptExtract) -> Option<()>) -> Result<(), Diagnostic> {
+        let help = "make this part again with `tune --shard`";
+        for (folder, _) in &self.parts {
+            let path = folder.join(STUDY);
+            let mut is_read = true;
+            read_lines(&path, "run of a search", help, |run| is_read &= take(run).is_some())?;
+            if !is_read {
+                let at = Location::file(path.display().to_string());
+                return Err(Diagnostic::new(at, "not what this version searches", help));
+            }
+        }
+        Ok(())
+    }
+
     /// How many parts there are.
     pub fn n_parts(&self) -> usize {
         self.parts.len()
@@ -114,7 +145,7 @@ impl Merge {
 
     /// All rows and firings, in the order of one comparison. Reads the parts side by side and holds only the next run
     /// of each.
-    fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
+    pub fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
         let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
         let mut open = Vec::new();
         let mut offset = 0;

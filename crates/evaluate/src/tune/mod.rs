@@ -12,6 +12,7 @@ mod choose;
 mod contender;
 mod held_out;
 mod list;
+mod question;
 mod rate;
 mod study;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use contender::{Contender, Contenders};
 pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};
 
 pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};
+pub use question::{TuneQuestion, promise};
 pub use study::{
     Choosing, EndIx, Fate, KeptReadings, LimitIx, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE,
 };

@@ -1,6 +1,9 @@
 //! Stores extracts in files, so that a later sweep need not read the recordings: one record per run for what its rows
 //! share, and one column per signal for the readings of all runs.
 
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
 use super::extract::{Extract, FeatureSeries};
 use super::plan::Plan;
 use crate::aggregate::RunRows;
@@ -8,6 +11,34 @@ use crate::decision::Need;
 use crate::replay::{Holding, RecordedEnd};
 use crate::transcript::{Moment, Point};
 use crate::verdict::Assumptions;
+
+/// An extract as one JSON value, readings included.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct KeptExtract {
+    /// See [`Extract::record`].
+    record: Box<RawValue>,
+    /// How much the recording holds of each need, in the plan's order.
+    holdings: Vec<Holding>,
+    /// By feature, in the plan's order.
+    readings: Vec<Vec<Option<f64>>>,
+}
+
+impl KeptExtract {
+    /// The extract, which was made with `plan`. `None` if it was made with another.
+    pub fn restored(&self, plan: &Plan, assumptions: Assumptions) -> Option<Extract> {
+        let mut on = Extract::of_record(self.record.get(), assumptions)?;
+        if self.holdings.len() != plan.needs().len() || self.readings.len() != plan.features().len() {
+            return None;
+        }
+        for (need, holding) in plan.needs().iter().zip(&self.holdings) {
+            on.add_holding(*need, *holding);
+        }
+        for readings in &self.readings {
+            on.add_readings(plan, readings.iter().copied())?;
+        }
+        Some(on)
+    }
+}
 
 /// The stored fields of a run.
 type Record = (RunRows, RecordedEnd, Vec<(Point, usize)>, Option<Point>);
@@ -19,6 +50,23 @@ impl Extract {
         let text = serde_json::to_string(&(&self.rows, self.end, &self.points, self.has_one_more)).ok()?;
         let back: Record = serde_json::from_str(&text).ok()?;
         (serde_json::to_string(&back).ok()? == text).then_some(text)
+    }
+
+    /// All of it as one JSON value. `None` for a run that would not be read back unchanged: see [`Self::record`].
+    pub fn kept(&self) -> Option<KeptExtract> {
+        let finite = |reading: Option<f64>| match reading {
+            Some(reading) if reading.is_infinite() => None,
+            reading => Some(reading.filter(|reading| !reading.is_nan())),
+        };
+        let mut readings = Vec::new();
+        for series in &self.series {
+            readings.push(series.iter().map(finite).collect::<Option<Vec<_>>>()?);
+        }
+        Some(KeptExtract {
+            record: RawValue::from_string(self.record()?).ok()?,
+            holdings: self.holdings.iter().map(|(_, holding)| *holding).collect(),
+            readings,
+        })
     }
 
     /// Reads back [`Self::record`], without anything that a plan asks for. `None` if the text is not a record.

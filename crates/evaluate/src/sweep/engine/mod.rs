@@ -28,6 +28,7 @@ mod walk;
 pub use atom::{Atom, AxisChoice, Join};
 pub use extract::Extract;
 pub use formula::Formula;
+pub use kept::KeptExtract;
 pub use plan::{Feature, Plan};
 pub use product::Product;
 pub use runs::Runs;

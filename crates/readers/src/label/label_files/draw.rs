@@ -1,9 +1,11 @@
 //! Whether the runs that labels grade were drawn at random.
 
+use serde::{Deserialize, Serialize};
+
 use super::Labels;
 
 /// Runs that have their outcome by a label, and no other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelDraw {
     /// Their number.
     pub graded: u64,
