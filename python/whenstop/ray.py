@@ -55,7 +55,7 @@ def tune(
 ) -> Tuned:
     """Finds the stack to ship on the cluster, as :func:`whenstop.tune` does on one machine: the same answer, byte for byte.
 
-    The workers read the recordings; the search itself is done here, from about a kilobyte a run.
+    The workers read the recordings; the search itself is done here, from some five kilobytes a run.
 
     :param out: a folder for ``tuned.toml``, its certificate and the table. The page of ``tune`` needs recordings: compare ``tuned.toml``.
     :param options: the other keywords of :func:`whenstop.tune`.
