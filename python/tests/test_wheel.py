@@ -210,6 +210,25 @@ class SameCall:
         return {"answer": "stop" if self.streak >= 3 else "continue", "reading": self.streak, "limit": 3}
 
 
+class ShareAsked:
+    """The share of the last ten calls that had been asked for before, as in the example of ``rules new --number``."""
+
+    points = ["after_tools"]
+    answers = ["reading"]
+    rules = ["score"]
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, bool]] = []
+
+    def at(self, point: dict[str, Any], news: list[dict[str, Any]]) -> Any:
+        for event in news:
+            if event["type"] == "message" and event["role"] == "assistant" and "lane" not in event:
+                for call in event.get("tool_calls", []):
+                    same = json.dumps([call["name"], call["arguments"]], sort_keys=True)
+                    self.asked.append((same, any(same == before for before, _ in self.asked)))
+        return {"answer": "reading", "reading": sum(is_known for _, is_known in self.asked[-10:]) / 10}
+
+
 def fifth_step(events: list[dict[str, Any]], point: dict[str, Any]) -> str | None:
     replies = [event for event in events if event["type"] == "message" and event["role"] == "assistant"]
     return "stop" if len(replies) >= 5 else None
@@ -225,6 +244,25 @@ def test_a_guard_in_the_process_has_the_rows_of_the_command() -> None:
     inside = whenstop.replay(REPOSITORY / "traces", guards={"mine": SameCall})
     assert inside.num_rows == 513 and inside.equals(command)
     assert sum(point is not None for point in inside.column("stop_point").to_pylist()) > 50
+
+
+def test_limits_of_a_guard_in_the_process_are_tuned_as_those_of_the_command(tmp_path: Path) -> None:
+    program = str(Path(sys.executable).with_name("whenstop"))
+    example = subprocess.run([program, "rules", "new", "--language", "python", "--number"], capture_output=True)
+    script = tmp_path / "score.py"
+    script.write_bytes(example.stdout)
+    asked = ["--signal", "guard:mine.score", "--limits", "0.3..0.9", "--max-killed", "0.2"]
+    command = [program, "tune", REPOSITORY / "traces", "--guard", f"mine={sys.executable} {script}", *asked, "--format", "json"]
+    told = json.loads(subprocess.run(command, capture_output=True).stdout)
+    answer = whenstop.tune(
+        REPOSITORY / "traces", guards={"mine": ShareAsked}, signal="guard:mine.score", limits="0.3..0.9", max_killed=0.2, out=tmp_path / "out"
+    )
+    assert answer.certificate == told and answer.verdict == told["verdict"]
+    assert answer.stack is not None and "guard:mine.score" in answer.stack
+    assert answer.detectors is not None and "guard:mine.score" in answer.detectors
+    assert (tmp_path / "out/tuned.toml").read_text() == answer.stack
+    with pytest.raises(whenstop.Error, match="has no `--limits`"):
+        whenstop.tune(REPOSITORY / "traces", guards={"mine": ShareAsked}, signal="guard:mine.score")
 
 
 def test_a_function_a_mistake_and_an_error() -> None:
