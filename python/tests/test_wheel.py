@@ -78,10 +78,10 @@ def test_the_files_are_those_of_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: str, stacks: str, options: dict[str, Any], arguments: list[str]
 ) -> None:
     # A file that is no recording is passed over in a folder, and told of where it is named, as the files of a part are.
-    shutil.copytree(REPOSITORY / runs, tmp_path / "runs", ignore=shutil.ignore_patterns("*.snap", "*.md"))
+    shutil.copytree(REPOSITORY / runs, tmp_path / "runs", ignore=shutil.ignore_patterns("*.snap", "*.md", "trial"))
     monkeypatch.chdir(tmp_path)
     runs_given, runs, stacks = runs, "runs", str(REPOSITORY / stacks)
-    ended = cli("compare", runs, "--stacks", stacks, *arguments, "--out", tmp_path / "cli")
+    ended = cli("compare", runs, "--stacks", stacks, *arguments, "--out", tmp_path / "cli", "--notes")
     assert ended.returncode == 0, ended.stderr
     expected = digest(tmp_path / "cli")
     assert len(expected) > 15 and "followed.csv" in expected and "stories.jsonl" in expected
@@ -148,7 +148,8 @@ def test_tuning_gives_the_stack_and_the_files_of_the_command_line(tmp_path: Path
 def test_that_nothing_can_be_recommended_is_an_answer(tmp_path: Path) -> None:
     tuned = whenstop.tune(REPOSITORY / "traces/verdicts", presets=False, out=tmp_path / "out")
     assert tuned.stack is None and tuned.verdict.startswith("Nothing can be recommended")
-    assert tuned.out is None and not (tmp_path / "out").exists()
+    assert tuned.out == tmp_path / "out" and not (tmp_path / "out/tuned.toml").exists()
+    assert "<iframe sandbox" in tuned.page()._repr_html_()
 
 
 def test_tables_of_runs_are_taken_as_they_are() -> None:

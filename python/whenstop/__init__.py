@@ -168,7 +168,7 @@ def tuned(parts: Paths, out: str | os.PathLike[str] | None = None) -> Tuned:
 def _tuned(answer: str, out: str | os.PathLike[str] | None) -> Tuned:
     told = json.loads(answer)
     table, strata, detectors = (told.pop(key) for key in ("table", "strata", "detectors"))
-    written = Path(out) if out is not None and told["stack"] is not None else None
+    written = None if out is None else Path(out)
     beside = {"strata": strata and strata["markdown"], "detectors": detectors and detectors["markdown"]}
     return Tuned(table=table["markdown"], cells=table["cells"], out=written, **beside, **told)
 

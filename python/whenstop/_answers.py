@@ -123,13 +123,13 @@ class Tuned:
     notes: list[str] = field(default_factory=list)
     #: The complete result, as in ``certificate.json``.
     certificate: dict[str, Any] = field(default_factory=dict, repr=False)
-    #: The folder with ``tuned.toml``, the certificate, tables and figures, if one was asked for and there is something to ship.
+    #: The folder with the certificate, tables and figures, and ``tuned.toml`` if there is something to ship; None if none was asked for.
     out: Path | None = None
 
     def page(self, height: int = 900) -> Page:
         """The folder's page ``report.html``, for a notebook.
 
-        :raises Error: if no folder was asked for, or nothing is shipped.
+        :raises Error: if no folder was asked for, or it was made from parts.
         """
         return _page(self.out, height)
 

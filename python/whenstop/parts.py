@@ -65,7 +65,9 @@ def list_files(paths: Paths) -> list[tuple[str, int]]:
         listed = [info] if info.is_file else store.get_file_info(fs.FileSelector(inner, recursive=True))
         scheme, rest = path.split("://", 1)
         query = "?" + rest.split("?", 1)[1] if "?" in rest else ""
-        files = sorted((one for one in listed if one.is_file), key=lambda one: PurePosixPath(one.path).parts)
+        # As in a folder on a disk, hidden files are no recordings.
+        shown = (one for one in listed if one.is_file and not one.base_name.startswith("."))
+        files = sorted(shown, key=lambda one: PurePosixPath(one.path).parts)
         found += [(f"{scheme}://{one.path}{query}", one.size) for one in files]
     return list(dict(found).items())
 
