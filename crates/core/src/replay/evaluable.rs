@@ -11,7 +11,7 @@ use crate::decision::{Need, Requirement, RuleName};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::transcript::{
-    Carries, Event, Header, Json, Lane, Message, Note, Requests, Role, Run, RunNumbers, Secured, TOLD_COMMAND, ToolCall,
+    Carries, Event, Header, Json, Lane, Message, Note, Requests, Role, Run, Secured, TOLD_COMMAND, ToolCall,
 };
 
 /// A rule that cannot be evaluated on a recording, or only at some steps.
@@ -96,25 +96,18 @@ pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
 pub(super) struct Recorded<'r> {
     header: &'r Header,
     events: &'r [Event],
-    /// True if it is known whether, and from when on, a stop would have kept a success.
-    is_graded: bool,
-    /// What other programs were asked about it; `None` while it is in progress.
-    numbers: Option<&'r RunNumbers>,
+    /// The finished run; `None` while it is in progress.
+    run: Option<&'r Run>,
 }
 
 impl<'r> Recorded<'r> {
     fn from_run(run: &'r Run) -> Self {
-        Self {
-            header: &run.header,
-            events: run.events(),
-            is_graded: run.secured() != Secured::Unknown,
-            numbers: Some(run.numbers()),
-        }
+        Self { header: &run.header, events: run.events(), run: Some(run) }
     }
 
     /// A run in progress, which nobody has graded yet.
     pub(super) fn so_far(header: &'r Header, events: &'r [Event]) -> Self {
-        Self { header, events, is_graded: false, numbers: None }
+        Self { header, events, run: None }
     }
 
     /// How much of `need` is in it.
@@ -274,7 +267,7 @@ impl<'r> Recorded<'r> {
                 _ => false,
             }),
             Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason().is_some()),
-            Need::Outcome => self.is_graded,
+            Need::Outcome => self.run.is_some_and(|run| run.secured() != Secured::Unknown),
             Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
                 let text = reply.text();
                 has_conclusion(&text) || experiment_code(&text).is_some()
@@ -283,7 +276,7 @@ impl<'r> Recorded<'r> {
             Need::GoalRows => self.notes().any(|note| note.carries() == Carries::GoalRow),
             Need::ResultDetails => messages.any(has_details),
             Need::Field(name) => messages.any(|message| has_field(message, name)),
-            Need::Number(id) => self.numbers.is_none_or(|numbers| numbers.has_answers(id)),
+            Need::Number(id) => self.run.is_none_or(|run| run.numbers().has_answers(id)),
             Need::Answers | Need::Unrecorded(_) => false,
         }
     }

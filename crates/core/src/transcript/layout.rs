@@ -23,9 +23,8 @@ impl PointSpan {
         self.seen as usize
     }
 
-    /// The latest timestamp.
-    fn now(&self, events: &[Event]) -> Option<Instant> {
-        events[..self.timed as usize].last().and_then(Event::ts)
+    fn timed(&self) -> usize {
+        self.timed as usize
     }
 }
 
@@ -185,8 +184,8 @@ impl Layout {
             reply,
             point,
             news_from: before.map_or(0, PointSpan::seen),
-            now: span.now(events),
-            earlier: before.and_then(|before| before.now(events)),
+            timed: span.timed(),
+            timed_before: before.map_or(0, PointSpan::timed),
             first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
             is_after_end: false,
             numbers: None,

@@ -16,9 +16,10 @@ pub struct PointView<'r> {
     pub(super) reply: Option<usize>,
     pub(super) point: Point,
     pub(super) news_from: usize,
-    pub(super) now: Option<Instant>,
-    /// The time at the previous point.
-    pub(super) earlier: Option<Instant>,
+    /// The latest event with a timestamp is before this index; 0 if none has one.
+    pub(super) timed: usize,
+    /// The same at the previous point.
+    pub(super) timed_before: usize,
     /// The time of the first event with a timestamp.
     pub(super) first_time: Option<Instant>,
     pub(super) is_after_end: bool,
@@ -79,8 +80,9 @@ impl<'r> PointView<'r> {
         }
         let before = self.news().iter().position(|event| event.message().is_some_and(&is_prompt))?;
         let seen = self.news_from + before;
-        let now = self.events[self.news_from..seen].iter().rev().find_map(Event::ts).or(self.earlier);
-        Some(Self { events: &self.events[..seen], now, ..*self })
+        let timed = self.events[self.news_from..seen].iter().rposition(|event| event.ts().is_some());
+        let timed = timed.map_or(self.timed_before, |last| self.news_from + last + 1);
+        Some(Self { events: &self.events[..seen], timed, ..*self })
     }
 
     /// The finished steps, in order. The current step is among them from `after_tools` on.
@@ -138,7 +140,7 @@ impl<'r> PointView<'r> {
 
     /// The time at this point: the latest timestamp so far. `None` if there is none yet.
     pub fn now(&self) -> Option<Instant> {
-        self.now
+        self.events[..self.timed].last().and_then(Event::ts)
     }
 
     /// When the run began; `None` if neither the header nor any event so far has a time.
