@@ -1,7 +1,10 @@
-//! "May I set this limit?" has one answer: `compare`, `tune --signal`, `tune --grid`, `ci check` and the page print the same
-//! bound for the same candidates, ship the same stack, and a bound never falls with a further kill.
+//! "May I set this limit?" has one answer: `compare`, `tune --signal`, `tune --grid`, `ci check`, the page and Python print
+//! the same bound for the same candidates, ship the same stack, and a bound never falls with a further kill. What `tune`
+//! certifies of its catalogue, `compare` ships.
 
 use std::fmt::Write as _;
+
+use whenstop::cli::embedded::{self, OptionValue, Values};
 
 use crate::scratch::Scratch;
 
@@ -62,13 +65,37 @@ struct Said {
 fn compared(scratch: &Scratch, command: &str) -> Said {
     let (code, stdout, stderr) = scratch.run(command);
     assert!(matches!(code, 0 | 100), "{command}: {stderr}");
-    let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    read_answer(&serde_json::from_str(&stdout).unwrap())
+}
+
+fn read_answer(answer: &serde_json::Value) -> Said {
     let summary = answer["summary"].as_array().unwrap();
     let bound = |limit: &u32| {
         let line = summary.iter().find(|line| line["stack"] == named(*limit)).unwrap();
         line["killed_at_most"].as_f64()
     };
     Said { bounds: LIMITS.iter().map(bound).collect(), ship: answer["ship"].as_str().map(str::to_owned) }
+}
+
+/// What the Python package is told, as values.
+fn embedded_values(scratch: &Scratch, options: &[(&str, &str)]) -> Values {
+    let given = |value: &str| OptionValue::Given(vec![value.into()]);
+    let options = options.iter().map(|(name, value)| ((*name).to_owned(), given(value)));
+    Values { paths: vec![scratch.path("runs.jsonl")], options: options.collect() }
+}
+
+/// What the catalogue certifies, and what `compare` says of it alone: both ship it, or `tune` ships nothing.
+fn is_shipped_by_compare(scratch: &Scratch) -> bool {
+    let (code, _, stderr) = scratch.run("tune runs.jsonl --no-presets --out tuned");
+    if code == 100 {
+        assert!(!scratch.path("tuned/tuned.toml").exists());
+        return false;
+    }
+    assert_eq!(code, 0, "{stderr}");
+    let (code, stdout, stderr) = scratch.run("compare runs.jsonl --stacks tuned/tuned.toml --format json");
+    let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, answer["ship"].as_str()), (0, Some("tuned")), "{stdout}{stderr}");
+    true
 }
 
 /// The same from a grid, whose stacks are named by their rules.
@@ -94,7 +121,7 @@ fn every_command_has_the_same_bound_and_ships_the_same_stack() {
     }
     scratch.put("stacks.toml", &stacks);
     scratch.put("grid.toml", &format!("[[axis]]\nsignal = \"steps\"\nat_least = {LIMITS:?}\n"));
-    let mut shipped = 0;
+    let (mut shipped, mut certified) = (0, 0);
     for (seed, tasks, ungraded) in [(1, 90, 0), (2, 60, 0), (3, 150, 40), (4, 12, 0), (5, 150, 0)] {
         scratch.put("runs.jsonl", &corpus(seed, tasks, ungraded));
         let said = compared(&scratch, "compare runs.jsonl --stacks stacks.toml --format json");
@@ -102,7 +129,14 @@ fn every_command_has_the_same_bound_and_ships_the_same_stack() {
         let tune = format!("tune runs.jsonl --signal steps --limits {} --format json", limits.join(","));
         assert_eq!(compared(&scratch, &tune), said, "seed {seed}: tune --signal");
         assert_eq!(swept(&scratch), said, "seed {seed}: tune --grid");
+        let python = [("signal", "steps"), ("limits", &*limits.join(","))];
+        let python = embedded::tune(embedded_values(&scratch, &python), Vec::new()).unwrap();
+        assert_eq!(read_answer(&python.certificate), said, "seed {seed}: Python");
+        let path = scratch.path("stacks.toml").display().to_string();
+        let compared = embedded::compare(embedded_values(&scratch, &[("stacks", &path)]), Vec::new()).unwrap();
+        assert_eq!(compared.answer.ship.map(|stack| stack.to_string()), said.ship, "seed {seed}: Python");
         shipped += usize::from(said.ship.is_some());
+        certified += usize::from(is_shipped_by_compare(&scratch));
         // Bolder limits never have a lower bound.
         let known: Vec<f64> = said.bounds.iter().flatten().copied().collect();
         assert!(known.len() == LIMITS.len() && known.is_sorted(), "seed {seed}: {said:?}");
@@ -119,6 +153,7 @@ fn every_command_has_the_same_bound_and_ships_the_same_stack() {
         }
     }
     assert!((1..5).contains(&shipped), "some corpora ship, some do not: {shipped}");
+    assert!((1..5).contains(&certified), "of some corpora the catalogue ships, of some not: {certified}");
 }
 
 /// A stack that does nothing where most runs cannot be judged says nothing about them.
