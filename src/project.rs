@@ -32,6 +32,8 @@ pub struct Project {
     pub appetite: AppetiteSettings,
     /// Gates, each with its location in the file.
     pub gates: Vec<(String, Location)>,
+    /// Gates that fail nothing yet: a check says of each whether it would fail, or holds and may be one of `gates`.
+    pub advise: Vec<(String, Location)>,
     /// Minimum share of the runs on which a gate's number must be known.
     pub min_known: Option<f64>,
     /// Reports to write, by format.
@@ -121,13 +123,14 @@ struct Wire {
     reading: ReadingSection,
     appetite: AppetiteSettings,
     gates: Vec<toml::Spanned<String>>,
+    advise: Vec<toml::Spanned<String>>,
     min_known: Option<toml::Spanned<f64>>,
     reports: BTreeMap<String, PathBuf>,
     page: Option<PathBuf>,
 }
 
 /// All keys, for suggestions on misspelled ones.
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "map",
     "label_columns",
     "recordings",
@@ -137,6 +140,7 @@ const KEYS: [&str; 23] = [
     "reading",
     "appetite",
     "gates",
+    "advise",
     "min_known",
     "reports",
     "page",
@@ -161,10 +165,10 @@ impl Project {
         let folder = path.parent().unwrap_or(Path::new(""));
         let here = |path: PathBuf| folder.join(path);
         let is_name = |stack: &str| stack.starts_with("preset:") || stack.starts_with("system:");
-        let gates = wire.gates.into_iter().map(|gate| {
+        let located = |gate: toml::Spanned<String>| {
             let at = Location::in_text(&name, text, gate.span().start);
             (gate.into_inner(), at)
-        });
+        };
         let min_known = wire.min_known.map(|share| {
             if (0.0..=1.0).contains(share.get_ref()) {
                 return Ok(share.into_inner());
@@ -186,7 +190,8 @@ impl Project {
                 ..wire.reading
             },
             appetite: wire.appetite,
-            gates: gates.collect(),
+            gates: wire.gates.into_iter().map(located).collect(),
+            advise: wire.advise.into_iter().map(located).collect(),
             min_known: min_known.transpose()?,
             reports: wire.reports.into_iter().map(|(format, path)| (format, here(path))).collect(),
             page: wire.page.map(here),

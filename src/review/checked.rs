@@ -14,6 +14,19 @@ pub struct Held {
     pub at: Location,
 }
 
+impl Held {
+    /// What it says as advice: that it would fail, or that it may block.
+    pub fn advice(&self) -> String {
+        let GateResult { gate, stack, failed, why, .. } = &self.result;
+        let stack = if gate.contains(':') { String::new() } else { format!(" for {stack}") };
+        if *failed {
+            format!("advice: gate {gate} would fail{stack}: {why}")
+        } else {
+            format!("advice: gate {gate} holds{stack}: {why}; it may block: move it from `advise` to `gates`")
+        }
+    }
+}
+
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
@@ -23,6 +36,8 @@ pub struct Checked {
     pub review: Option<Review>,
     /// The gate results, in order.
     pub gates: Vec<Held>,
+    /// The results of gates that fail nothing yet, in order.
+    pub advice: Vec<Held>,
     /// The location of each stack.
     pub places: Places,
 }

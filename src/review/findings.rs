@@ -59,6 +59,19 @@ impl Finding {
 
 /// The findings of a check, failures first.
 pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
+    let mut found = of_gates_and_stops(checked);
+    let holding = checked.advice.iter().filter(|advice| !advice.result.failed);
+    found.extend(holding.map(|advice| Finding {
+        level: Level::Notice,
+        rule: "advice",
+        title: format!("gate {} may block", advice.result.gate),
+        message: advice.advice(),
+        at: advice.at.clone(),
+    }));
+    found
+}
+
+fn of_gates_and_stops(checked: &Checked) -> Vec<Finding> {
     let nowhere = Location::default();
     let place = |stack: &str| checked.places.get(&(stack.to_owned(), None)).unwrap_or(&nowhere).clone();
     let at_rule = |stack: &str, rule: &Option<String>| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Checked, Finding};
+use super::{Checked, Finding, Held};
 
 /// The JSON Schema of [`check_json`].
 pub const CHECK_SCHEMA: &str = include_str!("schema/check.json");
@@ -15,15 +15,15 @@ const VERSION: u32 = 1;
 
 /// A check, or an unjudged diff: everything, with every changed stop point.
 pub fn check_json(checked: &Checked, judged: bool) -> Value {
-    let gates: Vec<Value> = checked
-        .gates
-        .iter()
-        .map(|gate| {
+    let held = |gates: &[Held]| {
+        let mut values = Vec::new();
+        for gate in gates {
             let mut value = serde_json::to_value(&gate.result).unwrap_or_default();
             value["at"] = place(&gate.at);
-            value
-        })
-        .collect();
+            values.push(value);
+        }
+        values
+    };
     json!({
         "schema_version": VERSION,
         "whenstop": env!("CARGO_PKG_VERSION"),
@@ -34,7 +34,8 @@ pub fn check_json(checked: &Checked, judged: bool) -> Value {
         },
         "snapshot": checked.snapshot,
         "review": checked.review,
-        "gates": gates,
+        "gates": held(&checked.gates),
+        "advice": held(&checked.advice),
     })
 }
 

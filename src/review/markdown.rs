@@ -36,6 +36,12 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
         }
         text.push('\n');
     }
+    for advice in &checked.advice {
+        let _ = writeln!(text, "- {}", prose(&advice.advice()));
+    }
+    if !checked.advice.is_empty() {
+        text.push('\n');
+    }
     if let Some(review) = &checked.review {
         changes(review, &mut text);
     }

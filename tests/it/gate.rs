@@ -59,7 +59,8 @@ fn init_sets_up_what_check_then_holds() {
     insta::assert_snapshot!("init", stdout);
     insta::assert_snapshot!("project_file", scratch.read("whenstop.toml"));
     let (code, stdout, _) = scratch.run("ci check");
-    assert_eq!((code, &*stdout), (0, "no stop point changed\npassed: no stop point changed\n"));
+    assert!(code == 0 && stdout.contains("advice, not shown to hold yet: budget:killed_at_most>0.05"), "{stdout}");
+    assert!(stdout.ends_with("passed: no stop point changed\n"), "{stdout}");
 
     // Nothing that is there is written over.
     let (code, _, stderr) = scratch.run("ci init runs.jsonl");
@@ -70,8 +71,8 @@ fn init_sets_up_what_check_then_holds() {
     assert!(stdout.contains("written  whenstop.toml") && !stdout.contains("stacks.toml"), "{stdout}");
     assert!(scratch.read("whenstop.snap").contains("\nmine | run-2 |"));
 
-    // An example of a gate is one that can be parsed.
-    let gates = scratch.read("whenstop.toml").replace("# \"mine", "\"mine").replace(", # would", " # would");
+    // What advises is a gate that can fail a check.
+    let gates = scratch.read("whenstop.toml").replace("gates = [\n]\n", "").replace("advise = [", "gates = [");
     scratch.put("whenstop.toml", &gates);
     let (code, stdout, stderr) = scratch.run("ci check");
     assert_eq!(code, 100, "{stderr}");
@@ -225,6 +226,34 @@ fn new_runs_are_judged_by_the_gates_if_there_are_any() {
     let scratch = accepted();
     scratch.put("runs.jsonl", &runs().replacen(&run("run-2", 2, true), "", 1));
     assert_eq!(scratch.run(&holds).0, 100);
+}
+
+#[test]
+fn advice_fails_nothing_and_says_when_it_may_block() {
+    let scratch = accepted();
+    let said = |limit: &str, format: &str| {
+        let advise = format!("advise = [\n  \"loop:killed_rate>{limit}\",\n]\nmin_known = 0.0\n");
+        let project = scratch.read("whenstop.toml");
+        scratch.put("whenstop.toml", &format!("{advise}{project}"));
+        let told = scratch.run(&format!("ci check --format {format}"));
+        scratch.put("whenstop.toml", &project);
+        told
+    };
+    let (code, stdout, stderr) = said("0.9", "text");
+    assert!(code == 0 && stdout.contains("advice: gate loop:killed_rate>0.9 holds: "), "{stdout}{stderr}");
+    assert!(stdout.contains("move it from `advise` to `gates`"), "{stdout}");
+    let (code, stdout, _) = said("0", "text");
+    assert!(code == 0 && stdout.contains("advice, not shown to hold yet: loop:killed_rate>0\n"), "{stdout}");
+    assert!(stdout.ends_with("passed: no stop point changed\n"), "{stdout}");
+    let (code, stdout, _) = said("0", "json");
+    let told: Value = serde_json::from_str(&stdout).unwrap();
+    assert!(code == 0 && told["verdict"] == "passed" && told["gates"].as_array().unwrap().is_empty());
+    assert!(told["advice"][0]["failed"] == true && told["advice"][0]["at"]["line"] == 2, "{stdout}");
+    let (code, stdout, _) = said("0.9", "github");
+    assert!(code == 0 && stdout.contains("::notice file=whenstop.toml,line=2"), "{stdout}");
+    assert_eq!(said("0", "github").1, "");
+    let (code, _, stderr) = said("0:1", "text");
+    assert!(code == 2 && stderr.contains("whenstop.toml:2"), "{stderr}");
 }
 
 #[test]

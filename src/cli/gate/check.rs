@@ -62,8 +62,10 @@ pub(in crate::cli) struct CheckArgs {
 pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
     let inputs = args.inputs.resolve(output)?;
     let stacks = inputs.stacks.load()?;
-    let gates = gates(args, &inputs, &stacks)?;
-    if inputs.snapshot.is_none() && gates.is_empty() {
+    let names: Vec<String> = stacks.strategies.iter().map(|stack| stack.name().to_owned()).collect();
+    let gates = parsed(written_gates(args, &inputs), &names)?;
+    let advice = parsed(inputs.project.advise.clone(), &names)?;
+    if inputs.snapshot.is_none() && gates.is_empty() && advice.is_empty() {
         let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
         return Err(Failure::usage(Diagnostic::new(
             Location::default(),
@@ -96,21 +98,26 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     }
     let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);
     let manifest = manifest(&inputs, &stacks, &replayed, min_known);
-    let mut held = Vec::new();
     let contest = manifest.contest(&replayed.rows);
-    for (gate, at) in &gates {
-        let results = match gate {
-            AnyGate::Summary(gate) => gate.hold(&contest, min_known),
-            AnyGate::CutShort(gate) => gate.hold(replayed.followed.summaries()),
-        };
-        held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
-    }
+    let hold = |gates: &[(AnyGate, Location)]| {
+        let mut held = Vec::new();
+        for (gate, at) in gates {
+            let results = match gate {
+                AnyGate::Summary(gate) => gate.hold(&contest, min_known),
+                AnyGate::CutShort(gate) => gate.hold(replayed.followed.summaries()),
+            };
+            held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
+        }
+        held
+    };
+    let (gates, advice) = (hold(&gates), hold(&advice));
     drop(contest);
     let Replayed { rows, firings, snapshot, words, places, followed, stories, .. } = replayed;
     let checked = Checked {
         snapshot: inputs.snapshot.as_ref().map(|path| path.display().to_string()),
         review: before.as_ref().map(|before| Review::between(before, &snapshot, words)),
-        gates: held,
+        gates,
+        advice,
         places,
     };
     if let Some(page) = page {
@@ -150,16 +157,17 @@ enum AnyGate {
 }
 
 /// The gates from the arguments, else those of the project file, each with its location.
-fn gates(args: &CheckArgs, inputs: &Inputs, stacks: &LoadedStacks) -> Result<Vec<(AnyGate, Location)>, Failure> {
-    let written: Vec<(String, Location)> = if args.fail_on.is_empty() {
-        inputs.project.gates.clone()
-    } else {
-        args.fail_on.iter().map(|gate| (gate.clone(), Location::default())).collect()
-    };
-    let stacks: Vec<String> = stacks.strategies.iter().map(|stack| stack.name().to_owned()).collect();
-    let parse = |text: &str| match CutShortGate::parse(text, &stacks) {
+fn written_gates(args: &CheckArgs, inputs: &Inputs) -> Vec<(String, Location)> {
+    if args.fail_on.is_empty() {
+        return inputs.project.gates.clone();
+    }
+    args.fail_on.iter().map(|gate| (gate.clone(), Location::default())).collect()
+}
+
+fn parsed(written: Vec<(String, Location)>, stacks: &[String]) -> Result<Vec<(AnyGate, Location)>, Failure> {
+    let parse = |text: &str| match CutShortGate::parse(text, stacks) {
         Some(gate) => gate.map(AnyGate::CutShort),
-        None => Gate::parse(text, &stacks).map(AnyGate::Summary),
+        None => Gate::parse(text, stacks).map(AnyGate::Summary),
     };
     let parsed = written.into_iter().map(|(text, at)| match parse(&text) {
         Ok(gate) => Ok((gate, at)),

@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output, Style, line_width};
 use crate::diagnostic::one_line;
-use crate::review::{Changed, Checked, Review, listed, net_effect, told_title};
+use crate::review::{Changed, Checked, Held, Review, listed, net_effect, told_title};
 
 /// Maximum groups that are listed.
 const GROUPS: usize = 12;
@@ -27,6 +27,14 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
         let stack = if result.gate.contains(':') { String::new() } else { format!(" for {}", result.stack) };
         let style = if result.failed { Style::Stop } else { Style::Good };
         output.styled_paragraph(style, &format!("gate {} {word}{stack}: {}", result.gate, result.why));
+    }
+    let (failing, holding): (Vec<&Held>, Vec<&Held>) = checked.advice.iter().partition(|held| held.result.failed);
+    if !failing.is_empty() {
+        let gates: Vec<&str> = failing.iter().map(|held| held.result.gate.as_str()).collect();
+        output.paragraph(&format!("advice, not shown to hold yet: {}", gates.join(", ")));
+    }
+    for held in holding {
+        output.paragraph(&held.advice());
     }
     let style = if checked.failed() { Style::Stop } else { Style::Good };
     output.styled_paragraph(style, &checked.sentence());

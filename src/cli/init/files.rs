@@ -83,32 +83,32 @@ impl Found<'_> {
         text
     }
 
-    /// Writes a gate for each stack that passes today; for the others a comment with the reason why not.
+    /// Writes a gate for each stack: among those that fail a check if it passes today, else among those that advise.
     fn put_gates(&self, text: &mut String) {
         let limit = self.max_killed;
         *text += "# A check fails where one of these holds, or is not known. `killed_at_most` is the 95 % bound on the\n\
                   # share of a task's successes killed, as `compare` prints it: the gate passes only what is shown to be safe.\n\
                   # `whenstop schema estimates` lists the others.\n";
-        *text += "gates = [\n";
+        let (mut gates, mut advice) = (String::new(), String::new());
         for summary in self.summaries {
             let gate = format!("{}:killed_at_most>{limit}", summary.stack);
             let known = summary.unknown_share();
-            let why = match summary.killed_at_most {
-                None if self.ungraded => Some("no run has an outcome".to_owned()),
-                None => Some("no task has a success".to_owned()),
-                Some(high) if high > limit => Some(format!("{:.1} % today", high * 100.0)),
+            let _ = match summary.killed_at_most {
+                None if self.ungraded => writeln!(gates, "  # {}, # would fail: no run has an outcome", quoted(&gate)),
+                None => writeln!(gates, "  # {}, # would fail: no task has a success", quoted(&gate)),
+                Some(high) if high > limit => writeln!(advice, "  {}, # {:.1} % today", quoted(&gate), high * 100.0),
                 Some(_) if known > 1.0 - crate::snapshot::MIN_KNOWN => {
-                    Some(format!("not known on {:.1} % of the runs", known * 100.0))
+                    writeln!(advice, "  {}, # not known on {:.1} % of the runs", quoted(&gate), known * 100.0)
                 }
-                Some(_) => None,
-            };
-            let _ = match why {
-                None => writeln!(text, "  {},", quoted(&gate)),
-                Some(why) => writeln!(text, "  # {}, # would fail: {why}", quoted(&gate)),
+                Some(_) => writeln!(gates, "  {},", quoted(&gate)),
             };
         }
-        *text +=
-            "]\n\n# A gate fails on a number that is known on fewer than this share of the runs.\nmin_known = 0.95\n\n";
+        let _ = writeln!(text, "gates = [\n{gates}]\n");
+        if !advice.is_empty() {
+            *text += "# The same, not shown to be safe yet: these fail nothing. A check says which of them hold and may block.\n";
+            let _ = writeln!(text, "advise = [\n{advice}]\n");
+        }
+        *text += "# A gate fails on a number that is known on fewer than this share of the runs.\nmin_known = 0.95\n\n";
     }
 
     fn put_reading(&self, text: &mut String) {
