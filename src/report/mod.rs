@@ -28,7 +28,7 @@ pub use found::{Found, unreadable};
 pub use latex::latex_notes;
 pub use made::{Made, MadeFile};
 pub use markdown::{bullets, code, page, prose};
-pub use owned::{reads_it_too, refuse_foreign, remove_stale};
+pub use owned::{reads_it_too, refuse_foreign};
 pub use page::PlainPage;
 pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Search, Shard, write_part};
 pub use publication::{FolderFormat, Publication};

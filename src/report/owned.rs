@@ -56,22 +56,6 @@ impl Owned {
     }
 }
 
-/// Removes files of these names that whenstop wrote into the folder before, and that its new answer does not have.
-pub fn remove_stale(folder: &Path, names: &[&str]) -> Result<(), Diagnostic> {
-    let owned = Owned::from_folder(folder);
-    for name in names.iter().filter(|name| owned.0.contains(**name)) {
-        let path = folder.join(name);
-        if let Err(error) = std::fs::remove_file(&path)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            let what = format!("cannot remove what an earlier answer shipped: {error}");
-            let help = "remove it by hand: it is not what this answer ships";
-            return Err(Diagnostic::new(Location::file(path.display().to_string()), what, help));
-        }
-    }
-    Ok(())
-}
-
 /// Refuses a folder that holds files of these names that whenstop did not write: before the work, not after it.
 pub fn refuse_foreign<'n>(folder: &Path, names: impl Iterator<Item = &'n str>) -> Result<(), Diagnostic> {
     let owned = Owned::from_folder(folder);

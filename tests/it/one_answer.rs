@@ -88,7 +88,6 @@ fn embedded_values(scratch: &Scratch, options: &[(&str, &str)]) -> Values {
 fn is_shipped_by_compare(scratch: &Scratch) -> bool {
     let (code, _, stderr) = scratch.run("tune runs.jsonl --no-presets --out tuned");
     if code == 100 {
-        assert!(!scratch.path("tuned/tuned.toml").exists());
         return false;
     }
     assert_eq!(code, 0, "{stderr}");

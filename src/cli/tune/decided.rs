@@ -14,7 +14,7 @@ use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::{Format, Output};
 use crate::compare::Keeps;
 use crate::report::figure::{DetectorFigure, save};
-use crate::report::{FolderFormat, Publication, remove_stale, write_atomically};
+use crate::report::{FolderFormat, Publication, write_atomically};
 use crate::verdict::Assumptions;
 
 /// What comes of the one to ship.
@@ -67,9 +67,7 @@ impl<'p> Decided<'p> {
             Ok(())
         };
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        self.publication.write_with(&self.summaries, out, format, write_own).map_err(Failure::input)?;
-        let stale: &[&str] = if self.file().is_none() { &["tuned.toml"] } else { &[] };
-        remove_stale(out, stale).map_err(Failure::input)
+        self.publication.write_with(&self.summaries, out, format, write_own).map_err(Failure::input)
     }
 
     fn show(&self, format: Format, output: &Output) -> Result<(), Failure> {

@@ -18,7 +18,7 @@ use crate::compare::Options;
 use crate::diagnostic::{Diagnostic, one_line};
 use crate::export::{Export, hosts};
 use crate::framework::Kind;
-use crate::report::{self, FolderFormat, Manifest, Publication, remove_stale, write_atomically};
+use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically};
 use crate::stack::{Grounds, Stack, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
 
@@ -56,20 +56,7 @@ pub(super) fn write(args: &Args, words: &Words<'_>, out: &Path, output: &Output)
         put(folder, "tune.md", &report::page(&answer(words)))
     };
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-    publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)?;
-    remove_stale_stacks(words, out)
-}
-
-/// Removes the stacks of an earlier answer that this one does not have.
-pub(super) fn remove_stale_stacks(words: &Words<'_>, out: &Path) -> Result<(), Failure> {
-    let mut stale = Vec::new();
-    if words.shipped().is_none() {
-        stale.push("tuned.toml");
-    }
-    if words.budget().is_none() {
-        stale.push("budget.toml");
-    }
-    remove_stale(out, &stale).map_err(Failure::input)
+    publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)
 }
 
 /// Writes what needs no comparison: the stack, the certified budget, the certificate and the table.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::files::{remove_stale_stacks, write_answer};
+use super::files::write_answer;
 use super::words::Words;
 use super::{Answered, Args, Recordings, answer, asked, families, show, values};
 use crate::cli::Exit;
@@ -107,7 +107,6 @@ fn with_answer<T>(
     let taken = take(&words);
     if let Some(out) = out {
         write_folder(out, output.csv_style(), |folder| write_answer(&words, folder)).map_err(Failure::input)?;
-        remove_stale_stacks(&words, out)?;
         output.note(&format!("written to {}; {}", out.display(), words.to_ship(out)));
     }
     Ok(taken)
