@@ -15,10 +15,15 @@ pub struct Held {
 }
 
 impl Held {
+    /// The stack, as ` for NAME`, unless the gate names it.
+    pub fn for_stack(&self) -> String {
+        let GateResult { gate, stack, .. } = &self.result;
+        if gate.contains(':') { String::new() } else { format!(" for {stack}") }
+    }
+
     /// What it says as advice: that it would fail, or that it may block.
     pub fn advice(&self) -> String {
-        let GateResult { gate, stack, failed, why, .. } = &self.result;
-        let stack = if gate.contains(':') { String::new() } else { format!(" for {stack}") };
+        let (GateResult { gate, failed, why, .. }, stack) = (&self.result, self.for_stack());
         if *failed {
             format!("advice: gate {gate} would fail{stack}: {why}")
         } else {

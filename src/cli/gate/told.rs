@@ -24,9 +24,8 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     for gate in &checked.gates {
         let result = &gate.result;
         let word = if result.failed { "FAILED" } else { "passed" };
-        let stack = if result.gate.contains(':') { String::new() } else { format!(" for {}", result.stack) };
         let style = if result.failed { Style::Stop } else { Style::Good };
-        output.styled_paragraph(style, &format!("gate {} {word}{stack}: {}", result.gate, result.why));
+        output.styled_paragraph(style, &format!("gate {} {word}{}: {}", result.gate, gate.for_stack(), result.why));
     }
     let (failing, holding): (Vec<&Held>, Vec<&Held>) = checked.advice.iter().partition(|held| held.result.failed);
     if !failing.is_empty() {
