@@ -109,7 +109,7 @@ pub fn merge(values: Values) -> Result<Publication, Diagnostics> {
     report::written(&args, &Output::keeping()).map_err(told)
 }
 
-/// `whenstop tune`, with guards whose numbers limits are sought for. Writes a folder if there is an option `out` and something to ship.
+/// `whenstop tune`, with guards whose numbers limits are sought for. Writes a folder if there is an option `out`.
 ///
 /// # Errors
 /// Every error that would end the command; a refusal is not an error but an answer.

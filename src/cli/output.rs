@@ -33,6 +33,38 @@ pub(super) enum Format {
     Latex,
 }
 
+/// How an answer is printed: a table, or what is proposed to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shown {
+    /// Columns for a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// CSV with a header line.
+    Csv,
+    /// A Markdown table.
+    Md,
+    /// A LaTeX table for a paper, with the package `booktabs`.
+    Latex,
+    /// A block for a pull request: what runs today (`--today`) against what is proposed, in Markdown, with bounds.
+    Pr,
+}
+
+impl Shown {
+    /// The format of the table that is printed; `None` for a pull request.
+    pub(super) fn of_table(self) -> Option<Format> {
+        match self {
+            Self::Table => Some(Format::Table),
+            Self::Json => Some(Format::Json),
+            Self::Csv => Some(Format::Csv),
+            Self::Md => Some(Format::Md),
+            Self::Latex => Some(Format::Latex),
+            Self::Pr => None,
+        }
+    }
+}
+
 /// The style of a line on a terminal with colour. It adds nothing that the words do not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {

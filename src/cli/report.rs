@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-
 use super::Exit;
 use super::compare::{BudgetArgs, RowsAs, show};
 use super::destination::Destination;
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
-use super::output::{Format, Output};
+use super::output::{Output, Shown};
 use super::tune::{answered_parts, show_parts};
 use super::values::share;
 use crate::answers::{Appetite, RunEvidence};
@@ -39,7 +37,7 @@ pub(super) struct Args {
     budget: BudgetArgs,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: ReportShown,
+    format: Shown,
     /// With `--format pr`: the stack that runs today; by default the one of the comparison.
     #[arg(long, value_name = "STACK")]
     today: Option<String>,
@@ -48,44 +46,20 @@ pub(super) struct Args {
     proposed: Option<String>,
 }
 
-/// Output formats of saved results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum ReportShown {
-    /// Columns for a terminal.
-    #[default]
-    Table,
-    /// One JSON document.
-    Json,
-    /// CSV with a header line.
-    Csv,
-    /// A Markdown table.
-    Md,
-    /// A LaTeX table for a paper, with the package `booktabs`.
-    Latex,
-    /// Evidence for a pull request in another project: default against proposed, in Markdown, with bounds.
-    Pr,
-}
-
-impl ReportShown {
-    /// The format of the table that is printed; `None` for a pull request.
-    fn of_table(self) -> Option<Format> {
-        match self {
-            Self::Table => Some(Format::Table),
-            Self::Json => Some(Format::Json),
-            Self::Csv => Some(Format::Csv),
-            Self::Md => Some(Format::Md),
-            Self::Latex => Some(Format::Latex),
-            Self::Pr => None,
-        }
-    }
-}
-
 /// `whenstop report`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    if let Some((merge, search)) = parts_of_search(&args.folders)? {
-        return answer_search(args, &merge, search, output);
-    }
-    let Saved { evidence, manifest, row_format } = saved(args, output)?;
+    let Saved { evidence, manifest, row_format } = if Merge::is_asked(&args.folders) {
+        let merge = Merge::open(&args.folders).map_err(Failure::input)?;
+        if let Some(search) = merge.search() {
+            return answer_search(args, &merge, search, output);
+        }
+        if args.out.is_none() && args.format != Shown::Pr {
+            return Err(wrong("these are parts of a comparison", "name a folder for the whole with `--out DIR`"));
+        }
+        merged(&merge, output)?
+    } else {
+        saved(&args.folders)?
+    };
     let appetite = Appetite {
         max_killed: args.max_killed.unwrap_or(manifest.appetite.max_killed),
         all: args.all || manifest.appetite.all,
@@ -105,21 +79,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     show(&publication, format, out.map(|out| (out, folder)), output)
 }
 
-/// The parts of a search of the catalogue, if the folders hold some.
-fn parts_of_search(folders: &[PathBuf]) -> Result<Option<(Merge, Search)>, Failure> {
-    if !Merge::is_asked(folders) {
-        return Ok(None);
-    }
-    let merge = Merge::open(folders).map_err(Failure::input)?;
-    Ok(merge.search().map(|search| (merge, search)))
-}
-
 /// Answers a search from its parts.
 fn answer_search(args: &Args, merge: &Merge, search: Search, output: &Output) -> Result<Exit, Failure> {
     let Some(format) = args.format.of_table() else {
         let what = "`--format pr` compares stacks, and these are parts of a search";
         let help = "compare what it ships with `whenstop compare RUNS --stacks tuned.toml --out DIR`, and report that";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(wrong(what, help));
     };
     tell_unreadable(merge, output);
     output.note(&format!("{} parts", merge.n_parts()));
@@ -128,31 +93,27 @@ fn answer_search(args: &Args, merge: &Merge, search: Search, output: &Output) ->
 
 /// The answer of a search from its parts, as values; its files are written to the folder of `--out`.
 pub(super) fn searched(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    let Some((merge, search)) = parts_of_search(&args.folders)? else {
+    let merge = Merge::open(&args.folders).map_err(Failure::input)?;
+    let Some(search) = merge.search() else {
         return Err(Failure::nothing("no part of a search here", "give the folders that `tune --shard` wrote"));
     };
     answered_parts(&merge, search, args.out.as_deref(), output)
 }
 
-/// What the folders hold.
-fn saved(args: &Args, output: &Output) -> Result<Saved, Failure> {
-    let wrong = |what: &str, help: &str| Failure::usage(Diagnostic::new(Location::default(), what, help));
-    match args.folders.as_slice() {
-        folders if Merge::is_asked(folders) => {
-            if args.out.is_none() && args.format != ReportShown::Pr {
-                return Err(wrong("these are parts of a comparison", "name a folder for the whole with `--out DIR`"));
-            }
-            merged(folders, output)
-        }
-        [folder] => {
-            let saved = read_saved(folder).map_err(Failure::input)?;
-            if saved.evidence.rows.is_empty() {
-                return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
-            }
-            Ok(saved)
-        }
-        _ => Err(wrong("several folders, and none holds parts of a comparison", "redraw one folder at a time")),
+/// What a folder holds.
+fn saved(folders: &[PathBuf]) -> Result<Saved, Failure> {
+    let [folder] = folders else {
+        return Err(wrong("several folders, and none holds parts of a comparison", "redraw one folder at a time"));
+    };
+    let saved = read_saved(folder).map_err(Failure::input)?;
+    if saved.evidence.rows.is_empty() {
+        return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
+    Ok(saved)
+}
+
+fn wrong(what: &str, help: &str) -> Failure {
+    Failure::usage(Diagnostic::new(Location::default(), what, help))
 }
 
 fn tell_unreadable(merge: &Merge, output: &Output) {
@@ -163,10 +124,9 @@ fn tell_unreadable(merge: &Merge, output: &Output) {
     }
 }
 
-/// Merges parts.
-fn merged(folders: &[PathBuf], output: &Output) -> Result<Saved, Failure> {
-    let merge = Merge::open(folders).map_err(Failure::input)?;
-    tell_unreadable(&merge, output);
+/// The parts of a comparison, put together.
+fn merged(merge: &Merge, output: &Output) -> Result<Saved, Failure> {
+    tell_unreadable(merge, output);
     let Some((evidence, manifest)): Option<(RunEvidence, Manifest)> = merge.evidence().map_err(Failure::input)? else {
         return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
     };
@@ -176,7 +136,8 @@ fn merged(folders: &[PathBuf], output: &Output) -> Result<Saved, Failure> {
 
 /// The parts put together, written to the folder of `--out`.
 pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Failure> {
-    let Saved { evidence, manifest, row_format } = merged(&args.folders, output)?;
+    let merge = Merge::open(&args.folders).map_err(Failure::input)?;
+    let Saved { evidence, manifest, row_format } = merged(&merge, output)?;
     let publication = Publication::new(evidence, manifest);
     let rows = args.rows.map_or(row_format, RowsAs::format);
     let folder = FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() };

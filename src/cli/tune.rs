@@ -1,5 +1,6 @@
 //! `whenstop tune`: turns recordings into the stack to ship, with its certificate, or says why there is none.
 
+mod answer;
 mod beside;
 mod by;
 mod decided;
@@ -19,36 +20,29 @@ mod words;
 
 use std::sync::Arc;
 
-use clap::ValueEnum;
-
 use super::Exit;
 use super::compare::{EmbedText, price};
 use super::destination::Destination;
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
-use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs, undrawn_labels};
-use super::output::{Format, Output};
+use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs};
+use super::output::{Format, Output, Shown};
 use super::values::share_inside;
-use crate::aggregate::{LEVEL, Rows, RowsBuilder, Standing};
+use crate::aggregate::{LEVEL, RowsBuilder};
 use crate::answers;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::Kind;
-use crate::reader::LabelDraw;
 use crate::report::{Publication, Shard, refuse_foreign};
-use crate::tune::{
-    Appetite, BUDGETS, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, StudyRun, TuneQuestion, Tuned,
-    Tuner, Walk, promise, tasks_for_list,
-};
+use crate::tune::{BUDGETS, Family, Study, StudyRun, TuneQuestion, promise};
 use crate::verdict::Assumptions;
-use beside::Beside;
+use answer::{Recordings, answer};
 use forward::PeriodArg;
 use grid::GridArgs;
 use limits::OwnArgs;
 pub(super) use parts::{answered_parts, show_parts, write_part_of as write_part};
-use rated::{Elsewhere, Rated, elsewhere, rate};
 use words::Words;
 
 /// Arguments of `tune`.
@@ -160,44 +154,11 @@ struct PromiseArgs {
     anytime: bool,
 }
 
-/// Output formats of the answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Shown {
-    /// For a terminal.
-    #[default]
-    Table,
-    /// One JSON document.
-    Json,
-    /// The table as CSV.
-    Csv,
-    /// The table as Markdown.
-    Md,
-    /// The table as LaTeX.
-    Latex,
-    /// A block for a pull request: what runs today (`--today`, the first) against what is to be shipped, and its stack
-    /// file.
-    Pr,
-}
-
-impl Shown {
-    /// The format of the table that is printed; `None` for a pull request.
-    fn of_table(self) -> Option<Format> {
-        match self {
-            Self::Table => Some(Format::Table),
-            Self::Json => Some(Format::Json),
-            Self::Csv => Some(Format::Csv),
-            Self::Md => Some(Format::Md),
-            Self::Latex => Some(Format::Latex),
-            Self::Pr => None,
-        }
-    }
-
-    /// The error of `--format pr` with `option`, which compares with nothing that is run today.
-    fn nothing_today(option: &str) -> Failure {
-        let what = format!("`--format pr` is not for `{option}`: nothing is run today to hold its stacks against");
-        let help = format!("leave out `{option}`, or use `table`");
-        Failure::usage(Diagnostic::new(Location::default(), what, help))
-    }
+/// The error of `--format pr` with `option`, which compares with nothing that is run today.
+fn nothing_today(option: &str) -> Failure {
+    let what = format!("`--format pr` is not for `{option}`: nothing is run today to hold its stacks against");
+    let help = format!("leave out `{option}`, or use `table`");
+    Failure::usage(Diagnostic::new(Location::default(), what, help))
 }
 
 impl PromiseArgs {
@@ -227,21 +188,6 @@ impl Args {
             n_today,
         }
     }
-}
-
-/// The recordings, read once.
-struct Recordings {
-    study: Study,
-    /// Rows of the strategies shown for comparison: first what runs today, then the presets.
-    rows: Rows,
-    labels: LabelDraw,
-}
-
-/// Why nothing can be certified from the runs that have an outcome: they were picked, or nothing says that they were not.
-fn picked(study: &Study, labels: LabelDraw) -> Option<String> {
-    let noticed = study.picked().map(|picked| format!("Nothing can be certified. {}", picked.sentence()));
-    let known = study.runs().iter().filter(|run| run.outcome().grade().is_some()).count();
-    noticed.or_else(|| undrawn_labels(labels, known, study.runs().len()))
 }
 
 /// The strategies shown for comparison, first those that run today, and the question.
@@ -274,93 +220,6 @@ fn read(args: &Args, strategies: &Strategies, question: &TuneQuestion, output: &
     )?;
     let study = Study::new(runs, families);
     Ok(Recordings { study, rows: rows.finish(), labels: report.label_draw })
-}
-
-/// The result of tuning.
-struct Answer {
-    appetite: Appetite,
-    tuned: Tuned,
-    /// What to ship, and what the same tuning procedure does on tasks it has not seen.
-    shipped: Result<(Shipped, HeldOut), Why>,
-    /// What is known about what is shipped, or is not worth it, on the tasks it was chosen on.
-    rated: Option<Rated>,
-    /// If nothing is shipped: the walk that comes nearest to passing one more limit, and the tasks with a success, none of
-    /// them killed, that it would take.
-    nearest: Option<(u64, Walk)>,
-    beside: Beside,
-}
-
-/// Why nothing is shipped.
-enum Why {
-    Catalogue(Refusal),
-    /// A list needs this many tasks with a success.
-    TooFewForList(u64),
-    /// The runs with an outcome were picked, or nothing says that they were not.
-    Picked(String),
-    /// No certified list saves anything.
-    NoList,
-    /// It is certified, but not worth shipping.
-    NotWorthIt(Shipped, Standing),
-    /// The same, by what such choices do to tasks left out.
-    FailsElsewhere(Shipped, Elsewhere),
-}
-
-fn answer(question: &TuneQuestion, recordings: &Recordings) -> Answer {
-    let tuner = Tuner::new(&recordings.study);
-    let answer = decided(question, &tuner, recordings.labels);
-    let beside = Beside::from_tuner(&tuner, recordings, question, &answer.tuned);
-    Answer { beside, ..answer }
-}
-
-/// What to ship, compared with nothing.
-fn decided(question: &TuneQuestion, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
-    let (study, appetite) = (tuner.study(), question.appetite());
-    let tasks = study.all_tasks();
-    let found = tuner.tune(&tasks, appetite);
-    let shipped = match (&found.chosen, picked(study, labels)) {
-        (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), _) => {
-            Err(Why::Catalogue(*refusal))
-        }
-        (_, Some(sentence)) => Err(Why::Picked(sentence)),
-        _ if question.learn => learned(question, study, &tasks, &found),
-        (Err(Refusal::NotWorthIt(choice, standing)), None) => Err(Why::NotWorthIt(Shipped::Limit(*choice), *standing)),
-        (Err(refusal), None) => Err(Why::Catalogue(*refusal)),
-        (Ok(choice), None) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
-    };
-    let (rated, shipped) = match shipped {
-        Ok((shipped, held_out)) => {
-            let rated = rate(&shipped, study, &tasks, appetite);
-            let standing = rated.candidate.standing(appetite.terms());
-            let shipped = if standing == Standing::Allowed {
-                match elsewhere(&held_out, appetite) {
-                    Some(elsewhere) => Err(Why::FailsElsewhere(shipped, elsewhere)),
-                    None => Ok((shipped, held_out)),
-                }
-            } else {
-                Err(Why::NotWorthIt(shipped, standing))
-            };
-            (Some(rated), shipped)
-        }
-        Err(Why::NotWorthIt(shipped, standing)) => {
-            (Some(rate(&shipped, study, &tasks, appetite)), Err(Why::NotWorthIt(shipped, standing)))
-        }
-        Err(why) => (None, Err(why)),
-    };
-    let nearest = if shipped.is_err() { tuner.nearest(&found, &tasks, appetite.alpha) } else { None };
-    Answer { appetite, tuned: found, shipped, rated, nearest, beside: Beside::default() }
-}
-
-#[expect(clippy::result_large_err, reason = "a command refuses at most once")]
-fn learned(question: &TuneQuestion, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
-    let options = ListOptions { appetite: question.appetite(), cross_fit: question.cross_fit };
-    let needed = tasks_for_list(question.max_killed);
-    if !question.cross_fit && tuned.with_success < needed {
-        return Err(Why::TooFewForList(needed));
-    }
-    let learner = Learner::new(study);
-    let list = learner.learn(tasks, options).ok_or(Why::NoList)?;
-    let held_out = learner.held_out(tasks, options);
-    Ok((Shipped::List(list), held_out))
 }
 
 /// `whenstop tune`.

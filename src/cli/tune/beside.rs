@@ -1,7 +1,7 @@
 //! What a tuned stack is compared with: the budget alone, one limit chosen the usual way, the best of the presets,
 //! what runs today.
 
-use super::Recordings;
+use super::answer::Recordings;
 use crate::tune::{Contenders, HeldOut, LimitIx, TaskTotals, TuneQuestion, Tuned, Tuner};
 
 /// What a tuned stack is compared with.

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::answer::picked;
 use super::files::certified_stack;
-use super::{Args, families, picked};
+use super::{Args, families};
 use crate::answers::tables::{Cell, Table};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{ByArg, unnamed_tasks};
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Format, Output, Shown};
 use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
 use crate::report::{write_atomically, write_folder};
@@ -33,13 +34,13 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
     let tuned = tune_classes(runs, &families, &args.budget, question.appetite());
     if let Some(why) = refused(&tuned.pooled, report.label_draw) {
         match args.format {
-            super::Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),
+            Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),
             _ => output.paragraph(&why),
         }
         return Ok(Exit::GateFailed);
     }
     let answer = Answer { args, by, tuned: &tuned };
-    if args.format == super::Shown::Json {
+    if args.format == Shown::Json {
         output.json(&answer.json());
     } else {
         answer.show(output)?;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Answered, Args, Shown, limits};
+use super::{Answered, Args, limits, nothing_today};
 use crate::aggregate::{Detector, Summary};
 use crate::answers::words;
 use crate::cli::Exit;
@@ -122,7 +122,7 @@ pub(super) fn decide(
     output: &Output,
     ship: impl Fn(&Summary, &Published) -> ToShip,
 ) -> Result<Exit, Failure> {
-    let format = args.format.of_table().ok_or_else(|| Shown::nothing_today(args.asked_with()))?;
+    let format = args.format.of_table().ok_or_else(|| nothing_today(args.asked_with()))?;
     let question = question(args, today);
     let runs = args.corpus.runs().with_told_limits();
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {

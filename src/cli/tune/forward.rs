@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use super::{Args, Shown, Words, decided, families};
+use super::answer::decided;
+use super::{Args, Words, families, nothing_today};
 use crate::aggregate::{Forward, ForwardPeriod, Group, Held, Label, Period, PeriodLength, Unit, by_stack};
 use crate::answers::{tables, words};
 use crate::cli::Exit;
 use crate::cli::compare::Published;
 use crate::cli::failure::Failure;
-use crate::cli::output::{Format, Output, lines_of};
+use crate::cli::output::{Format, Output, Shown, lines_of};
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::report::figure::{ForwardFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
@@ -173,7 +174,7 @@ fn show(args: &Args, forward: &Forward, verdict: &str, output: &Output) -> Resul
         Shown::Csv => output.table(&tables::forward(forward), Format::Csv)?,
         Shown::Md => output.table(&overview, Format::Md)?,
         Shown::Latex => output.table(&overview, Format::Latex)?,
-        Shown::Pr => return Err(Shown::nothing_today("--walk-forward")),
+        Shown::Pr => return Err(nothing_today("--walk-forward")),
     }
     Ok(())
 }
@@ -189,7 +190,7 @@ fn held(held: Held) -> &'static str {
 /// Refuses what cannot be asked of a walk, before anything is read.
 pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
     if args.format == Shown::Pr {
-        return Err(Shown::nothing_today("--walk-forward"));
+        return Err(nothing_today("--walk-forward"));
     }
     let Some(out) = &args.out else { return Ok(()) };
     let files = ["walk-forward.csv", "walk-forward.svg", "walk-forward.png"];

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use super::answer::{Recordings, answer};
 use super::files::write_answer;
 use super::words::Words;
-use super::{Answered, Args, Recordings, answer, asked, families, show, values};
+use super::{Answered, Args, asked, families, show, values};
 use crate::cli::Exit;
 use crate::cli::compare::shard::{Extent, tell_part, write_runs};
 use crate::cli::failure::Failure;

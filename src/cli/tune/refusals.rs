@@ -1,7 +1,8 @@
 //! The sentences that say why nothing is shipped.
 
+use super::answer::Why;
+use super::rated::Elsewhere;
 use super::words::{ALPHAS, Words};
-use super::{Elsewhere, Why};
 use crate::aggregate::{LEAST_SAVED, MIN_KNOWN, Standing};
 use crate::answers::words::{dearer, more_tasks};
 use crate::cli::inputs::unnamed_tasks;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Answer;
+use super::answer::Answer;
 use crate::aggregate::{Candidate, CostOfSuccess};
 use crate::answers::words::passed_over;
 use crate::cli::Exit;

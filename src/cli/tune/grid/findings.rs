@@ -8,8 +8,8 @@ use super::answer::Answer;
 use super::{Args, Failure, Output};
 use crate::aggregate::Rows;
 use crate::answers::tables::Table;
-use crate::cli::output::{Format, lines_of};
-use crate::cli::tune::Shown;
+use crate::cli::output::{Format, Shown, lines_of};
+use crate::cli::tune::nothing_today;
 use crate::diagnostic::Diagnostic;
 use crate::report::{self, write_atomically, write_rows};
 
@@ -58,7 +58,7 @@ impl Findings<'_> {
             Shown::Csv => output.table(&self.table, Format::Csv)?,
             Shown::Md => output.table(&self.overview, Format::Md)?,
             Shown::Latex => output.table(&self.overview, Format::Latex)?,
-            Shown::Pr => return Err(Shown::nothing_today("--grid")),
+            Shown::Pr => return Err(nothing_today("--grid")),
         }
         Ok(())
     }
