@@ -212,7 +212,8 @@ fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<(String, u64)>> {
 }
 
 /// Writes part `number` of `of`: what these paths, read by this part alone, come to.
-/// `names` are what the files are called in the part's manifest. Gives the number of runs.
+/// `names` are what the files are called in the part's manifest; `is_search` makes a part of `tune`, not of `compare`. Gives
+/// the number of runs.
 #[pyfunction]
 fn part(
     py: Python<'_>,
@@ -221,23 +222,10 @@ fn part(
     number: u32,
     of: u32,
     names: Vec<String>,
+    is_search: bool,
 ) -> PyResult<u64> {
-    let work = || -> Result<u64, Failed> { Ok(embedded::part(values(paths, options), Shard { number, of }, names)?) };
-    Ok(py.detach(work)?)
-}
-
-/// The same of a search of the catalogue.
-#[pyfunction]
-fn tune_part(
-    py: Python<'_>,
-    paths: Vec<PathBuf>,
-    options: Options,
-    number: u32,
-    of: u32,
-    names: Vec<String>,
-) -> PyResult<u64> {
-    let shard = Shard { number, of };
-    let work = || -> Result<u64, Failed> { Ok(embedded::tune_part(values(paths, options), shard, names)?) };
+    let make = if is_search { embedded::tune_part } else { embedded::part };
+    let work = || -> Result<u64, Failed> { Ok(make(values(paths, options), Shard { number, of }, names)?) };
     Ok(py.detach(work)?)
 }
 
@@ -260,5 +248,5 @@ mod _whenstop {
     #[pymodule_export]
     use super::live::PyLive;
     #[pymodule_export]
-    use super::{compare, corpus, files, main, merge, part, tune, tune_part, tuned};
+    use super::{compare, corpus, files, main, merge, part, tune, tuned};
 }

@@ -158,10 +158,8 @@ def make(task: Task) -> int:
         paths = [_fetched(name, n, fetched) if fetched and is_uri(name) else name for n, name in enumerate(task.files)]
         names = [name.split("?", 1)[0] for name in task.files]
         local = os.path.join(fetched, "part") if fetched and is_uri(task.out) else task.out
-        if task.is_search:
-            _whenstop.tune_part(paths, {"out": local, **task.options}, task.number, task.of, names)
-        else:
-            _whenstop.part(paths, {"stacks": task.stacks, "out": local, **task.options}, task.number, task.of, names)
+        stacks = {} if task.is_search else {"stacks": task.stacks}
+        _whenstop.part(paths, {**stacks, "out": local, **task.options}, task.number, task.of, names, task.is_search)
         if local != task.out:
             _copy(local, task.out)
         return task.number
