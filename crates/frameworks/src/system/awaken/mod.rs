@@ -18,7 +18,7 @@ pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
 use crate::framework::{Build, Framework, Profile as Named, Settings, SettingsError, params};
-use crate::transcript::{Header, Message, Millis, Moment, PointView};
+use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView};
 
 params! {
     MAX_ROUNDS: "max_rounds" = 16, off 0, "model replies of the agent's own round guard; goes before the configuration's";
@@ -124,16 +124,6 @@ impl Awaken {
             output: usage.output.unwrap_or(0),
         }
     }
-
-    /// Milliseconds on the policies' clock: since the start of the run, or, as documented, since the first reply.
-    fn elapsed_ms(&self, view: &PointView<'_>) -> Option<u64> {
-        let start = match self.profile {
-            Profile::Published06 => view.started_at(),
-            Profile::Documented => view.replies().next()?.ts,
-        };
-        let Millis(elapsed) = view.now()?.since(start?);
-        Some(u64::try_from(elapsed).unwrap_or(0))
-    }
 }
 
 impl Strategy for Awaken {
@@ -168,7 +158,14 @@ impl Strategy for Awaken {
 
     fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {
         let first_firings = vec![None; self.hooks.policies().count()];
-        Box::new(AwakenWatch { system: self, counters: Counters::default(), last: (None, false), first_firings })
+        Box::new(AwakenWatch {
+            system: self,
+            counters: Counters::default(),
+            is_over: true,
+            started_at: None,
+            last: (None, false),
+            first_firings,
+        })
     }
 }
 
@@ -178,6 +175,10 @@ const STATISTICS: RuleName = RuleName::fixed("statistics");
 struct AwakenWatch {
     system: Arc<Awaken>,
     counters: Counters,
+    /// Whether the next request begins an agent run: each message of the user has its own, with its own counters.
+    is_over: bool,
+    /// When the policies' clock started: with the agent run, or, as documented, at its first reply.
+    started_at: Option<Instant>,
     /// Milliseconds into the run at the last reply, and whether that call failed.
     last: (Option<u64>, bool),
     first_firings: Vec<FirstFiring>,
@@ -185,12 +186,19 @@ struct AwakenWatch {
 
 impl Watch for AwakenWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
-        if view.moment() != Moment::AfterResponse {
-            return;
+        match view.moment() {
+            Moment::BeforeRequest if self.is_over => return self.begin(view),
+            Moment::EndOfRound => return self.is_over = true,
+            Moment::BeforeRequest | Moment::AfterTools => return,
+            Moment::AfterResponse => {}
         }
         let Some(reply) = view.reply() else { return };
+        self.started_at = self.started_at.or(reply.ts);
         let boundary = self.system.boundary(reply);
-        let elapsed_ms = self.system.elapsed_ms(view);
+        let elapsed_ms = self.started_at.zip(view.now()).map(|(start, now)| {
+            let Millis(elapsed) = now.since(start);
+            u64::try_from(elapsed).unwrap_or(0)
+        });
         self.last = (elapsed_ms, matches!(boundary, Boundary::Failed));
         let said = self.system.hooks.each(&mut self.counters, &boundary, elapsed_ms);
         for (first, stop) in self.first_firings.iter_mut().zip(&said) {
@@ -237,13 +245,24 @@ impl Watch for AwakenWatch {
     }
 }
 
+impl AwakenWatch {
+    /// Begins an agent run.
+    fn begin(&mut self, view: &PointView<'_>) {
+        let is_first = view.replies().next().is_none();
+        let told = if is_first { view.started_at() } else { view.news().iter().find_map(Event::ts) };
+        self.started_at = told.filter(|_| self.system.profile == Profile::Published06);
+        self.counters = Counters::default();
+        self.is_over = false;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::*;
     use crate::framework::ConfigText;
-    use crate::transcript::{Draft, Event, Role, Run, ToolCall, Usage};
+    use crate::transcript::{Draft, Role, Run, ToolCall, Usage};
 
     fn reply(text: &str, tool: Option<&str>) -> Event {
         let mut message = Message::saying(Role::Assistant, text);
