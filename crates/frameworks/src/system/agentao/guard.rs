@@ -1,7 +1,7 @@
 //! The guards of the published loop that end a chat before its cap: repeated calls, empty tool names, unreadable
 //! arguments, and replies cut off at the token limit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -81,6 +81,8 @@ impl Tripped {
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     same: BTreeMap<Fingerprint, u32>,
+    /// Calls of tools that write; none clears the counts of others a second time, even if its own was cleared since.
+    writes: BTreeSet<Fingerprint>,
     empty_names: u32,
     unreadable: BTreeMap<String, u32>,
     cut: u32,
@@ -127,14 +129,13 @@ impl Guard {
         if *count >= LIMIT {
             return Some(Tripped::SameCall);
         }
-        let is_new = *count == 1;
         if call.is_json && !is_readable(call.arguments) {
             let failures = self.unreadable.entry(call.name.to_owned()).or_default();
             *failures += 1;
             return (*failures >= LIMIT).then_some(Tripped::BadArguments);
         }
         self.unreadable.remove(call.name);
-        if is_new && call.writes {
+        if call.writes && self.writes.insert(print) {
             self.same.retain(|known, _| *known == print);
         }
         None
