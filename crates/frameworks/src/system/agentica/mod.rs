@@ -60,8 +60,8 @@ pub const AGENTICA: Framework = Framework {
 /// The goal's objective in a replay; its text does not matter.
 const TASK: &str = "the recorded task";
 
-/// How the loop's own prompts begin.
-const CONTINUING: &str = "[Continuing toward your standing goal]";
+/// How the loop's own prompts begin: another turn, and the last one when a budget is used up.
+const OWN_PROMPTS: [&str; 2] = ["[Continuing toward your standing goal]", "[Standing goal budget reached]"];
 
 /// The default turn limit of a goal before 1.5.
 pub const DEFAULT_TURNS: i128 = 100;
@@ -341,7 +341,7 @@ impl AgenticaWatch {
     /// Undoes the last turn if a prompt has come that the loop did not write: it was typed while that turn ran, and the
     /// command line went on with it without counting or judging the turn.
     fn undo_preempted(&mut self, view: &PointView<'_>) {
-        let is_typed = |event: &Recorded| event.is_prompt() && !says(event, CONTINUING);
+        let is_typed = |event: &Recorded| event.is_prompt() && !OWN_PROMPTS.iter().any(|own| says(event, own));
         if !view.news().iter().any(is_typed) {
             return;
         }

@@ -76,10 +76,10 @@ fn a_prompt_typed_during_a_turn_leaves_that_turn_uncounted_where_prompts_are_que
         }
         Run::new(Draft { events, ..Draft::default() })
     };
-    let typed = rounds(&["obj", "also fix the docs", CONTINUING, CONTINUING, CONTINUING]);
+    let typed = rounds(&["obj", "also fix the docs", OWN_PROMPTS[0], OWN_PROMPTS[0], OWN_PROMPTS[0]]);
     check("turn_budget = 2", "published-1.4", &json!({}), &typed, "1 budget_limited:budget");
     check("turn_budget = 2", "published-1.4", &json!({"prompts": "queue"}), &typed, "2 budget_limited:budget");
-    let own = rounds(&["obj", CONTINUING, CONTINUING]);
+    let own = rounds(&["obj", OWN_PROMPTS[0], OWN_PROMPTS[0]]);
     check("turn_budget = 2", "published-1.4", &json!({"prompts": "queue"}), &own, "1 budget_limited:budget");
 }
 
