@@ -25,6 +25,8 @@ params! {
     MAX_EXPERIMENTS: "maxExperiments" = null, off null, "the policy's: experiments recorded";
     MAX_TOKENS: "maxTokens" = null, off null, "the policy's: tokens";
     STRICT_HEURISTICS: "strictHeuristics" = null, off false, "the policy's: what replies say stops, too";
+    POLICY: "policy" = "sent",
+        "sent with every message, as its hosts do, or recorded: a note `mira.policy` replaces it, and `/new` drops it";
     ROUND: "round" = "prompt", "when MIRA is asked: prompt (at the reply without a tool), step, or a number of steps";
     PROMPTS: "prompts" = "follow_up",
         "a recorded prompt stands for the loop's own follow_up, or starts the count anew as a user's message does";

@@ -32,8 +32,19 @@ const MANUAL: RuleName = RuleName::fixed("mira.manual_mode");
 const GUARD: RuleName = RuleName::fixed(RULES[5]);
 /// The fixed reply to `/new`, which no run wrote.
 const NEW_SESSION: &str = "New session started.";
+/// The kind of a note with the policy that came with the next message; null if none came.
+const POLICY_NOTE: &str = "mira.policy";
 /// The rule of an exception that the original does not catch.
 const EXCEPTION: RuleName = RuleName::fixed("mira.exception");
+
+/// Where the policy of a message comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PolicySource {
+    /// It is the configured one, which the host sends with every message.
+    Sent,
+    /// It is the session's, which recorded messages replace.
+    Recorded,
+}
 
 /// The auto mode, configured.
 struct Mira {
@@ -41,6 +52,7 @@ struct Mira {
     profile: Profile,
     rules: Rules,
     policy: Option<Policy>,
+    policy_source: PolicySource,
     project: Option<Value>,
     agent_profile: Option<AgentProfile>,
     is_auto: bool,
@@ -70,6 +82,10 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
         profile,
         rules: switches(settings, Rules::from_profile(profile))?,
         policy,
+        policy_source: match settings.word(&param::POLICY, &["sent", "recorded"])? {
+            "recorded" => PolicySource::Recorded,
+            _ => PolicySource::Sent,
+        },
         project,
         agent_profile: agent_profile(settings)?,
         is_auto: settings.word(&param::MODE, &["auto", "manual"])? == "auto",
@@ -139,12 +155,14 @@ impl Strategy for Mira {
             Order::Code => (0..RULES.len()).collect(),
             Order::Documented => vec![3, 4, 5, 6, 7, 8, 0, 1, 2, 9],
         };
+        // A recorded policy may have any rule.
+        let any = self.policy_source == PolicySource::Recorded;
         let policy = self.policy.as_ref();
-        let strict = !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
+        let strict = any || !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
         order.retain(|rule| match rule {
-            0 => policy.is_some_and(|policy| !policy.goals.is_empty()),
-            1 => policy.is_some_and(|policy| policy.max_experiments.is_some()),
-            2 => policy.is_some_and(|policy| policy.max_tokens.is_some()),
+            0 => any || policy.is_some_and(|policy| !policy.goals.is_empty()),
+            1 => any || policy.is_some_and(|policy| policy.max_experiments.is_some()),
+            2 => any || policy.is_some_and(|policy| policy.max_tokens.is_some()),
             3 => self.rules.approval,
             4 => match self.rules.provider {
                 ProviderCheck::Never => false,
@@ -181,6 +199,7 @@ impl Strategy for Mira {
             mira: self,
             message,
             tokens: 0,
+            next_policy: Value::Null,
             asks_new_session: false,
             progress: Vec::new(),
         })
@@ -194,6 +213,8 @@ struct AutoRun {
     clock: RoundClock,
     /// Tokens of the current round.
     tokens: i128,
+    /// The policy that comes with the next message; null if none does.
+    next_policy: Value,
     /// A new session was asked for, and the answer to that has not come.
     asks_new_session: bool,
     /// What the loop printed at the last point shown.
@@ -205,8 +226,15 @@ impl Watch for AutoRun {
         self.progress.clear();
         for event in view.news() {
             match event {
-                Event::Message(message) => self.hear(message),
+                Event::Message(message) => {
+                    if let Err(raised) = self.hear(message) {
+                        trail.push(exception(view, &raised));
+                    }
+                }
                 Event::Metrics(metrics) => self.note(metrics),
+                Event::Note(note) if self.mira.policy_source == PolicySource::Recorded && note.kind == POLICY_NOTE => {
+                    self.next_policy = python::loads(note.body.get(), Strictness::Strict).unwrap_or(Value::Null);
+                }
                 Event::Judge(_) | Event::Checkpoint(_) | Event::Note(_) => {}
             }
         }
@@ -224,9 +252,7 @@ impl Watch for AutoRun {
                 trail.extend(decision(view, &turn.next));
                 self.progress = turn.progress;
             }
-            Err(raised) => {
-                trail.push(Decision::at(view, Action::Fail, EXCEPTION, Evidence::NONE).detail(raised.to_string()));
-            }
+            Err(raised) => trail.push(exception(view, &raised)),
         }
     }
 
@@ -255,20 +281,29 @@ impl AutoRun {
         }
     }
 
-    fn hear(&mut self, message: &Recorded) {
+    fn hear(&mut self, message: &Recorded) -> Result<(), Raised> {
         if message.lane != Lane::Counterpart {
             let total = message.usage().and_then(|usage| usage.total());
             self.tokens += total.map_or(0, |tokens| i128::from(tokens.0));
         }
         if message.role != Role::User || message.lane != Lane::Main {
-            return;
+            return Ok(());
+        }
+        // An invalid policy clears the session's.
+        let policy = self.next_policy.take();
+        if !policy.is_null() {
+            self.message.policy = Policy::parse(&policy, self.mira.rules.strict_switch)?;
         }
         if python::lower(python::strip(&message.text())) == "/new" {
             self.message.reset_session();
+            if self.mira.policy_source == PolicySource::Recorded {
+                self.message.policy = None;
+            }
             self.asks_new_session = true;
         } else if self.mira.prompts_restart {
             self.message.restart();
         }
+        Ok(())
     }
 
     /// Stores a recorded plan or experiment where the project has it.
@@ -301,6 +336,10 @@ fn same_experiment(known: &Value, id: &str) -> bool {
     known.as_str().is_some_and(|known| {
         known == id || experiment_number(known).is_some_and(|number| experiment_number(id) == Some(number))
     })
+}
+
+fn exception(view: &PointView<'_>, raised: &Raised) -> Decision {
+    Decision::at(view, Action::Fail, EXCEPTION, Evidence::NONE).detail(raised.to_string())
 }
 
 /// The decision on the recording that corresponds to the loop's answer.
