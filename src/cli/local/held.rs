@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use whenstop_hook::host::Host;
 use whenstop_hook::log;
-use whenstop_hook::settings::{Folders, Setup};
+use whenstop_hook::settings::{Folders, Mode, Setup};
 
 use super::super::failure::Failure;
 use super::super::output::{Format, Output};
@@ -23,7 +24,11 @@ const SESSIONS_TO_A_FALSE_ALARM: f64 = 100.0;
 /// The stacks that the hook holds for one agent.
 pub(super) struct Held {
     host: Host,
+    /// What its decisions lead to.
+    mode: Mode,
     pub(super) fuses: Fuses,
+    /// Its stack file.
+    stacks: PathBuf,
     /// When its stack file was last changed.
     since: Option<Instant>,
     /// Rounds that it ended and that nobody continued: session and round, from 1.
@@ -108,7 +113,16 @@ impl Held {
             }
             *said.entry(line.did).or_insert(0) += 1;
         }
-        Some(Self { host, fuses: Fuses::from_stack(stack), since: changed.ok().map(instant), ended, continued, said })
+        Some(Self {
+            host,
+            mode: setup.settings.mode,
+            fuses: Fuses::from_stack(stack),
+            stacks: folders.stacks(),
+            since: changed.ok().map(instant),
+            ended,
+            continued,
+            said,
+        })
     }
 
     /// Corrects what the recording says by what the log says. What the hook ended has no end of its own: nobody can judge
@@ -173,7 +187,24 @@ impl Held {
                 output.paragraph(&words);
             }
         }
+        if let Some(words) = self.advice(&known, level) {
+            output.paragraph(&words);
+        }
         Ok(())
+    }
+
+    /// That its limits may stop the agent, where they only advise and each is shown to cut little enough.
+    fn advice(&self, known: &[ClauseRecord], level: f64) -> Option<String> {
+        let only_advises = matches!(self.mode, Mode::Observe | Mode::Nudge);
+        let are_shown = !known.is_empty() && known.iter().all(|known| known.watched.upper(level) <= GOAL);
+        (only_advises && are_shown).then(|| {
+            format!(
+                "Each limit cuts at most 5 % of a session's rounds: they may stop the agent now. \
+                 `whenstop hook install {} --stacks {} --mode stop`",
+                self.host.id(),
+                self.stacks.display()
+            )
+        })
     }
 }
 
@@ -221,7 +252,8 @@ mod tests {
 
     fn held() -> Held {
         let (ended, continued, said) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-        Held { host: Host::ClaudeCode, fuses: Fuses::default(), since: Some(Instant(100)), ended, continued, said }
+        let (mode, fuses, stacks) = (Mode::Observe, Fuses::default(), PathBuf::from("stacks.toml"));
+        Held { host: Host::ClaudeCode, mode, fuses, stacks, since: Some(Instant(100)), ended, continued, said }
     }
 
     fn session(id: &str, agent: &str, model: &str, began: i64) -> (About, Session) {
@@ -274,6 +306,24 @@ mod tests {
         (0..5).for_each(|_| known.watched.push(0.3));
         let words = alarm("steps >= 30", &known, 3.0).unwrap_or_default();
         assert!(words.starts_with("`steps >= 30` began to cut more than 5 %") && words.contains("84 of 85"), "{words}");
+    }
+
+    #[test]
+    fn limits_that_advise_may_stop_once_each_is_shown_to_cut_little() {
+        let mut known = vec![ClauseRecord { ended: 0, cut: (0, 0), spared: None, watched: Watched::new() }];
+        let mut held = held();
+        let (mut n, level) = (0, DELTA);
+        while held.advice(&known, level).is_none() {
+            known[0].watched.push(0.0);
+            n += 1;
+        }
+        assert_eq!(n, Watched::new().clean_needed(GOAL, level).unwrap());
+        assert!(held.advice(&known, level).unwrap().ends_with("claude-code --stacks stacks.toml --mode stop`"));
+        known.push(ClauseRecord { ended: 0, cut: (0, 0), spared: None, watched: Watched::new() });
+        assert_eq!(held.advice(&known, level), None, "one of them is not known");
+        known.pop();
+        held.mode = Mode::Stop;
+        assert_eq!(held.advice(&known, level), None, "it stops already");
     }
 
     #[test]
