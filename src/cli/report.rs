@@ -86,6 +86,21 @@ fn answer_search(args: &Args, merge: &Merge, search: Search, output: &Output) ->
         let help = "compare what it ships with `whenstop compare RUNS --stacks tuned.toml --out DIR`, and report that";
         return Err(wrong(what, help));
     };
+    let given = [
+        ("--max-killed", args.max_killed.is_some()),
+        ("--all", args.all),
+        ("--rows", args.rows.is_some()),
+        ("--whole-budget", args.budget.whole_budget),
+        ("--today", args.today.is_some()),
+        ("--proposed", args.proposed.is_some()),
+    ];
+    if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let what = format!("`{option}` is not for a search, and these are the parts of one");
+        return Err(wrong(
+            &what,
+            "leave it out; what was asked is in the parts: to ask something else, write them anew",
+        ));
+    }
     tell_unreadable(merge, output);
     output.note(&format!("{} parts", merge.n_parts()));
     show_parts(merge, search, format, args.out.as_deref(), output)

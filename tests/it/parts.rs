@@ -186,6 +186,10 @@ fn the_catalogue_is_searched_in_parts_to_the_answer_of_one_search() {
         fails(&format!("{name}/other/1 {name}/parts2/2"), "other options");
         let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 --format pr"));
         assert!(code == 2 && stderr.contains("parts of a search"), "{stderr}");
+        for option in ["--max-killed 0.5", "--all", "--rows parquet", "--whole-budget", "--today a", "--proposed a"] {
+            let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 {option}"));
+            assert!(code == 2 && stderr.contains("is not for a search"), "{option}: {stderr}");
+        }
     }
 }
 

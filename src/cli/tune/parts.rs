@@ -8,6 +8,7 @@ use super::files::write_answer;
 use super::words::Words;
 use super::{Answered, Args, asked, families, show, values};
 use crate::cli::Exit;
+use crate::cli::compare::EmbedText;
 use crate::cli::compare::shard::{Extent, tell_part, write_runs};
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
@@ -47,6 +48,9 @@ pub(in crate::cli) fn write_part_of(args: &Args, extent: &Extent, out: &Path, ou
         },
         |about, report| {
             about.comparison = Manifest::new(comparison.infos().to_vec());
+            if matches!(args.embed_text, EmbedText::None) {
+                about.found = std::mem::take(&mut about.found).without_values();
+            }
             about.search = Some(Search { question: question.clone(), labels: report.label_draw });
             Ok(())
         },
