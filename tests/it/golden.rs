@@ -64,6 +64,8 @@ fn the_systems_agree_with_the_originals() {
     check("systems-2", 2004, 0);
     check("systems-3", 2084, 0);
     check("systems-4", 85, 0);
+    check("sessions", 480, 0);
+    check("sessions-1.4.6", 120, 0);
 }
 
 #[test]

@@ -196,7 +196,68 @@ def message_trace(given):
     return answer
 
 
+POLICY_KEYS = ["logic", "goals", "maxExperiments", "maxTokens", "strictHeuristics"]
+SAID = ["auto-run stop condition: ", "auto-run stop reason: "]
+
+
+def inbound_messages(events, restarts):
+    """The messages of a session, each with its policy, if one came with it, and its recorded runs."""
+    messages, policy = [], None
+    for nth, event in enumerate(events):
+        if event["type"] == "note":
+            policy = event["body"]
+        elif event["type"] == "metrics":
+            messages[-1]["runs"][-1]["plan"] = event["plan"]
+        elif event["role"] == "user":
+            is_new = event["content"].strip().lower() == "/new"
+            if restarts or is_new or not messages or messages[-1]["is_new"]:
+                messages.append({"content": event["content"], "policy": policy, "is_new": is_new, "runs": []})
+                policy = None
+            messages[-1]["runs"].append({"tokens": 0, "plan": None})
+        elif event["role"] == "assistant":
+            run, used = messages[-1]["runs"][-1], event.get("usage", {})
+            run["tokens"] += used.get("input", 0) + used.get("output", 0)
+            run["content"], run["at"] = event["content"], nth
+    return messages
+
+
+async def whole_session(given):
+    """Where a session of several messages is first ended: the event, and the reason that is printed."""
+    settings, project = given["set"], Project({}, {})
+    own = {key: settings[key] for key in POLICY_KEYS if key in settings}
+    asked = loop(project.scratch.name)
+    recorded = settings.get("policy") == "recorded"
+    for nth, inbound in enumerate(inbound_messages(given["events"], settings["prompts"] == "message")):
+        progress, runs = [], []
+
+        async def on_progress(content, **_):
+            progress.extend(content[len(start):] for start in SAID if content.startswith(start))
+
+        async def run_agent(messages, **_):
+            if len(runs) >= len(inbound["runs"]):
+                raise OutOfScript
+            turn = inbound["runs"][len(runs)]
+            runs.append(turn)
+            project.write(turn["plan"])
+            asked._last_loop_tokens_used = turn["tokens"]
+            return turn["content"], [], list(messages) + [{"role": "assistant", "content": turn["content"]}]
+
+        asked._run_agent_loop = run_agent
+        # The configured policy is what came with the first message, or comes with each.
+        policy = inbound["policy"] if inbound["policy"] is not None else (None if recorded and nth > 0 else own)
+        meta = {"project_dir": str(project.path), "run_mode": "auto", "automation_policy": policy}
+        try:
+            await asked._process_message(InboundMessage(channel="cli", sender_id="u", chat_id="c", content=inbound["content"], metadata=meta), on_progress=on_progress)
+        except OutOfScript:
+            continue
+        if runs:
+            # What is printed of a provider's error ends with the error.
+            return {"halted_at": runs[-1]["at"], "code": progress[-1].split(" \u2014 ")[0] if progress else None}
+    return {"halted_at": None, "code": None}
+
+
 DECISIONS = {
+    "session": lambda given: asyncio.run(whole_session(given)),
     "user_input_request": lambda given: {"match": Loop._looks_like_user_input_request(given["text"]), **closing(given)},
     "failure_response": lambda given: {"match": Loop._looks_like_failure_response(given["text"]), **closing(given)},
     "provider_error": lambda given: {"match": Loop._looks_like_provider_error(given["text"])},

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::preset::recording;
+use super::system::replayed_session;
 use super::{CaseError, Driver, GoldenCase};
-use crate::catalog;
-use crate::framework::Settings;
 use crate::python::{self, Int, Raised};
 use crate::system::mira::decide::{Continuation, Situation};
 use crate::system::mira::export;
@@ -84,18 +82,11 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
 /// Where the replay of a session of several messages stops: the index of the event, and how many runs there were since the
 /// last `/new`.
 fn session(profile: Profile, input: &Value) -> Result<Value, CaseError> {
-    let bad = |what: String| CaseError::BadCase(what);
-    let run = recording(input.as_object().ok_or_else(|| bad("no object".to_owned()))?)?;
+    let mut input = input.clone();
     let mut set = input["set"].as_object().cloned().unwrap_or_default();
     set.extend(input["policy"].as_object().cloned().unwrap_or_default());
-    let settings = Settings { profile: Some(profile.name().to_owned()), set, ..Settings::named("mira") };
-    let mira = catalog::find("mira").ok_or_else(|| bad("mira is not here".to_owned()))?;
-    let strategy = mira.strategy(&settings).map_err(|refused| bad(refused.to_string()))?;
-    let (mut watch, mut trail) = (strategy.start(&run.header), Vec::new());
-    for view in run.views() {
-        watch.at(&view, &mut trail);
-    }
-    let stop = trail.into_iter().find(|decision| decision.action.is_terminal());
+    input["set"] = Value::Object(set);
+    let (run, stop) = replayed_session("mira", Some(profile.name()), &input)?;
     let halted_at = stop.as_ref().and_then(|stop| stop.event);
     let is_new = |event: &Event| event.message().is_some_and(|message| message.text() == "/new");
     let begin = run.events().iter().rposition(is_new).map_or(0, |new| new + 2);

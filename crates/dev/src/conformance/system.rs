@@ -1,9 +1,17 @@
 //! The seed systems as oracles, with one driver each that runs a case through the system's own code.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::preset::recording;
 use super::{CaseError, GoldenCase, Oracle, adaptive, agentao, agentica, awaken, known_table, mira};
+use crate::catalog;
+use crate::decision::Decision;
+use crate::framework::{ConfigText, Settings};
 use crate::python::{self, Strictness};
+use crate::transcript::Run;
+
+/// The table that every system has: where the replay of a session of several messages stops.
+const SESSION: &str = "session";
 
 /// A system's golden tables and the function that answers them.
 pub(super) struct Driver {
@@ -37,9 +45,41 @@ impl Oracle for SystemOracle {
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {
         let input = row.get("input").ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
         let version = row.get("original_version").and_then(Value::as_str);
+        let Driver { id, tables, table_of, answer } = self.0;
+        if table == SESSION {
+            let (run, stop) = replayed_session(id, input["profile"].as_str(), input)?;
+            // Records that follow a message are seen with it.
+            let until = stop.as_ref().and_then(|stop| stop.event).map_or(&[][..], |at| &run.events()[..=at]);
+            let halted_at = until.iter().rposition(|event| event.message().is_some());
+            return Ok(json!({"halted_at": halted_at, "code": stop.and_then(|stop| stop.code)}));
+        }
         let mut case = GoldenCase { table, input, version, asked };
-        let Driver { tables, table_of, answer, .. } = self.0;
         case.table = known_table(table, tables).or_else(|| table_of(&case)).ok_or(CaseError::UnknownTable)?;
         answer(&case)
     }
+}
+
+/// Replays the session of a case through a system; returns the run and the first decision that ends it.
+pub(super) fn replayed_session(
+    system: &str,
+    profile: Option<&str>,
+    input: &Value,
+) -> Result<(Run, Option<Decision>), CaseError> {
+    let bad = |what: String| CaseError::BadCase(what);
+    let run = recording(input.as_object().ok_or_else(|| bad("no object".to_owned()))?)?;
+    let config = input.get("config").map(|config| ConfigText { path: "config".to_owned(), text: config.to_string() });
+    let settings = Settings {
+        profile: profile.map(str::to_owned),
+        config,
+        set: input["set"].as_object().cloned().unwrap_or_default(),
+        ..Settings::named(system)
+    };
+    let framework = catalog::find(system).ok_or_else(|| bad(format!("{system} is not here")))?;
+    let strategy = framework.strategy(&settings).map_err(|refused| bad(refused.to_string()))?;
+    let (mut watch, mut trail) = (strategy.start(&run.header), Vec::new());
+    for view in run.views() {
+        watch.at(&view, &mut trail);
+    }
+    let stop = trail.into_iter().find(|decision| decision.action.is_terminal());
+    Ok((run, stop))
 }
