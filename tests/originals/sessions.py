@@ -132,7 +132,7 @@ def awaken(random):
         {"type": "consecutive_errors", "max": random.choice([0, 1, 2])}, {"type": "stop_on_tool", "tool_name": random.choice(["finish", "", "A"])},
         {"type": "content_match", "pattern": random.choice([r"\bDONE\b", "^ok$", "(?=x)"])}, {"type": "loop_detection", "window": random.choice([1, 2, 3])},
     ]
-    conditions = random.sample(drawn[:-1] + [drawn[-1]], random.choice([0, 1, 1, 2, 3]))
+    conditions = random.sample(drawn, random.choice([0, 1, 1, 2, 3]))
     events, calls = [], Calls(random, ["A", "B", "B", "B"] + (["finish"] if random.random() < 0.3 else []))
     for _ in range(random.randint(2, 5)):
         events.append(message("user", random.choice(["go", "more"])))
