@@ -11,12 +11,12 @@ use whenstop::compare::Comparison;
 use whenstop::decision::{Decision, Strategy as StopStrategy};
 use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
-use whenstop::replay::{replay, trail};
+use whenstop::replay::{replay, replay_seen, trail};
 use whenstop::rule::{Comparator, Condition, Rule};
 use whenstop::signal::{self, REGISTRY};
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::{Cap, Clause, Entry, OnHit, Scope, Stack, StackFile};
-use whenstop::transcript::{Draft, Moment, Point, Run};
+use whenstop::transcript::{Draft, EndCause, Moment, Point, Run};
 use whenstop::verdict::Assumptions;
 use whenstop_dev::synth::{Suite, Synthesis};
 
@@ -145,6 +145,39 @@ fn each_limit_on_its_own_fixtures() {
         rows.extend(of_signal);
     }
     insta::assert_snapshot!(Snapshot::from_rows(&rows.into_iter().collect()).to_text());
+}
+
+#[test]
+fn a_stack_decides_alike_at_the_moments_that_it_needs_and_at_all() {
+    let generated = Suite::ALL.into_iter().flat_map(|suite| (0..6).map(move |nth| Synthesis::new(suite, 3).run(nth)));
+    // Of every run also what was recorded before its last reply, so that a request is owed.
+    let with_beginning = |run: Run| {
+        let mut draft = run.to_draft();
+        draft.events.truncate(run.steps().last().map_or(0, |last| last.reply));
+        draft.grade.end = EndCause::Cap;
+        [run, Run::new(draft)]
+    };
+    let runs: Vec<Run> = fixture_runs().into_iter().chain(generated).flat_map(with_beginning).collect();
+    let mut n_stops = 0;
+    for info in REGISTRY {
+        for (limit, at) in [0.3, 1.0, 2.0, 1000.0].into_iter().flat_map(|limit| Moment::ALL.map(|at| (limit, at))) {
+            let rule = Rule { limit, ..limit_of(info.id) };
+            let clause = Clause { at, ..Clause::stop_on(Condition::Rule(Box::new(rule))) };
+            let stack: Arc<Stack> = Arc::new(Stack { clauses: vec![clause], ..stack_of("one", Vec::new()) });
+            for run in &runs {
+                let needed = replay(run, &stack);
+                n_stops += usize::from(needed.stop.is_some());
+                assert_eq!(
+                    needed,
+                    replay_seen(run, &stack, |_, _| {}),
+                    "{} {limit} {at} {}",
+                    info.id,
+                    run.header.run_id
+                );
+            }
+        }
+    }
+    assert!(n_stops > 5000, "{n_stops}");
 }
 
 #[test]

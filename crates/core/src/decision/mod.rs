@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-use crate::transcript::{Header, Name, Point, PointView, Truth};
+use crate::transcript::{Header, Moments, Name, Point, PointView, Truth};
 
 #[doc(hidden)]
 pub use number::{Number, NumberOf, ask, last_number, number_now};
@@ -435,6 +435,12 @@ pub trait Watch: Send {
     /// Appends what the strategy decides at this point, if anything, to `trail`. After a terminal decision the run is
     /// over; later decisions are discarded.
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>);
+
+    /// The moments at which it must be shown the run. It may be shown others, too, and what is new at a point came since
+    /// the point that it was shown last.
+    fn moments(&self) -> Moments {
+        Moments::ALL
+    }
 
     /// The readings of its rules at the latest point, for display, in the order of [`Strategy::rules`]. Rules with
     /// nothing to show are left out.

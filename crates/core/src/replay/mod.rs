@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch, ask};
-use crate::transcript::{Point, PointView, Run};
+use crate::transcript::{Moments, Point, PointView, Run};
 use following::Following;
 
 pub use evaluable::Unread;
@@ -156,7 +156,7 @@ impl Replay {
 /// Only a terminal decision ends the replay. After a warning, an injected instruction or a denied call, the replay
 /// continues along the recorded path and the result is marked as diverged.
 pub fn replay<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>) -> Replay {
-    replay_seen(run, strategy, |_, _| {})
+    replayed(run, strategy, None)
 }
 
 /// Like [`replay`], and calls `seen` with each point up to the stop and with the strategy as it is after that point
@@ -166,16 +166,23 @@ pub fn replay_seen<S: Strategy + ?Sized>(
     strategy: &Arc<S>,
     mut seen: impl FnMut(&PointView<'_>, &dyn Watch),
 ) -> Replay {
+    replayed(run, strategy, Some(&mut seen))
+}
+
+/// Called with each point shown, and with the strategy as it is after it.
+type Seen<'s> = &'s mut dyn FnMut(&PointView<'_>, &dyn Watch);
+
+fn replayed<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>, seen: Option<Seen<'_>>) -> Replay {
     ask(run, &**strategy);
     let requirements = strategy.requirements();
     let watch = Terms::from_run(run, &requirements).start(strategy, &run.header);
-    let said = follow(run, watch, true, &mut seen);
+    let said = follow(run, watch, true, seen);
     Replay::new(run, said, &requirements, &**strategy)
 }
 
 /// The decisions of `strategy` on `run`, in order, up to the first terminal one.
 pub fn trail<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>) -> Vec<Decision> {
-    trail_seen(run, strategy, |_, _| {})
+    trailed(run, strategy, None)
 }
 
 /// Like [`trail`], and calls `seen` as [`replay_seen`] does.
@@ -185,24 +192,25 @@ pub fn trail_seen<S: Strategy + ?Sized>(
     strategy: &Arc<S>,
     mut seen: impl FnMut(&PointView<'_>, &dyn Watch),
 ) -> Vec<Decision> {
-    ask(run, &**strategy);
-    let watch = Terms::from_run(run, &strategy.requirements()).start(strategy, &run.header);
-    follow(run, watch, false, &mut seen).trail
+    trailed(run, strategy, Some(&mut seen))
 }
 
-/// Shows a run to a running strategy. With `each_rule`, continues after its stop until each of its rules has acted.
-fn follow(
-    run: &Run,
-    watch: Box<dyn Watch>,
-    each_rule: bool,
-    seen: &mut dyn FnMut(&PointView<'_>, &dyn Watch),
-) -> Decisions {
+fn trailed<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>, seen: Option<Seen<'_>>) -> Vec<Decision> {
+    ask(run, &**strategy);
+    let watch = Terms::from_run(run, &strategy.requirements()).start(strategy, &run.header);
+    follow(run, watch, false, seen).trail
+}
+
+/// Shows a run to a running strategy: all of its points if somebody looks on, else those that the strategy needs. With
+/// `each_rule`, continues after its stop until each of its rules has acted.
+fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, mut seen: Option<Seen<'_>>) -> Decisions {
+    let moments = if seen.is_some() { Moments::ALL } else { watch.moments() };
     let mut following = Following::new(watch);
     let mut trail = Vec::new();
-    for view in run.views() {
+    for view in run.views_at(moments) {
         let goes_on = !following.has_ended();
         following.show(&view, &mut trail);
-        if goes_on {
+        if let Some(seen) = seen.as_mut().filter(|_| goes_on) {
             seen(&view, &*following.watch);
         }
         if following.has_ended() && !(each_rule && awaits_firings(&*following.watch)) {
@@ -213,7 +221,7 @@ fn follow(
     let extra_calls = following.watch.extra_calls();
     let first_firings = following.watch.first_firings().map(<[_]>::to_vec);
     let is_cut_off = !following.has_ended() && run.grade.end.is_censoring();
-    let ends_next = is_cut_off && run.one_more_request().is_some_and(|view| following.would_end(&view));
+    let ends_next = is_cut_off && run.one_more_request_after(moments).is_some_and(|view| following.would_end(&view));
     let failed = following.watch.conclude();
     if !failed.is_empty() {
         return Decisions { failed, ..Decisions::default() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::evaluable::is_taken_out;
 use crate::decision::{Decision, FirstFiring, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::transcript::{Header, PointView, Run, Truth};
+use crate::transcript::{Header, Moments, PointView, Run, Truth};
 
 /// What only the whole recording determines about starting a strategy on it. For a live run nothing is known and no
 /// rule is dropped: [`Terms::default`].
@@ -79,6 +79,10 @@ impl Watch for Remaining {
         });
         let firings = self.watch.first_firings().unwrap_or_default().iter().zip(&self.is_dropped);
         self.first_firings = firings.map(|(firing, is_dropped)| firing.filter(|_| !is_dropped)).collect();
+    }
+
+    fn moments(&self) -> Moments {
+        self.watch.moments()
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Rule, WatchedRule};
 use crate::decision::{Evidence, RuleName, RuleReading};
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// A rule, or a combination of them.
 #[derive(Clone, Debug)]
@@ -44,6 +44,11 @@ impl Condition {
     pub fn consulted_at(&self) -> Moment {
         let waits = |rule: &&Rule| rule.signal.at == Moment::BeforeRequest;
         if self.rules().iter().any(waits) { Moment::BeforeRequest } else { Moment::AfterTools }
+    }
+
+    /// The moments at which it must be shown the run before it is read.
+    pub fn moments(&self) -> Moments {
+        self.rules().into_iter().map(|rule| rule.signal.looks_at).fold(Moments::NONE, Moments::and)
     }
 
     /// The rules in it, in order.
@@ -151,7 +156,7 @@ impl Watching {
         Self(Node::start(condition))
     }
 
-    /// Takes the next point. Must be called for every point of the run.
+    /// Takes the next point. Must be called for every point of the run, or at least for those of [`Condition::moments`].
     pub fn observe(&mut self, view: &PointView<'_>) {
         self.0.observe(view);
     }

@@ -2,7 +2,7 @@ use super::calls::{Asked, asked};
 use super::tally::WindowedCounts;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// How often this step's list of calls has occurred in the run so far, including this time, consecutively or not. With
 /// `window`, only that many latest steps with calls are counted. A step without calls reads 0.
@@ -28,6 +28,7 @@ impl Registered for CallCount {
     const SOURCE: &'static str = "agentao 0.5 repeated-call guard; DeerFlow @f1f4af9 loop hash (window 20)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 

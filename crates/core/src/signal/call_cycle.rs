@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 
 use super::calls::{Asked, asked};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, PointView};
+use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 
 /// How many times in a row the latest steps with calls went through the same cycle of 1 to `window` (default 5) steps.
 /// The cycle length with the most repeats counts. `A B A B A B` reads 3.
@@ -31,6 +31,7 @@ impl Registered for CallCycle {
         "Gemini CLI 0.61 cycle detection (k <= 5, 5 repeats); OpenHands SDK 1.58 alternating_pattern";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 

@@ -5,7 +5,7 @@ use foldhash::HashSet;
 use super::calls::{is_exempt, print_of};
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, PointView};
+use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 
 /// Share of the latest `window` (default 10) calls that repeat an earlier call of the run. Until there are that many
 /// calls, the missing ones count as new: 2 repeated calls of 4 read 0.2, not 0.5.
@@ -33,6 +33,7 @@ impl Registered for CallRepeated {
     const SOURCE: &'static str = "browser-use 0.13 loop_detector (equal actions among the latest)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["window", "identity", "exempt_tools", "only_tools"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 

@@ -2,7 +2,7 @@ use super::calls::{Asked, asked_and_got};
 use super::tally::WindowedCounts;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// How often this step's list of calls, with these result texts, has occurred in the run so far, including this time,
 /// consecutively or not. With `window`, only that many latest steps with calls are counted. A step without calls reads
@@ -29,6 +29,7 @@ impl Registered for CallResultCount {
     const SOURCE: &'static str = "CrewAI 1.15 (5th equal tool, arguments, result); Hermes 0.19 read-only same result";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
 
     const NEED: Option<Need> = Some(Need::Results);

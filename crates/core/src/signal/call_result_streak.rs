@@ -2,7 +2,7 @@ use super::calls::{Asked, asked_and_got};
 use super::streak::Streak;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, PointView};
+use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 
 /// How many consecutive steps, up to this one, had the same ordered list of calls and the same result texts. A step
 /// without calls resets it to 0; a step that called only exempt tools is skipped. A step whose calls have no recorded
@@ -30,6 +30,7 @@ impl Registered for CallResultStreak {
     const SOURCE: &'static str = "OpenHands SDK 1.58 action_observation";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "any_order"];
 
     const NEED: Option<Need> = Some(Need::Results);

@@ -2,7 +2,7 @@ use super::calls::{Asked, asked};
 use super::streak::Streak;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, PointView};
+use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 
 /// How many consecutive steps, up to this one, had the same ordered list of calls. A step without calls resets it to 0;
 /// a step that called only exempt tools is skipped.
@@ -27,6 +27,7 @@ impl Registered for CallStreak {
     const SOURCE: &'static str = "Roo Code 3.52 and Cline @21cb8d2 repetition detectors; Goose max_repetitions";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 

@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Message, Moment, PointView};
+use crate::transcript::{Message, Moment, Moments, PointView};
 
 /// Input tokens of the latest call divided by those of the first: how much the context has grown.
 ///
@@ -24,6 +24,7 @@ impl Registered for ContextGrowth {
     const SOURCE: &'static str = "our own count: mini-swe-agent runs spend 98 % of their tokens on prompts";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{PointView, Spend};
+use crate::transcript::{Moments, PointView, Spend};
 
 /// Dollars spent so far. A step without a cost adds nothing.
 ///
@@ -21,6 +21,7 @@ impl Registered for Cost {
     const SOURCE: &'static str = "mini-swe-agent 2.4 cost_limit; SWE-agent per_instance_cost_limit";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Cost);
 
     fn start(_: &Options) -> Self {

@@ -1,7 +1,7 @@
 use super::flags::LatestFlags;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::PointView;
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Share of errors among the latest `window` (default 10) flagged tool results. Until there are that many, the share
 /// among those there are.
@@ -23,6 +23,7 @@ impl Registered for ErrorsShare {
     const SOURCE: &'static str = "agentao 0.5 is_all_errors (window 10)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 

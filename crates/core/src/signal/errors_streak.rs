@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Current number of consecutive failed steps: steps in which every flagged tool result is an error. A step with a
 /// flagged success resets it to 0; a step without a flagged result leaves it unchanged.
@@ -24,6 +24,7 @@ impl Registered for ErrorsStreak {
     const SOURCE: &'static str = "Cline @21cb8d2 consecutive mistakes; agentica 1.4 tool-stuck";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 
     fn start(_: &Options) -> Self {

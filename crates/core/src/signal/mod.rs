@@ -12,11 +12,12 @@ mod streak;
 mod tally;
 
 use crate::decision::{Need, NumberOf};
-use crate::transcript::{Identity, Moment, PointView};
+use crate::transcript::{Identity, Moment, Moments, PointView};
 
 /// The state of a signal for one run.
 pub trait Signal: Send {
-    /// Takes the next point and returns the current reading. It is called for every point of the run, in order. `None`
+    /// Takes the next point and returns the current reading. It is called for every point of the run, in order, or at
+    /// least for those at which it must be shown ([`Registered::LOOKS_AT`]). `None`
     /// means there is nothing to read yet (no usage reported, no flagged result); no comparator passes then.
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64>;
 }
@@ -43,6 +44,10 @@ pub trait Registered: Signal + Sized + 'static {
     const CONTENTS: &'static [Need] = &[];
     /// The moment at which a rule on it is checked, unless the stack file names another.
     const AT: Moment = Moment::AfterTools;
+
+    /// The moments at which it must be shown the run. A sum of what is new needs none: what is new at a point came since
+    /// the point that was shown last.
+    const LOOKS_AT: Moments = Moments::ALL;
 
     /// Starts it for one run.
     fn start(options: &Options) -> Self;
@@ -139,6 +144,8 @@ pub struct SignalInfo {
     pub contents: &'static [Need],
     /// See [`Registered::AT`].
     pub at: Moment,
+    /// See [`Registered::LOOKS_AT`].
+    pub looks_at: Moments,
     /// Its manual page, or the source file that contains the page as the doc comment of its type.
     manual: Manual,
     /// Starts it for one run.
@@ -178,6 +185,7 @@ impl SignalInfo {
             need: S::NEED,
             contents: S::CONTENTS,
             at: S::AT,
+            looks_at: S::LOOKS_AT,
             manual,
             start: |options| Box::new(S::start(options)),
         }

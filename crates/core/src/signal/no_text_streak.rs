@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Consecutive replies without text (only calls, or nothing at all). A reply with any non-blank text resets it to 0.
 ///
@@ -20,6 +20,7 @@ impl Registered for NoTextStreak {
     const SOURCE: &'static str = "agentao 0.5 no_text_progress (window 30)";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const CONTENTS: &'static [Need] = &[Need::ReplyTexts];
 
     fn start(_: &Options) -> Self {

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use super::grams::Grams;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Characters read of each of a step's two texts.
 const READ: usize = 20_000;
@@ -37,6 +37,7 @@ impl Registered for Novelty {
         "whenstop; n-gram novelty as in Broder (1997), On the resemblance and containment of documents";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::Texts);
     const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts, Need::ReplyTexts];

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::{Manual, Options, Reads, Signal, SignalInfo};
 use crate::decision::{Need, NumberOf, Strategy, Watch, number_now};
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// What the name of such a signal begins with.
 const PREFIX: &str = "guard:";
@@ -34,6 +34,7 @@ pub fn info(id: &str) -> Option<&'static SignalInfo> {
         need: None,
         contents: &[],
         at: Moment::AfterTools,
+        looks_at: Moments::ALL,
         manual: Manual::Text("The latest number that the guard answered with."),
         start: |options| Box::new(Answered::start(options)),
     }));

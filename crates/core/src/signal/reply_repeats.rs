@@ -1,7 +1,7 @@
 use super::grams::most_frequent;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Characters read of a reply.
 const READ: usize = 100_000;
@@ -29,6 +29,7 @@ impl Registered for ReplyRepeats {
     const SOURCE: &'static str = "Gemini CLI 0.61 content loop: 10 equal chunks of 50 characters in one reply";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::Texts);
     const CONTENTS: &'static [Need] = &[Need::ReplyTexts];

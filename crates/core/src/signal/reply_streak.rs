@@ -1,7 +1,7 @@
 use super::streak::Streak;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, PointView};
+use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 
 /// How many consecutive replies, up to this one, had the same text. Replies without text are skipped.
 ///
@@ -21,6 +21,7 @@ impl Registered for ReplyStreak {
     const SOURCE: &'static str = "awaken 0.6 LoopDetection; OpenHands SDK 1.58 monologue";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const CONTENTS: &'static [Need] = &[Need::ReplyTexts];
 
     fn start(_: &Options) -> Self {

@@ -2,7 +2,7 @@ use super::calls::{Asked, got};
 use super::tally::WindowedCounts;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// How often this step's list of result texts has occurred in the run so far, including this time, whatever was called.
 /// With `window`, only that many latest steps with calls are counted. A step without calls reads 0; a step whose calls
@@ -29,6 +29,7 @@ impl Registered for ResultCount {
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states, whatever the action)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools", "window", "any_order"];
     const NEED: Option<Need> = Some(Need::Results);
     const CONTENTS: &'static [Need] = &[Need::ResultTexts];

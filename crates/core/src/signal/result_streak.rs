@@ -2,7 +2,7 @@ use super::calls::{Asked, got};
 use super::streak::Streak;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, PointView};
+use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 
 /// How many consecutive steps, up to this one, had the same ordered list of result texts, whatever was called. A step
 /// without calls resets it to 0; a step that called only exempt tools is skipped. A step whose calls have no recorded
@@ -30,6 +30,7 @@ impl Registered for ResultStreak {
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states in a row)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools", "any_order"];
     const NEED: Option<Need> = Some(Need::Results);
     const CONTENTS: &'static [Need] = &[Need::ResultTexts];

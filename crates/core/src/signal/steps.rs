@@ -1,5 +1,5 @@
 use super::{Options, Reads, Registered, Signal};
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Steps completed: model calls whose tools have run.
 ///
@@ -19,6 +19,7 @@ impl Registered for Steps {
     const SOURCE: &'static str = "every framework's cap, e.g. awaken 0.6 max_rounds, smolagents max_steps";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
 
     fn start(_: &Options) -> Self {
         Self::default()

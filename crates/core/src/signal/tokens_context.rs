@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Message, Moment, PointView};
+use crate::transcript::{Message, Moment, Moments, PointView};
 
 /// Input tokens of the latest call, cached ones included: how full the context is.
 ///
@@ -20,6 +20,7 @@ impl Registered for ContextTokens {
     const SOURCE: &'static str = "context limits of every provider; agentao 0.5 token_budget strategy";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

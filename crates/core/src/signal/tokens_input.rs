@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{PointView, Spend};
+use crate::transcript::{Moments, PointView, Spend};
 
 /// Input tokens so far, cached ones included. A step without usage adds nothing.
 ///
@@ -21,6 +21,7 @@ impl Registered for InputTokens {
     const SOURCE: &'static str = "pydantic-ai 2.68 input_tokens_limit";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

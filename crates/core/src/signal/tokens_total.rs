@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{PointView, Spend};
+use crate::transcript::{Moments, PointView, Spend};
 
 /// Input (cached included) and output tokens so far. A step without usage adds nothing.
 ///
@@ -21,6 +21,7 @@ impl Registered for TotalTokens {
     const SOURCE: &'static str = "awaken 0.6 TokenBudget; agentica 1.4 token_budget";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

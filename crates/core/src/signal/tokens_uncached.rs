@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{PointView, Spend};
+use crate::transcript::{Moments, PointView, Spend};
 
 /// Input tokens so far that were not read from a cache. A step without usage adds nothing.
 ///
@@ -21,6 +21,7 @@ impl Registered for UncachedTokens {
     const SOURCE: &'static str = "prompt caching as the providers bill it: the part of the input that is paid in full";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

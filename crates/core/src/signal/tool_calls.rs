@@ -1,6 +1,6 @@
 use super::calls::is_exempt;
 use super::{Options, Reads, Registered, Signal};
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Tool calls requested so far; parallel calls count one by one.
 ///
@@ -23,6 +23,7 @@ impl Registered for ToolCalls {
     const SOURCE: &'static str = "pydantic-ai 2.68 tool_calls_limit; Agno 3.1 tool_call_limit";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools"];
 
     fn start(options: &Options) -> Self {

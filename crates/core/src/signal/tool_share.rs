@@ -2,7 +2,7 @@ use super::{Options, Reads, Registered, Signal};
 use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::is_exempt;
-use crate::transcript::{Moment, Name, PointView};
+use crate::transcript::{Moment, Moments, Name, PointView};
 
 /// Share of the most frequent tool name among the latest `window` (default 10) calls. Until there are that many calls,
 /// the share among those there are.
@@ -29,6 +29,7 @@ impl Registered for ToolShare {
     const SOURCE: &'static str = "agentao 0.5 is_stuck_on_one_tool (window 10, 0.8)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const OPTIONS: &'static [&'static str] = &["window", "exempt_tools", "only_tools"];
 
     fn start(options: &Options) -> Self {

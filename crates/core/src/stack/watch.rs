@@ -6,7 +6,7 @@ use super::cap::WatchedCap;
 use super::scope::{RoundRecorder, Scope};
 use super::{Clause, Stack, Watching};
 use crate::decision::{Decision, Evidence, FirstFiring, RuleReading, Watch};
-use crate::transcript::{Header, Moment, PointView};
+use crate::transcript::{Header, Moment, Moments, PointView};
 
 /// The state of a clause for one run.
 struct WatchedClause {
@@ -132,6 +132,12 @@ impl Watch for WatchedStack {
         }
         self.consult(view, Some(view), round.as_ref().and_then(|round| round.view(view)).as_ref(), trail);
         self.round = round;
+    }
+
+    fn moments(&self) -> Moments {
+        let sees_all = self.round.is_some() || self.cap.is_some();
+        let moments = self.stack.clauses.iter().map(|clause| clause.condition.moments().and(Moments::only(clause.at)));
+        if sees_all { Moments::ALL } else { moments.fold(Moments::NONE, Moments::and) }
     }
 
     fn readings(&self) -> Vec<RuleReading> {

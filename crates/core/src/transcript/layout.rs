@@ -1,7 +1,7 @@
 //! Derives steps and points from events as they arrive. Finished recordings and live runs share this code, so both get
 //! the same points.
 
-use super::{Event, Header, Instant, Lane, Message, Moment, Point, PointView, Role, Step};
+use super::{Event, Header, Instant, Lane, Message, Moment, Moments, Point, PointView, Role, Step};
 
 /// A point and the number of events known at it, in few bytes: a step has up to four.
 #[derive(Clone, Copy, Debug)]
@@ -153,13 +153,32 @@ impl Layout {
         self.points[from..].iter().map(move |span| self.view(header, events, span, before.replace(span)))
     }
 
-    /// The view at one more request after everything recorded; `None` if that point already exists.
-    pub(super) fn one_more_request<'r>(&'r self, header: &'r Header, events: &'r [Event]) -> Option<PointView<'r>> {
+    /// The views at points of these moments. The news of each is what came since the one before it.
+    pub(super) fn views_at<'r>(
+        &'r self,
+        header: &'r Header,
+        events: &'r [Event],
+        moments: Moments,
+    ) -> impl Iterator<Item = PointView<'r>> + use<'r> {
+        let mut before = None;
+        let spans = self.points.iter().filter(move |span| moments.contains(span.point.moment));
+        spans.map(move |span| self.view(header, events, span, before.replace(span)))
+    }
+
+    /// The view at one more request after everything recorded, where the last point shown is of these moments; `None` if
+    /// that point already exists.
+    pub(super) fn one_more_request<'r>(
+        &'r self,
+        header: &'r Header,
+        events: &'r [Event],
+        moments: Moments,
+    ) -> Option<PointView<'r>> {
         let point = Point::new(self.steps.len(), Moment::BeforeRequest);
         let last = self.points.last();
+        let shown = self.points.iter().rfind(|span| moments.contains(span.point.moment));
         let timed = events.iter().rposition(|event| event.ts().is_some()).map_or(0, |last| last + 1);
         let span = PointSpan::new(point, events.len(), timed);
-        let view = self.view(header, events, &span, last);
+        let view = self.view(header, events, &span, shown);
         last.is_none_or(|last| last.point != point).then_some(PointView { is_after_end: true, ..view })
     }
 

@@ -32,7 +32,7 @@ pub use numbers::RunNumbers;
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 #[doc(hidden)]
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
-pub use point::{Moment, Point};
+pub use point::{Moment, Moments, Point};
 pub use recorder::Recorder;
 pub use round::{INTERRUPTED, Origin, PromptedBy, Round, RoundEnd};
 pub use run::{Draft, Grade, Header, Requests, Run};

@@ -46,6 +46,33 @@ impl FromStr for Moment {
     }
 }
 
+/// A set of moments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moments(u8);
+
+impl Moments {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// All of them.
+    pub const ALL: Self = Self(0b1111);
+
+    /// One moment.
+    pub const fn only(moment: Moment) -> Self {
+        Self(1 << moment as u8)
+    }
+
+    /// Those of both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether a moment is one of them.
+    pub const fn contains(self, moment: Moment) -> bool {
+        self.0 & Self::only(moment).0 != 0
+    }
+}
+
 /// A decision point: a step and a moment within it. Every stop is at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::layout::Layout;
 use super::{
-    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, PromptedBy,
-    RoundEnd, RunNumbers, Secured, Step, Totals,
+    Checkpoint, EndCause, Event, Instant, Message, Moment, Moments, Outcome, OutcomeSource, Point, PointView,
+    PromptedBy, RoundEnd, RunNumbers, Secured, Step, Totals,
 };
 
 /// What is known about a run before it is replayed.
@@ -250,9 +250,22 @@ impl Run {
         views.map(|view| PointView { numbers: Some(&self.numbers), ..view })
     }
 
+    /// The same at points of these moments only. What is new at each came since the one before it.
+    #[doc(hidden)]
+    pub fn views_at(&self, moments: Moments) -> impl Iterator<Item = PointView<'_>> {
+        let views = self.layout.views_at(&self.header, &self.events, moments);
+        views.map(|view| PointView { numbers: Some(&self.numbers), ..view })
+    }
+
     /// The state at one more request after everything recorded; `None` if the recording itself has that point.
     pub fn one_more_request(&self) -> Option<PointView<'_>> {
-        let view = self.layout.one_more_request(&self.header, &self.events)?;
+        self.one_more_request_after(Moments::ALL)
+    }
+
+    /// The same where the points before it were those of [`Self::views_at`].
+    #[doc(hidden)]
+    pub fn one_more_request_after(&self, moments: Moments) -> Option<PointView<'_>> {
+        let view = self.layout.one_more_request(&self.header, &self.events, moments)?;
         Some(PointView { numbers: Some(&self.numbers), ..view })
     }
 
