@@ -14,8 +14,8 @@ def usage(random):
     return {"usage": {"input": random.choice([0, 5, 20, 60]), "output": random.randint(0, 30)}}
 
 
-class Calls:
-    """Calls with their results, with identifiers that go on."""
+class Steps:
+    """Replies with calls and their results, as the scripted tools of these systems give them; identifiers go on."""
 
     def __init__(self, random, names):
         self.random, self.names, self.n = random, names, 0
@@ -61,7 +61,7 @@ def mira(random, profile):
     recorded, restarts = random.random() < 0.7, random.random() < 0.5
     own = random.choice([policy for policy in POLICIES if isinstance(policy, dict)])
     settings = {"prompts": "message" if restarts else "follow_up", "policy": "recorded" if recorded else "sent", **own}
-    events, n_done, calls = [], 0, Calls(random, ["run", "read"])
+    events, n_done, steps = [], 0, Steps(random, ["run", "read"])
     for _ in range(random.randint(3, 12)):
         if random.random() < 0.15:
             events += [message("user", random.choice(["/new", " /NEW\n"])), message("assistant", "New session started.")]
@@ -72,7 +72,7 @@ def mira(random, profile):
             events.append({"type": "note", "kind": "mira.policy", "body": random.choice(POLICIES)})
         events.append(message("user", random.choice(["go", "go on", "again"])))
         if random.random() < 0.3:
-            events += calls.step(1, **usage(random))
+            events += steps.step(1, **usage(random))
         n_done = min(4, n_done + random.choice([0, 0, 1]))
         events += [plan(random, n_done), message("assistant", random.choices(REPLIES, [9, 9, 9, 9, 9] + [1] * 6)[0], **usage(random))]
     return "session", None, {"profile": profile, "set": settings, "events": events}
@@ -85,14 +85,14 @@ def agentica(random, profile):
     settings = {"prompts": "queue", "run_goal_tokens": profile == "published-1.4"}
     if profile == "published-1.5":
         goal = {**goal, **chosen(random, auto_judge=[True, True, False])}
-    events, calls = [], Calls(random, ["A", "B"])
+    events, steps = [], Steps(random, ["A", "B"])
     failing = random.random() < 0.4
     typed, n_turns = True, random.randint(2, 8)
     for nth in range(n_turns):
         prompts = [CONTINUING] * 4 + ([WRAPPING_UP] if profile == "published-1.5" else [])
         events.append(message("user", random.choice(["obj", "also fix the docs", "and the tests"]) if typed else random.choice(prompts)))
         for _ in range(random.choice([0, 1, 2])):
-            events += calls.step(random.choice([1, 2]), fails=0.9 if failing else 0.3, **usage(random))
+            events += steps.step(random.choice([1, 2]), fails=0.9 if failing else 0.3, **usage(random))
         events.append(message("assistant", random.choice(["w", "still at it"]), **usage(random)))
         done = [{"done": False, "reason": "more"}] * 6 + [{"done": True, "reason": "it is"}]
         reply = random.choice(["no json"] * (3 if failing else 1) + [dumped(reply) for reply in done])
@@ -111,7 +111,7 @@ def dumped(reply):
 def agentao(random):
     settings = {"max_iterations": random.choice([1, 2, 3, 4, 6]), "strategy": random.choice(["stop", "stop", "conditional_continue"])}
     settings["read_only"] = random.choice([[], ["alpha"], ["alpha", "beta", "broken"]])
-    calls, events = Calls(random, random.choice([["alpha"], ["alpha", "beta"], ["alpha", "beta", "broken"]])), []
+    steps, events = Steps(random, random.choice([["alpha"], ["alpha", "beta"], ["alpha", "beta", "broken"]])), []
     few = random.random() < 0.5
     for _ in range(random.randint(2, 5)):
         events.append(message("user", random.choice(["go", "and then", "more"])))
@@ -119,7 +119,7 @@ def agentao(random):
             # Results are those of the scripted tools.
             arguments = (lambda random: {"n": random.randint(0, 1)}) if few else (lambda random: {"n": random.randint(0, 99)})
             finish = "length" if random.random() < 0.08 else "tool_calls"
-            events += calls.step(random.choice([1, 1, 2]), arguments, fails=0, finish_reason=finish)
+            events += steps.step(random.choice([1, 1, 2]), arguments, fails=0, finish_reason=finish)
         events.append(message("assistant", random.choice(["done", "here it is"]), finish_reason="stop"))
     return "session", None, {"profile": "published-0.5", "set": settings, "events": events}
 
@@ -133,7 +133,7 @@ def awaken(random):
         {"type": "content_match", "pattern": random.choice([r"\bDONE\b", "^ok$", "(?=x)"])}, {"type": "loop_detection", "window": random.choice([1, 2, 3])},
     ]
     conditions = random.sample(drawn, random.choice([0, 1, 1, 2, 3]))
-    events, calls = [], Calls(random, ["A", "B", "B", "B"] + (["finish"] if random.random() < 0.3 else []))
+    events, steps = [], Steps(random, ["A", "B", "B", "B"] + (["finish"] if random.random() < 0.3 else []))
     for _ in range(random.randint(2, 5)):
         events.append(message("user", random.choice(["go", "more"])))
         for _ in range(random.randint(0, 4)):
@@ -142,6 +142,6 @@ def awaken(random):
                 events.append(message("assistant", "", tool_calls=[{"id": f"e{len(events)}", "name": "B", "arguments": {}}], **finish))
                 events.append(message("tool", "ok", tool_call_id=f"e{len(events) - 1}", name="B"))
             else:
-                events += calls.step(random.choice([1, 2]), text=random.choice(["", "", "looking", "Continuing."]), **usage(random))
+                events += steps.step(random.choice([1, 2]), text=random.choice(["", "", "looking", "Continuing."]), **usage(random))
         events.append(message("assistant", random.choice(["ok", "done", "all DONE", "Continuing."]), **usage(random)))
     return "session", None, {"profile": "published-0.6", "set": chosen(random, 0.5, max_rounds=[0, 3, 6, 16]), "config": conditions, "events": events}
