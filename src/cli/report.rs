@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Saved { evidence, manifest, row_format } = if Merge::is_asked(&args.folders) {
         let merge = Merge::open(&args.folders).map_err(Failure::input)?;
         if let Some(search) = merge.search() {
-            return answer_search(args, &merge, search, output);
+            return answer_search(args, &merge, &search, output);
         }
         if args.out.is_none() && args.format != Shown::Pr {
             return Err(wrong("these are parts of a comparison", "name a folder for the whole with `--out DIR`"));
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// Answers a search from its parts.
-fn answer_search(args: &Args, merge: &Merge, search: Search, output: &Output) -> Result<Exit, Failure> {
+fn answer_search(args: &Args, merge: &Merge, search: &Search, output: &Output) -> Result<Exit, Failure> {
     let Some(format) = args.format.of_table() else {
         let what = "`--format pr` compares stacks, and these are parts of a search";
         let help = "compare what it ships with `whenstop compare RUNS --stacks tuned.toml --out DIR`, and report that";
@@ -112,7 +112,7 @@ pub(super) fn searched(args: &Args, output: &Output) -> Result<Answered, Failure
     let Some(search) = merge.search() else {
         return Err(Failure::nothing("no part of a search here", "give the folders that `tune --shard` wrote"));
     };
-    answered_parts(&merge, search, args.out.as_deref(), output)
+    answered_parts(&merge, &search, args.out.as_deref(), output)
 }
 
 /// What a folder holds.

@@ -18,9 +18,11 @@ mod tables;
 mod told;
 mod words;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Exit;
+use super::compare::shard::Extent;
 use super::compare::{EmbedText, price};
 use super::destination::Destination;
 use super::embedded::Tuned as Answered;
@@ -42,7 +44,7 @@ use answer::{Recordings, answer};
 use forward::PeriodArg;
 use grid::GridArgs;
 use limits::OwnArgs;
-pub(super) use parts::{answered_parts, show_parts, write_part_of as write_part};
+pub(super) use parts::{answered_parts, show_parts};
 use words::Words;
 
 /// Arguments of `tune`.
@@ -72,7 +74,7 @@ pub(super) struct Args {
     ///
     /// The field is found as for `--outcome`. A class with too few tasks gets what is certified on all of them. The promise holds for all classes together.
     #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse,
-        conflicts_with_all = ["learn", "file", "lost_success_costs", "today", "signal"])]
+        conflicts_with_all = ["learn", "file", "lost_success_costs", "today", "signal", "shard"])]
     by: Option<ByArg>,
     /// What you run today, shown for comparison: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME", conflicts_with = "signal")]
@@ -97,7 +99,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<Destination>,
     /// Read only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`; `whenstop report`
-    /// puts the parts together. Not for `--by` and grids of rules.
+    /// puts the parts together. Not for `--by`.
     #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
     shard: Option<Shard>,
     /// How much text from the recordings the page `report.html` contains.
@@ -123,7 +125,7 @@ impl Args {
     }
 
     /// The folder to write.
-    pub(super) fn out(&self) -> Option<&std::path::Path> {
+    pub(super) fn out(&self) -> Option<&Path> {
         self.out.as_deref()
     }
 
@@ -240,7 +242,6 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return limits::run(args, output);
     }
     if let Some(by) = &args.by {
-        refuse_shard(args)?;
         return by::run(args, by, output);
     }
     if let Some(by) = args.walk_forward {
@@ -255,16 +256,6 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         None => show_pull_request(args, words, output),
     })?;
     Ok(exit)
-}
-
-/// Refuses to search in parts: what is found depends on all tasks.
-fn refuse_shard(args: &Args) -> Result<(), Failure> {
-    if args.shard.is_none() {
-        return Ok(());
-    }
-    let what = "a search is not divided: what it tries next depends on all tasks";
-    let help = "`--shard` is for the catalogue, for `--signal` with `--limits`, for `--of`, and for grids of a framework's settings";
-    Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
 }
 
 /// Refuses options that contradict each other.
@@ -335,19 +326,31 @@ fn show(words: &Words<'_>, format: Format, output: &Output) -> Result<(), Failur
     Ok(())
 }
 
+/// Refuses what a program that embeds whenstop cannot ask.
+fn refuse_embedded(args: &Args) -> Result<(), Failure> {
+    let is_asked = args.grid.file.is_some() || args.of.is_some() || args.walk_forward.is_some() || args.shard.is_some();
+    if is_asked { Err(for_the_command_line()) } else { Ok(()) }
+}
+
+fn for_the_command_line() -> Failure {
+    let what = "grids, settings of a framework, `walk_forward` and parts are for the command line only";
+    let help = "run `whenstop tune RUNS --grid FILE --format json`";
+    Failure::usage(Diagnostic::new(Location::default(), what, help))
+}
+
+/// Writes one part of a search of the catalogue, for a program that embeds whenstop. Returns the number of its runs.
+pub(super) fn write_part(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+    refuse_embedded(args)?;
+    parts::write_part_of(args, extent, out, output)
+}
+
 /// The answer as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    if args.grid.file.is_some() || args.of.is_some() || args.walk_forward.is_some() {
-        let what = "grids, settings of a framework and `walk_forward` are for the command line only";
-        let help = "run `whenstop tune RUNS --grid FILE --format json`";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
-    }
+    refuse_embedded(args)?;
     if args.own.are_asked_for() {
-        refuse_shard(args)?;
         return limits::answered(args, output);
     }
     refuse_contradictions(args)?;
-    refuse_shard(args)?;
     tune(args, output, |words| Ok(values(words))).map(|(answered, _)| answered)
 }
 

@@ -30,7 +30,9 @@ pub use made::{Made, MadeFile};
 pub use markdown::{bullets, code, page, prose};
 pub use owned::{reads_it_too, refuse_foreign};
 pub use page::PlainPage;
-pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Search, Shard, write_part};
+pub use part::{
+    About, Division, Input, Merge, PART, PartManifest, PartWriter, Search, SearchQuestion, Shard, write_part,
+};
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;
 pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};

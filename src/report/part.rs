@@ -23,6 +23,7 @@ use crate::compare::{KeptStories, Met, OfRun};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
 use crate::reader::LabelDraw;
+use crate::sweep::GridQuestion;
 use crate::sweep::engine::KeptExtract;
 use crate::tune::TuneQuestion;
 
@@ -134,7 +135,7 @@ pub struct PartManifest {
     texts: Texts,
     /// How the merged comparison is to be reported.
     pub comparison: Manifest,
-    /// What is searched, if it is a part of a search of the catalogue.
+    /// What is searched, if it is a part of a search.
     pub search: Option<Search>,
 }
 
@@ -142,9 +143,19 @@ pub struct PartManifest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     /// What is asked.
-    pub question: TuneQuestion,
+    pub question: SearchQuestion,
     /// Whether the runs with an outcome were drawn, as their labels say.
     pub labels: LabelDraw,
+}
+
+/// What a search in parts asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchQuestion {
+    /// Of the catalogue.
+    Catalogue(TuneQuestion),
+    /// Of a grid of rules.
+    Grid(GridQuestion),
 }
 
 /// Writes a part row by row.
@@ -269,7 +280,7 @@ pub struct About {
     pub comparison: Manifest,
     /// The stories that are kept.
     pub told: KeptStories,
-    /// What is searched, if it is a part of a search of the catalogue.
+    /// What is searched, if it is a part of a search.
     pub search: Option<Search>,
 }
 

@@ -141,7 +141,7 @@ fn limits_and_settings_are_compared_in_parts_like_stacks() {
         assert!(code == 3 && stderr.contains("part 1/2 is doubled"), "{stderr}");
     }
     let (code, _, stderr) = run(&scratch, "tune runs --by suite --shard 1/2 --out part");
-    assert!(code == 2 && stderr.contains("a search is not divided"), "{stderr}");
+    assert!(code == 2 && stderr.contains("cannot be used with"), "{stderr}");
 }
 
 #[test]
@@ -190,6 +190,41 @@ fn the_catalogue_is_searched_in_parts_to_the_answer_of_one_search() {
             let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 {option}"));
             assert!(code == 2 && stderr.contains("is not for a search"), "{option}: {stderr}");
         }
+    }
+}
+
+#[test]
+fn a_grid_of_rules_is_searched_in_parts_to_the_files_of_one_search() {
+    let scratch = scratch();
+    let code = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/synthetic/code.jsonl");
+    scratch.put(
+        "grid.toml",
+        "[[axis]]\nsignal = \"call_result.count\"\nat_least = { quantiles = 5 }\noptional = true\n\
+         [[axis]]\nsignal = \"steps\"\nat_least = [6, 12, 24]\noptional = true\n",
+    );
+    for (name, runs, all) in [("shipped", code, "--all-stacks --rows --best 2"), ("refused", "runs", "")] {
+        let tune = format!("tune {runs} --grid grid.toml --max-killed 0.2 --confidence 0.9 --quiet {all}");
+        let (code, told, stderr) = run(&scratch, &format!("{tune} --format json --out {name}/whole"));
+        assert_eq!(code, if name == "shipped" { 0 } else { 100 }, "{stderr}");
+        for of in [1, 2, 7] {
+            for number in (1..=of).rev() {
+                let part = format!("{name}/parts{of}/{number}");
+                let (code, _, stderr) = run(&scratch, &format!("{tune} --shard {number}/{of} --out {part}"));
+                assert_eq!(code, 0, "{stderr}");
+            }
+            let merged = format!("{name}/merged{of}");
+            let report = format!("report {name}/parts{of} --format json --out {merged} --quiet");
+            assert_eq!(run(&scratch, &report), (code, told.clone(), String::new()));
+            assert_same(&scratch, &format!("{name}/whole"), &merged);
+        }
+        let (code, _, stderr) = run(&scratch, &format!("report {name}/parts7/1 {name}/parts7/2"));
+        assert!(code == 3 && stderr.contains("5 of 7 parts missing"), "{stderr}");
+        assert_eq!(run(&scratch, &format!("{tune} --shard 1/2 --out {name}/again/1")).0, 0);
+        let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 {name}/again"));
+        assert!(code == 3 && stderr.contains("part 1/2 is doubled"), "{stderr}");
+        assert_eq!(run(&scratch, &format!("{tune} --most 1000 --shard 1/2 --out {name}/other/1")).0, 0);
+        let (code, _, stderr) = run(&scratch, &format!("report {name}/other/1 {name}/parts2/2"));
+        assert!(code == 3 && stderr.contains("other options"), "{stderr}");
     }
 }
 

@@ -27,6 +27,11 @@ pub(in crate::cli) struct Extent {
 }
 
 impl Extent {
+    /// The tasks of a shard.
+    pub(in crate::cli) fn of_tasks(shard: Shard) -> Self {
+        Self { shard, division: Division::Tasks, names: Vec::new() }
+    }
+
     fn holds(&self, run: &Run) -> bool {
         let suite = run.header.suite.as_deref().unwrap_or_default();
         let task = run.header.task_id.as_deref().unwrap_or(&run.header.run_id);
@@ -68,8 +73,7 @@ pub(in crate::cli) fn run_part(
     out: &Path,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
-    let n_runs = write_part_of(part, runs, &extent, out, output)?;
+    let n_runs = write_part_of(part, runs, &Extent::of_tasks(shard), out, output)?;
     tell_part(shard, n_runs, out, output);
     Ok(Exit::Done)
 }

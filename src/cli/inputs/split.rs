@@ -28,6 +28,9 @@ impl SplitPart {
     }
 }
 
+/// The share of the tasks that goes to dev unless another is given.
+const DEV_SHARE: f64 = 0.5;
+
 /// How tasks are split into dev and test.
 #[derive(Clone, Debug, clap::Args)]
 pub(in crate::cli) struct SplitArgs {
@@ -38,8 +41,14 @@ pub(in crate::cli) struct SplitArgs {
     #[arg(long, value_name = "SALT", default_value = "")]
     pub(in crate::cli) split_salt: String,
     /// Share of each suite's tasks that goes to dev.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5, value_parser = share_inside)]
+    #[arg(long, value_name = "SHARE", default_value_t = DEV_SHARE, value_parser = share_inside)]
     pub(in crate::cli) dev_share: f64,
+}
+
+impl Default for SplitArgs {
+    fn default() -> Self {
+        Self { split: SplitPart::None, split_salt: String::new(), dev_share: DEV_SHARE }
+    }
 }
 
 impl SplitArgs {

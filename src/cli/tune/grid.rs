@@ -5,6 +5,7 @@ mod cache;
 mod findings;
 mod forward;
 mod manifest;
+mod parts;
 mod recordings;
 
 use std::collections::BTreeSet;
@@ -13,27 +14,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::limits::tuned_file;
-use super::{Args, Exit, Failure, Output};
-use super::{settings, told};
+use super::{Args, Exit, Failure, Output, nothing_today, promise, settings, told};
 use crate::aggregate::{
     Count, Entrant, FrontierSpread, Rows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
 };
+use crate::answers::Appetite;
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
 use crate::cli::export::hosts_of;
-use crate::cli::inputs::{SplitPart, read_text, tell_troubles};
+use crate::cli::inputs::{SplitArgs, SplitPart, read_text, tell_troubles};
 use crate::cli::interrupt::Listening;
+use crate::cli::output::Format;
 use crate::decision::NumberOf;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
 use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
-use crate::sweep::{Candidates, Find, GridFile, GridKind, Search, WideGrid};
+use crate::sweep::{Candidates, Find, GridFile, GridKind, GridQuestion, Search, WideGrid};
 use crate::words::grouped;
 use answer::Answer;
 use findings::Findings;
 use manifest::{GridManifest, Swept};
+pub(super) use parts::show_parts;
 use recordings::Recordings;
 
 /// Arguments for a grid.
@@ -55,7 +58,7 @@ pub(super) struct GridArgs {
     /// Store what the rules of a grid read in this folder: the next time, the same recordings are not read again; with
     /// more rules they are read once more. Entries are only used for exactly these inputs, options and version; the
     /// folder may be deleted at any time.
-    #[arg(long, value_name = "DIR", requires = "file")]
+    #[arg(long, value_name = "DIR", requires = "file", conflicts_with = "shard")]
     cache: Option<Destination>,
     /// Refuse a grid with more stacks than this.
     #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "file")]
@@ -63,11 +66,6 @@ pub(super) struct GridArgs {
 }
 
 impl GridArgs {
-    /// How many stacks are kept for each objective.
-    fn best(&self) -> usize {
-        self.best.unwrap_or(10)
-    }
-
     /// Refuses options of a walk for `what`, whose stacks are all compared and all written.
     pub(super) fn refuse_walk(&self, what: &str) -> Result<(), Failure> {
         let given = [
@@ -135,71 +133,61 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
             return settings::run_grid(args, &file, axes, output);
         }
     }
-    super::refuse_shard(args)?;
+    let format = args.format.of_table().ok_or_else(|| nothing_today("--grid"))?;
     if args.own.has_label_errors() {
         let what = "errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: a grid takes the outcomes as they are";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }
+    let question = question(args, path, text);
+    let mut plan = Plan::default();
+    file.plan(&mut plan);
+    if let (Some(shard), Some(out)) = (args.shard, &args.out) {
+        return parts::write(args, question, &plan, shard, out, output);
+    }
     if let (Some(out), None) = (&args.out, args.walk_forward) {
         refuse_foreign(out, FILES.into_iter()).map_err(Failure::input)?;
     }
-    let mut plan = Plan::default();
-    file.plan(&mut plan);
     let recordings = recordings::read(args, &plan, output)?;
     let asked: Vec<_> = guards.numbers().filter_map(NumberOf::strategy).cloned().collect();
     tell_troubles(&asked, args.corpus.reading.strict, output)?;
     if let Some(by) = args.walk_forward {
-        return forward::run(args, by, (path, &file), &plan, recordings, output);
+        return forward::run(args, by, (&question, &file), &plan, recordings, output);
     }
-    let grid = grid_of(args, path, &file, &plan, &recordings)?;
-    let sweep = Sweep { args, path, grid: &grid, plan: &plan, recordings: &recordings, output };
-    let Some(out) = &args.out else {
-        let walked = sweep.walk(None).map_err(|error| Failure::internal(&error))?;
-        let judged = sweep.judge(&walked);
-        sweep.show(&walked, &judged)?;
-        return Ok(exit(&walked, &judged));
-    };
-    let mut done = None;
-    let write_all = |folder: &Path| {
-        let walked = if args.grid.all_stacks {
-            let mut walked = None;
-            write_atomically(&folder.join("sweep-all.csv"), |file| {
-                walked = Some(sweep.walk(Some(file))?);
-                Ok(())
-            })?;
-            walked
-        } else {
-            sweep.walk(None).ok()
-        };
-        let Some(walked) = walked else { return Ok(()) };
-        let judged = sweep.judge(&walked);
-        sweep.write(folder, &walked, &judged)?;
-        done = Some((walked, judged));
-        Ok(())
-    };
-    write_folder(out, output.csv_style(), write_all).map_err(Failure::input)?;
-    let Some((walked, judged)) = done else { return Err(Failure::internal(&"the walk had no result")) };
-    sweep.show(&walked, &judged)?;
-    output.note(&format!("written to {}", out.display()));
-    Ok(exit(&walked, &judged))
+    let grid = grid_of(&question, &file, &plan, &recordings)?;
+    let split = &args.own.split;
+    let sweep = Sweep { question: &question, split, grid: &grid, plan: &plan, recordings: &recordings, output };
+    sweep.answer(format, args.out.as_deref())
+}
+
+fn question(args: &Args, path: &Path, text: String) -> GridQuestion {
+    let GridArgs { best, all_stacks, rows, most, .. } = args.grid;
+    GridQuestion {
+        path: path.display().to_string(),
+        text,
+        max_killed: args.promise.max_killed,
+        confidence: args.promise.confidence,
+        most,
+        best: best.unwrap_or(10),
+        all_stacks,
+        rows,
+    }
 }
 
 /// The grid, with the limits that it takes from these recordings.
 fn grid_of(
-    args: &Args,
-    path: &Path,
+    question: &GridQuestion,
     file: &GridFile,
     plan: &Plan,
     recordings: &Recordings,
 ) -> Result<WideGrid, Failure> {
     let searched: Vec<&Extract> = recordings.searched.iter().collect();
     let grid = file.grid(&searched, plan).map_err(Failure::usage)?;
-    if grid.len() > args.grid.most {
-        let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.grid.most));
+    if grid.len() > question.most {
+        let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(question.most));
         let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
         let help = format!("its axes have {} choices: shorten them, or allow more with `--most`", sizes.join(" × "));
-        return Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)));
+        return Err(Failure::usage(Diagnostic::new(Location::file(&question.path), what, help)));
     }
     Ok(grid)
 }
@@ -216,8 +204,8 @@ fn exit(walked: &Walked, judged: &Judged) -> Exit {
 
 /// A grid over recordings.
 struct Sweep<'a> {
-    args: &'a Args,
-    path: &'a Path,
+    question: &'a GridQuestion,
+    split: &'a SplitArgs,
     grid: &'a WideGrid,
     plan: &'a Plan,
     recordings: &'a Recordings,
@@ -225,6 +213,39 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
+    /// Walks the grid, shows the answer, and writes the requested folder.
+    fn answer(&self, format: Format, out: Option<&Path>) -> Result<Exit, Failure> {
+        let Some(out) = out else {
+            let walked = self.walk(None).map_err(|error| Failure::internal(&error))?;
+            let judged = self.judge(&walked);
+            self.findings(&walked, &judged).show(format, self.output)?;
+            return Ok(exit(&walked, &judged));
+        };
+        let mut done = None;
+        let write_all = |folder: &Path| {
+            let walked = if self.question.all_stacks {
+                let mut walked = None;
+                write_atomically(&folder.join("sweep-all.csv"), |file| {
+                    walked = Some(self.walk(Some(file))?);
+                    Ok(())
+                })?;
+                walked
+            } else {
+                self.walk(None).ok()
+            };
+            let Some(walked) = walked else { return Ok(()) };
+            let judged = self.judge(&walked);
+            self.write(folder, &walked, &judged)?;
+            done = Some((walked, judged));
+            Ok(())
+        };
+        write_folder(out, self.output.csv_style(), write_all).map_err(Failure::input)?;
+        let Some((walked, judged)) = done else { return Err(Failure::internal(&"the walk had no result")) };
+        self.findings(&walked, &judged).show(format, self.output)?;
+        self.output.note(&format!("written to {}", out.display()));
+        Ok(exit(&walked, &judged))
+    }
+
     /// Walks the grid; writes a line for every stack to `all`.
     fn walk(&self, mut all: Option<&mut dyn Write>) -> io::Result<Walked> {
         let product = self.grid.product();
@@ -238,7 +259,7 @@ impl Sweep<'_> {
         let runs = Runs::from_extracts(&self.recordings.searched, unit);
         let walk = GridWalk::new(product, &atoms, &runs)
             .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
-        let mut search = Search::new(self.grid, self.args.promise.max_killed, self.args.grid.best());
+        let mut search = Search::new(self.grid, self.question.max_killed, self.question.best);
         let mapped = if self.grid.axes.len() == 2 && self.grid.len() <= MOST_CELLS { self.grid.len() } else { 0 };
         let mut cells = vec![None; usize::try_from(mapped).unwrap_or(0)];
         let (listening, bar) = (Listening::start(), self.output.counted(self.grid.len(), "stacks"));
@@ -276,7 +297,8 @@ impl Sweep<'_> {
         drop(groups);
         let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
         let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
-        let appetite = self.args.promise.appetite();
+        let GridQuestion { max_killed, confidence, .. } = *self.question;
+        let appetite = Appetite { max_killed, confidence, ..Appetite::default() };
         let entrant = |find: &Find| Entrant {
             hosts: hosts_of(&self.grid.stack(find.index)).len(),
             rules: self.grid.rules_of(find.index).len(),
@@ -284,15 +306,8 @@ impl Sweep<'_> {
         };
         let entrants: Vec<Entrant> = walked.finds.iter().map(entrant).collect();
         let whole = Whole { stacks: walked.tried, chains: self.grid.n_chains() };
-        let answer = Answer::from_reported(
-            &rows,
-            searched_on.as_ref(),
-            &self.args.own.split,
-            walked.unit,
-            appetite,
-            &entrants,
-            whole,
-        );
+        let answer =
+            Answer::from_reported(&rows, searched_on.as_ref(), self.split, walked.unit, appetite, &entrants, whole);
         for (summary, most) in summaries.iter_mut().zip(&answer.killed_at_most) {
             summary.killed_at_most = *most;
         }
@@ -310,7 +325,7 @@ impl Sweep<'_> {
     fn headline(&self, walked: &Walked) -> String {
         let graded = self.recordings.searched.iter().filter_map(|on| on.shared().facts().outcome().grade());
         let (runs, successes) = (self.recordings.searched.len(), graded.clone().filter(|success| *success).count());
-        let part = match self.args.own.split.split {
+        let part = match self.split.split {
             SplitPart::None => "",
             SplitPart::Dev | SplitPart::Test => " of the dev tasks",
         };
@@ -371,7 +386,7 @@ impl Sweep<'_> {
             .collect();
         // Tolerated stacks by what they save, the others by what they kill.
         others.sort_by(|a, b| {
-            let beyond = |of: &KeptStack<'_>| killed(of) > self.args.promise.max_killed;
+            let beyond = |of: &KeptStack<'_>| killed(of) > self.question.max_killed;
             beyond(a)
                 .cmp(&beyond(b))
                 .then_with(|| if beyond(a) { killed(a).total_cmp(&killed(b)) } else { saved(b).total_cmp(&saved(a)) })
@@ -401,12 +416,8 @@ impl Sweep<'_> {
         }
     }
 
-    fn show(&self, walked: &Walked, judged: &Judged) -> Result<(), Failure> {
-        self.findings(walked, judged).show(self.args, self.output)
-    }
-
     fn write(&self, folder: &Path, walked: &Walked, judged: &Judged) -> Result<(), Diagnostic> {
-        self.findings(walked, judged).write(self.args, folder)?;
+        self.findings(walked, judged).write(self.question.rows, folder)?;
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
         put("stacks.toml", &self.stacks(walked, judged))?;
         if let Some(tuned) = self.tuned(walked, judged) {
@@ -423,7 +434,8 @@ impl Sweep<'_> {
         let agents: BTreeSet<&str> =
             self.recordings.reported().iter().filter_map(|on| on.shared().facts().agent()).collect();
         let agents = agents.into_iter().map(str::to_owned).collect();
-        tuned_file(&self.args.promise, &self.grid.stack(find.index), summary, &judged.rows, agents)
+        let promise = promise(self.question.max_killed, self.question.confidence);
+        tuned_file(promise, &self.grid.stack(find.index), summary, &judged.rows, agents)
     }
 
     /// All kept stacks as a stack file, the chosen one first.
@@ -461,7 +473,7 @@ impl Sweep<'_> {
     }
 
     fn manifest(&self, walked: &Walked, judged: &Judged) -> serde_json::Value {
-        let swept = Swept::from_args(self.args, &judged.rows, self.recordings.reported.is_some());
-        GridManifest::from_args(self.args, self.path, self.grid, swept, walked, judged.chosen)
+        let swept = Swept::from_rows(self.split, &judged.rows, self.recordings.reported.is_some());
+        GridManifest::from_walked(self.question, self.grid, swept, walked, judged.chosen)
     }
 }

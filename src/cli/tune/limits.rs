@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::decided::{self, ToShip, decide};
 use super::files::{TUNED, grounds_text};
-use super::{Answered, Args, PromiseArgs};
+use super::{Answered, Args};
 use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by_stack};
 use crate::answers::tables::{self, Table};
 use crate::cli::Exit;
@@ -147,7 +147,7 @@ impl LimitArgs {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let stacks = stacks(args)?;
     decide(args, LoadedStacks::from_stacks(&stacks), None, output, |summary, published| {
-        to_ship(&args.promise, &stacks, summary, published)
+        to_ship(args.promise.clause(), &stacks, summary, published)
     })
 }
 
@@ -155,7 +155,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
     let stacks = stacks(args)?;
     decided::answered(args, &LoadedStacks::from_stacks(&stacks), output, |summary, published| {
-        to_ship(&args.promise, &stacks, summary, published)
+        to_ship(args.promise.clause(), &stacks, summary, published)
     })
 }
 
@@ -164,13 +164,8 @@ fn stacks(args: &Args) -> Result<Vec<Arc<Stack>>, Failure> {
     Ok(args.own.limits.stacks(&args.guards.numbers()?)?.into_iter().map(Arc::new).collect())
 }
 
-/// The file of the stack to ship, which is one of `stacks`.
-pub(super) fn to_ship(
-    promise: &PromiseArgs,
-    stacks: &[Arc<Stack>],
-    summary: &Summary,
-    published: &Published,
-) -> ToShip {
+/// The file of the stack to ship, which is one of `stacks`, with what is promised of it.
+pub(super) fn to_ship(promise: String, stacks: &[Arc<Stack>], summary: &Summary, published: &Published) -> ToShip {
     let (rows, agents) = (published.publication.rows(), published.agents.iter().cloned().collect::<Vec<_>>());
     let stack = stacks.iter().find(|stack| *stack.name == *summary.stack);
     ToShip { file: stack.and_then(|stack| tuned_file(promise, stack, summary, rows, agents)), note: None }
@@ -225,9 +220,10 @@ pub(super) fn detector_table(
     (!shown.is_empty()).then(|| tables::detectors(&shown, publication.unit()))
 }
 
-/// The stack to ship as a file, with the grounds on which it was chosen: what it does to the runs that these rows are of.
+/// The stack to ship as a file, with the grounds on which it was chosen: what is promised, and what it does to the runs
+/// that these rows are of.
 pub(super) fn tuned_file(
-    promise: &PromiseArgs,
+    promise: String,
     stack: &Stack,
     summary: &Summary,
     rows: &Rows,
@@ -236,7 +232,7 @@ pub(super) fn tuned_file(
     let models: BTreeSet<&Label> = rows.iter().filter_map(RowView::model).collect();
     let stopped = summary.counted(Count::Stops) as f64 / summary.runs.max(1) as f64;
     let grounds = Grounds {
-        promise: promise.clause(),
+        promise,
         models: models.into_iter().map(ToString::to_string).collect(),
         agents,
         runs: u32::try_from(summary.runs).unwrap_or(u32::MAX),

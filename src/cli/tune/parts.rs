@@ -1,12 +1,13 @@
-//! A search of the catalogue in parts: each holds what the search needs of its runs, and the rows of the strategies shown
-//! for comparison. Put together, they give the answer of one search.
+//! A search in parts: each holds what the search needs of its runs, and the rows of the strategies shown for comparison. Put
+//! together, they give the answer of one search.
 
 use std::path::Path;
 
 use super::answer::{Recordings, answer};
 use super::files::write_answer;
 use super::words::Words;
-use super::{Answered, Args, asked, families, show, values};
+use super::{Answered, Args, asked, families, for_the_command_line, grid, show, values};
+use crate::catalog::Strategies;
 use crate::cli::Exit;
 use crate::cli::compare::EmbedText;
 use crate::cli::compare::shard::{Extent, tell_part, write_runs};
@@ -14,32 +15,61 @@ use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::{Division, Manifest, Merge, Search, Shard, write_folder};
-use crate::sweep::engine::Extract;
+use crate::reader::LabelDraw;
+use crate::report::{Manifest, Merge, Search, SearchQuestion, Shard, write_folder};
+use crate::sweep::GridQuestion;
+use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::Run;
-use crate::tune::{Study, StudyRun};
+use crate::tune::{Study, StudyRun, TuneQuestion};
 use crate::verdict::Assumptions;
 
-/// Writes one part.
+/// Writes one part of a search of the catalogue.
 pub(super) fn write(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
-    let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
-    let n_runs = write_part_of(args, &extent, out, output)?;
+    let n_runs = write_part_of(args, &Extent::of_tasks(shard), out, output)?;
     tell_part(shard, n_runs, out, output);
     Ok(Exit::Done)
 }
 
-/// Writes one part of the given extent. Returns the number of its runs.
-pub(in crate::cli) fn write_part_of(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+/// Writes one part of a search of the catalogue, of the given extent. Returns the number of its runs.
+pub(super) fn write_part_of(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
     let (strategies, question) = asked(args)?;
-    let comparison = Comparison::new(&strategies, Assumptions::default());
     let plan = Study::plan(&families(&question));
+    write_searched(args, SearchQuestion::Catalogue(question), &plan, &strategies, extent, out, output)
+}
+
+/// Writes one part of a search through a grid, whose rules read what `plan` says.
+pub(super) fn write_grid(
+    args: &Args,
+    question: GridQuestion,
+    plan: &Plan,
+    shard: Shard,
+    out: &Path,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let (question, extent) = (SearchQuestion::Grid(question), Extent::of_tasks(shard));
+    let n_runs = write_searched(args, question, plan, &Strategies::new(), &extent, out, output)?;
+    tell_part(shard, n_runs, out, output);
+    Ok(Exit::Done)
+}
+
+/// Writes one part of a search for what `plan` reads, with the rows of `strategies`. Returns the number of its runs.
+fn write_searched(
+    args: &Args,
+    question: SearchQuestion,
+    plan: &Plan,
+    strategies: &Strategies,
+    extent: &Extent,
+    out: &Path,
+    output: &Output,
+) -> Result<u64, Failure> {
+    let comparison = Comparison::new(strategies, Assumptions::default());
     write_runs(
         &args.corpus.runs(),
         extent,
         out,
         output,
         |run: &Run| {
-            let on = Extract::from_run(run, &plan, Assumptions::default());
+            let on = Extract::from_run(run, plan, Assumptions::default());
             (on.kept().ok_or_else(|| run.header.run_id.clone()), comparison.rows_of(run).0)
         },
         |part, (run, rows)| match run {
@@ -51,7 +81,7 @@ pub(in crate::cli) fn write_part_of(args: &Args, extent: &Extent, out: &Path, ou
             if matches!(args.embed_text, EmbedText::None) {
                 about.found = std::mem::take(&mut about.found).without_values();
             }
-            about.search = Some(Search { question: question.clone(), labels: report.label_draw });
+            about.search = Some(Search { question, labels: report.label_draw });
             Ok(())
         },
     )
@@ -65,38 +95,47 @@ fn unfit(run: &str) -> Diagnostic {
 /// Answers the search whose parts these are, and shows the answer in a format.
 pub(in crate::cli) fn show_parts(
     merge: &Merge,
-    search: Search,
+    search: &Search,
     format: Format,
     out: Option<&Path>,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    with_answer(merge, search, out, output, |words| show(words, format, output).map(|()| words.exit()))?
+    match &search.question {
+        SearchQuestion::Grid(question) => grid::show_parts(merge, question, format, out, output),
+        SearchQuestion::Catalogue(question) => {
+            let shown = |words: &Words<'_>| show(words, format, output).map(|()| words.exit());
+            with_answer(merge, question, search.labels, out, output, shown)?
+        }
+    }
 }
 
 /// The same as values, for a program that embeds whenstop.
 pub(in crate::cli) fn answered_parts(
     merge: &Merge,
-    search: Search,
+    search: &Search,
     out: Option<&Path>,
     output: &Output,
 ) -> Result<Answered, Failure> {
-    with_answer(merge, search, out, output, values)
+    match &search.question {
+        SearchQuestion::Grid(_) => Err(for_the_command_line()),
+        SearchQuestion::Catalogue(question) => with_answer(merge, question, search.labels, out, output, values),
+    }
 }
 
 /// Calls `take` with the answer, and writes the requested folder.
 fn with_answer<T>(
     merge: &Merge,
-    search: Search,
+    question: &TuneQuestion,
+    labels: LabelDraw,
     out: Option<&Path>,
     output: &Output,
     take: impl FnOnce(&Words<'_>) -> T,
 ) -> Result<T, Failure> {
-    let question = search.question;
-    let families = families(&question);
+    let families = families(question);
     let plan = Study::plan(&families);
     let mut runs = Vec::new();
     merge
-        .searched_runs(|kept| {
+        .searched_runs(|_, kept| {
             let on = kept.restored(&plan, Assumptions::default())?;
             runs.push(StudyRun::from_extract(&on, &families, &plan, question.kept()));
             Some(())
@@ -106,9 +145,9 @@ fn with_answer<T>(
         return Err(Failure::nothing("the parts hold no run", "search recordings that have some"));
     }
     let (rows, _) = merge.rows().map_err(Failure::input)?;
-    let recordings = Recordings { study: Study::new(runs, families), rows, labels: search.labels };
-    let answer = answer(&question, &recordings);
-    let words = Words { study: &recordings.study, answer: &answer, question: &question };
+    let recordings = Recordings { study: Study::new(runs, families), rows, labels };
+    let answer = answer(question, &recordings);
+    let words = Words { study: &recordings.study, answer: &answer, question };
     let taken = take(&words);
     if let Some(out) = out {
         write_folder(out, output.csv_style(), |folder| write_answer(&words, folder)).map_err(Failure::input)?;

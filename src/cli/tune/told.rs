@@ -27,7 +27,7 @@ pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<
     }
     let stacks = stacks_of(&grid, args)?;
     let own = stacks.own_stacks();
-    decide(args, stacks, None, output, |summary, published| to_ship(&args.promise, &own, summary, published))
+    decide(args, stacks, None, output, |summary, published| to_ship(args.promise.clause(), &own, summary, published))
 }
 
 /// The stacks of the grid, read as from a stack file.

@@ -123,16 +123,24 @@ impl Merge {
         Some(whole)
     }
 
-    /// Calls `take` with what the search needs of each run. Those of one task are in one part, in their order.
-    pub fn searched_runs(&self, mut take: impl FnMut(KeptExtract) -> Option<()>) -> Result<(), Diagnostic> {
+    /// Calls `take` with what the search needs of each run, and its place among all that were read. Those of one task are
+    /// in one part, in their order.
+    pub fn searched_runs(&self, mut take: impl FnMut(u64, KeptExtract) -> Option<()>) -> Result<(), Diagnostic> {
         let help = "make this part again with `tune --shard`";
-        for (folder, _) in &self.parts {
+        let mut offset = 0;
+        for (folder, manifest) in &self.parts {
             let path = folder.join(STUDY);
+            let mut places = manifest.places.iter().map(|place| offset + place);
             let mut is_read = true;
-            read_lines(&path, "run of a search", help, |run| is_read &= take(run).is_some())?;
-            if !is_read {
+            read_lines(&path, "run of a search", help, |run| {
+                is_read &= places.next().is_some_and(|place| take(place, run).is_some());
+            })?;
+            if !is_read || places.next().is_some() {
                 let at = Location::file(path.display().to_string());
                 return Err(Diagnostic::new(at, "not what this version searches", help));
+            }
+            if manifest.division == Division::Files {
+                offset += manifest.runs_read;
             }
         }
         Ok(())

@@ -6,10 +6,12 @@ pub mod engine;
 mod grid_file;
 mod limits;
 mod parts;
+mod question;
 mod search;
 
 pub use candidates::Candidates;
 pub use grid_file::{Combine, GridAxis, GridFile, GridKind, SettingsAxis, WideGrid, WrittenChoice, shown};
 pub use limits::{Axis, limits, stacks_of};
 pub use parts::Split;
+pub use question::GridQuestion;
 pub use search::{Find, Objective, Search};

@@ -5,11 +5,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::answer::Answer;
-use super::{Args, Failure, Output};
+use super::{Failure, Format, Output};
 use crate::aggregate::Rows;
 use crate::answers::tables::Table;
-use crate::cli::output::{Format, Shown, lines_of};
-use crate::cli::tune::nothing_today;
+use crate::cli::output::lines_of;
 use crate::diagnostic::Diagnostic;
 use crate::report::{self, write_atomically, write_rows};
 
@@ -37,9 +36,9 @@ pub(super) struct Findings<'a> {
 
 impl Findings<'_> {
     /// Prints them in the requested format.
-    pub(super) fn show(&self, args: &Args, output: &Output) -> Result<(), Failure> {
-        match args.format {
-            Shown::Table => {
+    pub(super) fn show(&self, format: Format, output: &Output) -> Result<(), Failure> {
+        match format {
+            Format::Table => {
                 output.paragraph(&self.answer.verdict);
                 output.data("\n");
                 output.paragraph(&self.headline);
@@ -48,23 +47,22 @@ impl Findings<'_> {
                 let used = lines_of(&[&self.answer.verdict, &self.headline], &[&self.overview]) + 1;
                 output.notes(used, &notes);
             }
-            Shown::Json => output.json(&serde_json::json!({
+            Format::Json => output.json(&serde_json::json!({
                 "schema_version": 1,
                 "verdict": self.answer.verdict,
                 "ship": self.answer.ship,
                 "manifest": self.manifest,
                 "sweep": self.table.to_json(),
             })),
-            Shown::Csv => output.table(&self.table, Format::Csv)?,
-            Shown::Md => output.table(&self.overview, Format::Md)?,
-            Shown::Latex => output.table(&self.overview, Format::Latex)?,
-            Shown::Pr => return Err(nothing_today("--grid")),
+            Format::Csv => output.table(&self.table, Format::Csv)?,
+            Format::Md => output.table(&self.overview, Format::Md)?,
+            Format::Latex => output.table(&self.overview, Format::Latex)?,
         }
         Ok(())
     }
 
     /// Writes the table, the page, the manifest and, if requested, the rows.
-    pub(super) fn write(&self, args: &Args, folder: &Path) -> Result<(), Diagnostic> {
+    pub(super) fn write(&self, with_rows: bool, folder: &Path) -> Result<(), Diagnostic> {
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
         write_atomically(&folder.join("sweep.csv"), |file| self.table.write_csv(file))?;
         let page = format!(
@@ -77,6 +75,6 @@ impl Findings<'_> {
         );
         put("sweep.md", &report::page(&page))?;
         put("manifest.json", &format!("{:#}\n", self.manifest))?;
-        if args.grid.rows { write_rows(&folder.join("sweep-rows.csv"), self.rows) } else { Ok(()) }
+        if with_rows { write_rows(&folder.join("sweep-rows.csv"), self.rows) } else { Ok(()) }
     }
 }

@@ -1,9 +1,7 @@
 //! `tune --grid FILE --walk-forward`: which stack of the grid the past would have shipped, period by period.
 
-use std::path::Path;
-
 use super::recordings::Recordings;
-use super::{Args, Exit, Failure, GridFile, Output, Plan, Sweep, grid_of};
+use super::{Args, Exit, Failure, GridFile, GridQuestion, Output, Plan, Sweep, grid_of};
 use crate::cli::tune::forward::{Dated, PeriodArg, Walk};
 use crate::sweep::engine::Runs;
 
@@ -11,13 +9,13 @@ use crate::sweep::engine::Runs;
 pub(super) fn run(
     args: &Args,
     by: PeriodArg,
-    (path, file): (&Path, &GridFile),
+    (question, file): (&GridQuestion, &GridFile),
     plan: &Plan,
     recordings: Recordings,
     output: &Output,
 ) -> Result<Exit, Failure> {
     // What is wrong with the grid is wrong whatever the period.
-    grid_of(args, path, file, plan, &recordings)?;
+    grid_of(question, file, plan, &recordings)?;
     let unit = Runs::unit_of(&recordings.searched);
     let dated = Dated::new(recordings.searched.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
     let mut walk = Walk::new(by, &dated, unit);
@@ -25,8 +23,8 @@ pub(super) fn run(
     for (period, runs) in dated.periods {
         let mut stack = None;
         if !past.searched.is_empty() {
-            let grid = grid_of(args, path, file, plan, &past)?;
-            let sweep = Sweep { args, path, grid: &grid, plan, recordings: &past, output };
+            let grid = grid_of(question, file, plan, &past)?;
+            let sweep = Sweep { question, split: &args.own.split, grid: &grid, plan, recordings: &past, output };
             let walked = sweep.walk(None).map_err(|error| Failure::internal(&error))?;
             if walked.interrupted {
                 return Ok(Exit::Interrupted);

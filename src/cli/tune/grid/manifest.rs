@@ -1,11 +1,9 @@
 //! The manifest of a sweep over a grid: enough to judge how much was tried, and to run it again.
 
-use std::path::Path;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Args, Walked};
+use super::{GridQuestion, SplitArgs, Walked};
 use crate::aggregate::{LEVEL, RowView, Rows, fingerprint};
 use crate::stats::bootstrap::REPLICATES;
 use crate::sweep::{GridAxis, WideGrid};
@@ -22,14 +20,14 @@ pub(super) struct Swept {
 
 impl Swept {
     /// From the rows reported; `is_test`: others were chosen on.
-    pub(super) fn from_args(args: &Args, reported: &Rows, is_test: bool) -> Self {
+    pub(super) fn from_rows(split: &SplitArgs, reported: &Rows, is_test: bool) -> Self {
         let one: Vec<RowView<'_>> =
             reported.get(0).into_iter().flat_map(|row| reported.of_stack(row.stack())).collect();
         Self {
             corpus: fingerprint(one),
-            split: args.own.split.split.name(),
-            split_salt: args.own.split.split_salt.clone(),
-            dev_share: args.own.split.dev_share,
+            split: split.split.name(),
+            split_salt: split.split_salt.clone(),
+            dev_share: split.dev_share,
             test_opened: is_test,
         }
     }
@@ -65,9 +63,8 @@ struct ManifestAxis {
 
 impl GridManifest {
     /// The manifest of a completed walk; `chosen`: the kept stack to ship, by index.
-    pub(super) fn from_args(
-        args: &Args,
-        path: &Path,
+    pub(super) fn from_walked(
+        question: &GridQuestion,
         grid: &WideGrid,
         swept: Swept,
         walked: &Walked,
@@ -77,7 +74,7 @@ impl GridManifest {
         let manifest = Self {
             whenstop: env!("CARGO_PKG_VERSION"),
             command: "tune",
-            grid: path.display().to_string(),
+            grid: question.path.clone(),
             axes: grid.axes.iter().map(axis).collect(),
             stacks: grid.len(),
             stacks_reached: walked.reached,
@@ -87,7 +84,7 @@ impl GridManifest {
             swept,
             replicates: REPLICATES,
             level: LEVEL,
-            max_killed: args.promise.max_killed,
+            max_killed: question.max_killed,
             chosen: chosen.and_then(|at| walked.finds.get(at)).map(|find| grid.name(find.index)),
             saved_unit: walked.unit.name(),
             whole_numbers_a_unit: walked.scale,
