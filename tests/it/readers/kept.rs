@@ -350,6 +350,30 @@ fn a_field_of_the_reports_beside_the_runs_is_named_and_exact_with_the_flag() {
     assert!(report.notices.is_empty(), "{:?}", report.notices);
 }
 
+/// A chat whose counts and calls stand where no reader looks.
+#[test]
+fn what_may_be_tokens_or_calls_in_the_messages_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |n: usize| {
+        let reply = format!(
+            "{{\"role\":\"assistant\",\"content\":\"ok\",\"metrics\":{{\"tokens\":{n},\"seconds\":1}},\
+             \"metadata\":{{\"tools_used\":[\"ls\"],\"tags\":[\"a\"]}}}}"
+        );
+        format!("{{\"id\":\"r{n}\",\"messages\":[{{\"role\":\"user\",\"content\":\"hi\"}},{reply}]}}\n")
+    };
+    let path = write(folder.path(), "runs.jsonl", &(1..4).map(line).collect::<String>());
+    let (_, report) = read(&path, ReadOptions::default());
+    assert_eq!(
+        hints(&report),
+        [
+            "messages[].metadata.tools_used may be calls, in 3 runs: calls are read from `tool_calls`, as OpenAI's \
+             API has them",
+            "messages[].metrics.tokens may be tokens, in 3 runs: counts are read from `usage`, as `input_tokens` \
+             and `output_tokens`",
+        ]
+    );
+}
+
 #[test]
 fn fields_that_may_be_tokens_are_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::label::words::{OUTCOME, counts_things};
 use crate::record::looked_up;
 use crate::record::node::{Node, sound};
+use crate::record::parts::elements;
 use crate::record::reading::Record;
 use crate::transcript::{Outcome, Run};
 pub(crate) use look::Look;
@@ -22,6 +23,10 @@ use look::Looks;
 const DEPTH: usize = 4;
 /// Fields listed of one record.
 const LISTED: usize = 200;
+/// Elements of a list whose fields are listed.
+const ELEMENTS: usize = 100;
+/// What stands in a path for the elements of a list.
+const EACH: &str = "[]";
 /// Fields counted of one format.
 const COUNTED: usize = 2000;
 /// Objects with more members are tables, whose keys are data.
@@ -29,32 +34,60 @@ const MEMBERS: usize = 60;
 
 /// The fields of the record that were not looked at since [`looked_up::watch`], with their paths.
 pub(crate) fn left(record: &Record<'_>) -> Vec<(String, Look)> {
-    let mut fields = Vec::new();
     looked_up::with_used(|used| {
+        let mut listing = Listing::new(used);
         for text in [record.text, record.original] {
             let text = text.trim();
-            let is_other = fields.is_empty() || text.as_ptr() != record.text.trim().as_ptr();
+            let is_other = listing.fields.is_empty() || text.as_ptr() != record.text.trim().as_ptr();
             if is_other && text.starts_with('{') && sound(text).is_ok() {
-                list(&Node::from_written(text), "", used, DEPTH, &mut fields);
+                listing.add_object(&Node::from_written(text), "", DEPTH);
             }
         }
-    });
-    fields
+        listing.unused()
+    })
 }
 
-fn list(object: &Node<'_>, path: &str, used: &HashSet<usize>, depth: usize, out: &mut Vec<(String, Look)>) {
-    let Some(depth) = depth.checked_sub(1).filter(|_| object.members().len() <= MEMBERS) else { return };
-    for (name, value) in object.members() {
-        let is_known = used.contains(&(value.as_ptr() as usize));
-        if out.len() >= LISTED || name.contains('.') || *value == "null" {
-            continue;
+/// Lists the fields of a record.
+struct Listing<'u> {
+    /// The addresses of the values that were looked at.
+    used: &'u HashSet<usize>,
+    /// The paths of values that were looked at: in a list, those of some of its elements.
+    known: HashSet<String>,
+    /// Paths of other values, with the look of the first.
+    fields: Vec<(String, Look)>,
+}
+
+impl<'u> Listing<'u> {
+    fn new(used: &'u HashSet<usize>) -> Self {
+        Self { used, known: HashSet::new(), fields: Vec::new() }
+    }
+
+    fn add_object(&mut self, object: &Node<'_>, path: &str, depth: usize) {
+        let Some(depth) = depth.checked_sub(1).filter(|_| object.members().len() <= MEMBERS) else { return };
+        for (name, value) in object.members() {
+            if self.fields.len() >= LISTED || name.contains('.') || *value == "null" {
+                continue;
+            }
+            let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+            let is_known = self.used.contains(&(value.as_ptr() as usize));
+            if value.starts_with('{') {
+                self.add_object(&Node::from_written(*value), &path, depth);
+            } else if is_known && value.starts_with('[') {
+                for element in elements(value).into_iter().take(ELEMENTS).filter(|element| element.starts_with('{')) {
+                    self.add_object(&Node::from_written(element), &format!("{path}{EACH}"), depth);
+                }
+            } else if is_known {
+                self.known.insert(path);
+            } else if self.fields.iter().all(|(known, _)| *known != path) {
+                self.fields.extend(Look::from_written(value).map(|look| (path, look)));
+            }
         }
-        let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
-        if value.starts_with('{') {
-            list(&Node::from_written(*value), &path, used, depth, out);
-        } else if !is_known && out.iter().all(|(known, _)| *known != path) {
-            out.extend(Look::from_written(value).map(|look| (path, look)));
-        }
+    }
+
+    /// The fields that were not looked at, in a list in none of its elements.
+    fn unused(mut self) -> Vec<(String, Look)> {
+        self.fields.retain(|(path, _)| !path.contains(EACH) || !self.known.contains(path));
+        self.fields
     }
 }
 
@@ -121,8 +154,8 @@ impl Unused {
         })
     }
 
-    /// The fields that more than half of the runs of their format have, the most telling first. `by_id` is the mapping
-    /// that takes [`Self::id_field`].
+    /// The fields that more than half of the runs of their format have, the most telling first; of those in lists only
+    /// what may be missing. `by_id` is the mapping that takes [`Self::id_field`].
     pub(crate) fn fields(self, by_id: Option<&str>) -> Vec<UnusedField> {
         let mut all = Vec::new();
         for (format, (missing, looks)) in self.formats {
@@ -137,6 +170,7 @@ impl Unused {
                     look: looks.to_string(),
                 })
                 .collect();
+            fields.retain(|field| field.hint.is_some() || !field.field.contains(EACH));
             fields.sort_by_key(|field| (field.hint.is_none(), std::cmp::Reverse(field.runs)));
             all.extend(fields);
         }
@@ -151,6 +185,9 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
     let argument = if field.contains(' ') { format!("'{field}'") } else { field.to_owned() };
     let name = field.rsplit('.').next().unwrap_or(field).to_lowercase();
     let named = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    if field.contains(EACH) {
+        return hint_in_list(&name, looks, missing);
+    }
     let is_count = looks.range().is_some_and(|(_, high)| high <= 1.0) && counts_things(field);
     if lacks(missing.outcome) && nearly_all && !is_count {
         if let Some((yes, no)) = looks.as_flag()
@@ -180,13 +217,31 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
     if lacks(missing.model) && looks.is_name() && looks.range().is_none() && named(MODEL) {
         return Some(format!("may be the model ({}): `--model {argument}`", looks.values_in_words()));
     }
-    if lacks(missing.usage) && looks.range().is_some() && named(&["token"]) {
+    if lacks(missing.usage) && looks.range().is_some() && counts_tokens(&name) {
         return Some(format!("may be tokens, in {} runs: `--map tokens={argument},messages=…`", looks.runs));
     }
     if missing.calls == missing.runs && looks.is_list() && named(CALLS) {
         return Some(format!("may be calls, in {} runs: `--map calls={argument},…`", looks.runs));
     }
     None
+}
+
+/// Whether a name may be of tokens that were spent, and not of those that may be.
+fn counts_tokens(name: &str) -> bool {
+    name.contains("token") && !["max", "limit", "budget"].iter().any(|word| name.contains(word))
+}
+
+/// What a field of the elements of a list may be, which no argument takes.
+fn hint_in_list(name: &str, looks: &Looks, missing: &Missing) -> Option<String> {
+    let named = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let (what, how) = if missing.usage == missing.runs && looks.range().is_some() && counts_tokens(name) {
+        ("tokens", "counts are read from `usage`, as `input_tokens` and `output_tokens`")
+    } else if missing.calls == missing.runs && looks.is_list() && named(CALLS) {
+        ("calls", "calls are read from `tool_calls`, as OpenAI's API has them")
+    } else {
+        return None;
+    };
+    Some(format!("may be {what}, in {} runs: {how}", looks.runs))
 }
 
 /// Whether a field has another value, in one word, in every run of those that are called by their places.
@@ -225,9 +280,10 @@ mod tests {
         for record in records {
             let events = vec![Event::Message(Message::saying(Role::Assistant, "ok"))];
             let run = Run::new(Draft { header: Header::named("r"), events, ..Draft::default() });
-            let mut fields = Vec::new();
-            list(&Node::from_written(*record), "", &HashSet::new(), DEPTH, &mut fields);
-            unused.enter("chat", &run, true, &fields);
+            let none = HashSet::new();
+            let mut listing = Listing::new(&none);
+            listing.add_object(&Node::from_written(*record), "", DEPTH);
+            unused.enter("chat", &run, true, &listing.unused());
         }
         let told = |field: UnusedField| format!("{} {}", field.field, field.hint.unwrap_or(field.look));
         unused.fields(None).into_iter().map(told).collect()
@@ -271,8 +327,11 @@ mod tests {
         looked_up::watch(true);
         let node = Node::from_written(text);
         assert!(node.get("a").is_some());
-        let mut fields = Vec::new();
-        looked_up::with_used(|used| list(&node, "", used, DEPTH, &mut fields));
+        let fields = looked_up::with_used(|used| {
+            let mut listing = Listing::new(used);
+            listing.add_object(&node, "", DEPTH);
+            listing.unused()
+        });
         assert_eq!(fields.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["b.c", "b.d"]);
     }
 }
