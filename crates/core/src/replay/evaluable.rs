@@ -114,7 +114,7 @@ impl<'r> Recorded<'r> {
     fn holding(self, need: Need) -> Holding {
         if self.is_taken_out(need) {
             Holding::TakenOut
-        } else if !self.has(need) {
+        } else if !self.is_there(need) {
             Holding::Nothing
         } else if self.has_throughout(need) {
             Holding::Throughout
@@ -220,9 +220,11 @@ impl<'r> Recorded<'r> {
 
     /// True if the recording contains what `need` names, at any step.
     fn has(self, need: Need) -> bool {
-        if self.is_taken_out(need) {
-            return false;
-        }
+        !self.is_taken_out(need) && self.is_there(need)
+    }
+
+    /// The same of what was not taken out.
+    fn is_there(self, need: Need) -> bool {
         let mut messages = self.messages();
         let is_call =
             |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));

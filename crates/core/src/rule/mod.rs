@@ -102,30 +102,33 @@ impl Rule {
 
     /// What the rule needs from a recording. A redacted recording keeps the names of tools, fields and metrics only if
     /// they look like identifiers; a rule that names a tool also needs that no tool's name was redacted.
-    pub fn needs(&self) -> impl Iterator<Item = Need> {
+    pub fn needs(&self) -> Vec<Need> {
         let Options { identity, exempt_tools, only_tools, tool, metric, .. } = &self.options;
         let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
         let mut named = fields.iter().chain(exempt_tools).chain(only_tools).chain(tool).chain(metric);
         let names_tool = tool.is_some() || !exempt_tools.is_empty() || !only_tools.is_empty();
-        let texts = named.any(|name| !is_public_name(name)).then_some(Need::Texts);
-        let arguments = matches!(identity, Identity::Raw | Identity::Fields(_)).then_some(Need::Arguments);
-        let named = names_tool.then_some(Need::ToolNames);
-        let reads_calls = ["call", "result", "tool", "errors"].iter().any(|of| self.signal.id.starts_with(of));
-        let calls = reads_calls.then_some(Need::Calls);
-        let replies = (!OF_SUMS.contains(&self.signal.id)).then_some(Need::Replies);
+        let mut needs = Vec::with_capacity(8);
+        if !OF_SUMS.contains(&self.signal.id) {
+            needs.push(Need::Replies);
+        }
+        if ["call", "result", "tool", "errors"].iter().any(|of| self.signal.id.starts_with(of)) {
+            needs.push(Need::Calls);
+        }
+        needs.extend(self.signal.need);
+        needs.extend(number::needs(self.signal, &self.options));
         // Calls compared by the names of their tools alone need no arguments.
         let by_name = matches!(identity, Identity::Name);
-        let contents =
-            self.signal.contents.iter().copied().filter(move |need| !(by_name && *need == Need::CallArguments));
-        replies
-            .into_iter()
-            .chain(calls)
-            .chain(self.signal.need)
-            .chain(number::needs(self.signal, &self.options))
-            .chain(contents)
-            .chain(texts)
-            .chain(arguments)
-            .chain(named)
+        needs.extend(self.signal.contents.iter().filter(|need| !(by_name && **need == Need::CallArguments)));
+        if named.any(|name| !is_public_name(name)) {
+            needs.push(Need::Texts);
+        }
+        if matches!(identity, Identity::Raw | Identity::Fields(_)) {
+            needs.push(Need::Arguments);
+        }
+        if names_tool {
+            needs.push(Need::ToolNames);
+        }
+        needs
     }
 }
 

@@ -15,7 +15,7 @@ mod watch;
 use std::sync::Arc;
 
 use crate::decision::{Action, NumberOf, Program, Requirement, RuleName, Strategy, Trouble, Watch};
-use crate::rule::{Condition, Rule, Watching};
+use crate::rule::{Condition, Watching};
 use crate::transcript::{Header, Moment};
 
 pub use cap::{Cap, CapRow, OnHit};
@@ -91,15 +91,16 @@ impl Strategy for Stack {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let mut requirements: Vec<Requirement> = self
-            .clauses
-            .iter()
-            .flat_map(|clause| {
-                let needs = clause.condition.rules().into_iter().flat_map(Rule::needs);
-                needs.map(|need| Requirement { rule: clause.name.clone(), need })
-            })
-            .chain(self.cap.iter().flat_map(Cap::requirements))
-            .collect();
+        let mut requirements = Vec::with_capacity(8);
+        for clause in &self.clauses {
+            for rule in clause.condition.rules() {
+                requirements
+                    .extend(rule.needs().into_iter().map(|need| Requirement { rule: clause.name.clone(), need }));
+            }
+        }
+        if let Some(cap) = &self.cap {
+            requirements.extend(cap.requirements());
+        }
         requirements.sort();
         requirements.dedup();
         requirements

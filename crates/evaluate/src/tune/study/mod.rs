@@ -49,9 +49,9 @@ impl Study {
         let mut plan = Plan::default();
         for rule in families.iter().map(Family::first_rule) {
             plan.feature(rule, Moment::AfterTools);
-            rule.needs().for_each(|need| {
+            for need in rule.needs() {
                 plan.need(need);
-            });
+            }
         }
         plan
     }
