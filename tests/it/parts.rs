@@ -38,16 +38,21 @@ fn assert_same(scratch: &Scratch, one: &str, other: &str) {
     }
 }
 
+/// Writes all parts of what `command` asks to folders of `parts`, the last first.
+fn write_parts(scratch: &Scratch, command: &str, parts: &str, of: u32) {
+    for number in (1..=of).rev() {
+        let (code, _, stderr) = run(scratch, &format!("{command} --shard {number}/{of} --out {parts}/{number}"));
+        assert_eq!(code, 0, "{stderr}");
+    }
+}
+
 #[test]
 fn parts_merge_to_the_files_of_one_comparison() {
     let scratch = scratch();
     let compare = "compare runs --stacks stacks.toml --max-killed 0.1 --today hasty --quiet";
     assert_eq!(run(&scratch, &format!("{compare} --out whole")).0, 0);
     for of in [1, 2, 7, 40] {
-        for number in (1..=of).rev() {
-            let (code, _, stderr) = run(&scratch, &format!("{compare} --shard {number}/{of} --out parts{of}/{number}"));
-            assert_eq!(code, 0, "{stderr}");
-        }
+        write_parts(&scratch, compare, &format!("parts{of}"), of);
         let (code, _, stderr) = run(&scratch, &format!("report parts{of} --out merged{of}"));
         assert_eq!(code, 0, "{stderr}");
         assert_same(&scratch, "whole", &format!("merged{of}"));
@@ -124,11 +129,7 @@ fn limits_and_settings_are_compared_in_parts_like_stacks() {
             let _ = std::fs::remove_file(scratch.path(&format!("{name}/whole/{own}")));
         }
         for of in [1, 2, 7] {
-            for number in (1..=of).rev() {
-                let part = format!("{name}/parts{of}/{number}");
-                let (code, _, stderr) = run(&scratch, &format!("{tune} --shard {number}/{of} --out {part}"));
-                assert_eq!(code, 0, "{stderr}");
-            }
+            write_parts(&scratch, &tune, &format!("{name}/parts{of}"), of);
             let (code, merged, stderr) = run(&scratch, &format!("report {name}/parts{of} --out {name}/merged{of}"));
             assert_eq!(code, 0, "{stderr}");
             assert!(told.starts_with(&merged), "{told}\n{merged}");
@@ -157,11 +158,7 @@ fn the_catalogue_is_searched_in_parts_to_the_answer_of_one_search() {
         let (code, told, stderr) = run(&scratch, &format!("{tune} --format json --out {name}/whole"));
         assert_eq!(code, exit, "{stderr}");
         for of in parts {
-            for number in (1..=*of).rev() {
-                let part = format!("{name}/parts{of}/{number}");
-                let (code, _, stderr) = run(&scratch, &format!("{tune} --shard {number}/{of} --out {part}"));
-                assert_eq!(code, 0, "{stderr}");
-            }
+            write_parts(&scratch, &tune, &format!("{name}/parts{of}"), *of);
             let merged = format!("{name}/merged{of}");
             let report = format!("report {name}/parts{of} --format json --out {merged} --quiet");
             assert_eq!(run(&scratch, &report), (code, told.clone(), String::new()));
@@ -207,11 +204,7 @@ fn a_grid_of_rules_is_searched_in_parts_to_the_files_of_one_search() {
         let (code, told, stderr) = run(&scratch, &format!("{tune} --format json --out {name}/whole"));
         assert_eq!(code, if name == "shipped" { 0 } else { 100 }, "{stderr}");
         for of in [1, 2, 7] {
-            for number in (1..=of).rev() {
-                let part = format!("{name}/parts{of}/{number}");
-                let (code, _, stderr) = run(&scratch, &format!("{tune} --shard {number}/{of} --out {part}"));
-                assert_eq!(code, 0, "{stderr}");
-            }
+            write_parts(&scratch, &tune, &format!("{name}/parts{of}"), of);
             let merged = format!("{name}/merged{of}");
             let report = format!("report {name}/parts{of} --format json --out {merged} --quiet");
             assert_eq!(run(&scratch, &report), (code, told.clone(), String::new()));

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::limits::tuned_file;
+use super::parts::write_grid;
 use super::{Args, Exit, Failure, Output, nothing_today, promise, settings, told};
 use crate::aggregate::{
     Count, Entrant, FrontierSpread, Rows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
@@ -143,7 +144,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     let mut plan = Plan::default();
     file.plan(&mut plan);
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return parts::write(args, question, &plan, shard, out, output);
+        return write_grid(args, question, &plan, shard, out, output);
     }
     if let (Some(out), None) = (&args.out, args.walk_forward) {
         refuse_foreign(out, FILES.into_iter()).map_err(Failure::input)?;

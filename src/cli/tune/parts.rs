@@ -46,6 +46,11 @@ pub(super) fn write_grid(
     out: &Path,
     output: &Output,
 ) -> Result<Exit, Failure> {
+    if !args.guards.is_empty() {
+        let what = "a grid with the number of a guard is not divided: whoever puts the parts together has no guard";
+        let help = "compare its limits in parts: `--signal guard:NAME.score --limits 0.5..0.9`";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
     let (question, extent) = (SearchQuestion::Grid(question), Extent::of_tasks(shard));
     let n_runs = write_searched(args, question, plan, &Strategies::new(), &extent, out, output)?;
     tell_part(shard, n_runs, out, output);

@@ -1,32 +1,13 @@
-//! A search through a grid of rules in parts: each holds what the stacks read of its runs.
+//! The answer of a search through a grid of rules, from its parts: each holds what the stacks read of its runs.
 
 use std::path::Path;
 
 use super::recordings::Recordings;
-use super::{Args, Exit, Failure, Format, GridFile, GridQuestion, Output, Plan, SplitArgs, Sweep, grid_of};
-use crate::cli::tune::parts::write_grid;
-use crate::diagnostic::{Diagnostic, Location};
-use crate::report::{Merge, Shard, refuse_foreign};
+use super::{Exit, Failure, Format, GridFile, GridQuestion, Output, Plan, SplitArgs, Sweep, grid_of};
+use crate::report::{Merge, refuse_foreign};
 use crate::stack::Guards;
 use crate::sweep::engine::Extract;
 use crate::verdict::Assumptions;
-
-/// Writes one part.
-pub(super) fn write(
-    args: &Args,
-    question: GridQuestion,
-    plan: &Plan,
-    shard: Shard,
-    out: &Path,
-    output: &Output,
-) -> Result<Exit, Failure> {
-    if !args.guards.is_empty() {
-        let what = "a grid with the number of a guard is not divided: whoever puts the parts together has no guard";
-        let help = "compare its limits in parts: `--signal guard:NAME.score --limits 0.5..0.9`";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
-    }
-    write_grid(args, question, plan, shard, out, output)
-}
 
 /// Answers the search whose parts these are, as one search would.
 pub(in crate::cli::tune) fn show_parts(
