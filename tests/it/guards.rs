@@ -266,8 +266,12 @@ fn what_is_wrong_with_a_rule_that_reads_a_guard_is_said() {
         let (code, stderr) = asked(signal);
         assert!(code == Some(2) && stderr.contains(said), "{signal}: {stderr}");
     }
+    std::fs::write(folder.path().join("grid.toml"), "[[axis]]\nsignal = \"guard:mine.score\"\nat_least = [3, 5]\n")
+        .unwrap();
+    let in_parts = ["--guard", "mine=sh mine.sh", "--grid", "grid.toml", "--shard", "1/2", "--out", "part"];
     for (arguments, said) in [
-        (&["--guard", "mine=sh mine.sh"][..], "`--guard` without a rule that reads its number"),
+        (&in_parts[..], "a grid with the number of a guard is not divided"),
+        (&["--guard", "mine=sh mine.sh"], "`--guard` without a rule that reads its number"),
         (&["--guard", "mine=sh stops.sh", "--signal", "steps", "--limits", "3"], "decides, and answers with no number"),
         (&["--signal", "guard:mine.score", "--limits", "3"], "no guard is called `mine`"),
     ] {
