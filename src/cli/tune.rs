@@ -74,7 +74,7 @@ pub(super) struct Args {
     ///
     /// The field is found as for `--outcome`. A class with too few tasks gets what is certified on all of them. The promise holds for all classes together.
     #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse,
-        conflicts_with_all = ["learn", "file", "lost_success_costs", "today", "signal", "shard"])]
+        conflicts_with_all = ["learn", "file", "lost_success_costs", "today", "signal"])]
     by: Option<ByArg>,
     /// What you run today, shown for comparison: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME", conflicts_with = "signal")]
@@ -99,7 +99,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<Destination>,
     /// Read only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`; `whenstop report`
-    /// puts the parts together. Not for `--by`.
+    /// puts the parts together.
     #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
     shard: Option<Shard>,
     /// How much text from the recordings the page `report.html` contains.
@@ -241,15 +241,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.own.are_asked_for() {
         return limits::run(args, output);
     }
-    if let Some(by) = &args.by {
-        return by::run(args, by, output);
-    }
     if let Some(by) = args.walk_forward {
         return forward::run(args, by, output);
     }
     refuse_contradictions(args)?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return parts::write(args, shard, out, output);
+    }
+    if let Some(by) = &args.by {
+        return by::run(args, by, output);
     }
     let ((), exit) = tune(args, output, |words| match args.format.of_table() {
         Some(format) => show(words, format, output),
@@ -265,6 +265,9 @@ fn refuse_contradictions(args: &Args) -> Result<(), Failure> {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
+    if args.format == Shown::Pr && args.by.is_some() {
+        return Err(nothing_today("--by"));
     }
     if args.format == Shown::Pr && args.today.is_empty() {
         let what = "`--format pr` has nothing to hold the tuned stack against";
@@ -328,12 +331,16 @@ fn show(words: &Words<'_>, format: Format, output: &Output) -> Result<(), Failur
 
 /// Refuses what a program that embeds whenstop cannot ask.
 fn refuse_embedded(args: &Args) -> Result<(), Failure> {
-    let is_asked = args.grid.file.is_some() || args.of.is_some() || args.walk_forward.is_some() || args.shard.is_some();
+    let is_asked = args.grid.file.is_some()
+        || args.of.is_some()
+        || args.walk_forward.is_some()
+        || args.shard.is_some()
+        || args.by.is_some();
     if is_asked { Err(for_the_command_line()) } else { Ok(()) }
 }
 
 fn for_the_command_line() -> Failure {
-    let what = "grids, settings of a framework, `walk_forward` and parts are for the command line only";
+    let what = "grids, classes, settings of a framework, `walk_forward` and parts are for the command line only";
     let help = "run `whenstop tune RUNS --grid FILE --format json`";
     Failure::usage(Diagnostic::new(Location::default(), what, help))
 }

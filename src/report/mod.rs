@@ -31,7 +31,8 @@ pub use markdown::{bullets, code, page, prose};
 pub use owned::{reads_it_too, refuse_foreign};
 pub use page::PlainPage;
 pub use part::{
-    About, Division, Input, Merge, PART, PartManifest, PartWriter, Search, SearchQuestion, Shard, write_part,
+    About, Division, Input, Merge, PART, PartManifest, PartWriter, Search, SearchQuestion, SearchedRun, Shard,
+    write_part,
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;

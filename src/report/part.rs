@@ -18,7 +18,7 @@ use super::found::Found;
 use super::row_file::RowWriter;
 use super::saved::{Manifest, STORIES, write_lines, write_stories};
 use super::{CsvStyle, write_folder};
-use crate::aggregate::{Firing, Row};
+use crate::aggregate::{Firing, Label, Row};
 use crate::compare::{KeptStories, Met, OfRun};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
@@ -154,8 +154,24 @@ pub struct Search {
 pub enum SearchQuestion {
     /// Of the catalogue.
     Catalogue(TuneQuestion),
+    /// Of the catalogue, for each class.
+    Classes {
+        /// What is asked of the catalogue.
+        question: TuneQuestion,
+        /// What the classes are: `suite`, `model` or where a field is.
+        by: String,
+    },
     /// Of a grid of rules.
     Grid(GridQuestion),
+}
+
+/// One run of a part of a search.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SearchedRun {
+    /// What the search needs of it.
+    pub extract: KeptExtract,
+    /// Its class, if classes are asked for and the recording says it.
+    pub class: Option<Label>,
 }
 
 /// Writes a part row by row.
@@ -214,7 +230,7 @@ impl PartWriter {
     }
 
     /// Adds the next run of this part of a search, with the rows of the strategies shown for comparison.
-    pub fn searched_run(&mut self, run: &KeptExtract, rows: &[Row]) -> Result<(), Diagnostic> {
+    pub fn searched_run(&mut self, run: &SearchedRun, rows: &[Row]) -> Result<(), Diagnostic> {
         let rows = self.rows_of_next(rows);
         let all = rows.and_then(|()| write_lines(&mut self.study, std::slice::from_ref(run)));
         all.map_err(failed(&self.folder))

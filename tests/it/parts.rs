@@ -141,8 +141,6 @@ fn limits_and_settings_are_compared_in_parts_like_stacks() {
         let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 {name}/again --out twice"));
         assert!(code == 3 && stderr.contains("part 1/2 is doubled"), "{stderr}");
     }
-    let (code, _, stderr) = run(&scratch, "tune runs --by suite --shard 1/2 --out part");
-    assert!(code == 2 && stderr.contains("cannot be used with"), "{stderr}");
 }
 
 #[test]
@@ -152,6 +150,7 @@ fn the_catalogue_is_searched_in_parts_to_the_answer_of_one_search() {
     for (name, asked, exit, parts) in [
         ("walk", format!("{code} --max-killed 0.3 --today stacks.toml --no-presets"), 0, &[1, 7][..]),
         ("list", "runs --max-killed 0.3 --learn --cross-fit --no-presets".to_owned(), 100, &[2]),
+        ("classes", format!("{code} --max-killed 0.3 --by model"), 0, &[1, 7]),
         ("refused", "runs --max-killed 0.01 --today preset:openhands --no-presets".to_owned(), 100, &[1, 2, 7]),
     ] {
         let tune = format!("tune {asked} --quiet");

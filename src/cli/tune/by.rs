@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::answer::picked;
 use super::files::certified_stack;
 use super::{Args, families};
+use crate::aggregate::Label;
 use crate::answers::tables::{Cell, Table};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
@@ -16,10 +17,12 @@ use crate::cli::output::{Format, Output, Shown};
 use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
 use crate::report::{write_atomically, write_folder};
-use crate::tune::{ClassLimit, Family, KeptReadings, Shipped, Study, StudyRun, TunedClass, TunedClasses, tune_classes};
+use crate::tune::{
+    ClassLimit, Family, KeptReadings, Shipped, Study, StudyRun, TuneQuestion, TunedClass, TunedClasses, tune_classes,
+};
 use crate::words::{chosen_percent as percent, digits};
 
-/// Tunes each class, shows the answers, and writes the folder.
+/// Reads the runs and tunes each class of them.
 pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Failure> {
     let question = args.question(0);
     let families: Vec<Family> = families(&question);
@@ -31,22 +34,37 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
         |run| (read.label(&run), StudyRun::from_run(&run, &families, &plan, KeptReadings::Records)),
         |one| runs.push(one),
     )?;
-    let tuned = tune_classes(runs, &families, &args.budget, question.appetite());
-    if let Some(why) = refused(&tuned.pooled, report.label_draw) {
-        match args.format {
-            Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),
-            _ => output.paragraph(&why),
+    let is_json = args.format == Shown::Json;
+    show(&question, &by.noun(), runs, report.label_draw, is_json, args.out.as_deref(), output)
+}
+
+/// Tunes each class of runs that were read for the question, shows the answers, and writes the folder.
+pub(super) fn show(
+    question: &TuneQuestion,
+    by: &str,
+    runs: Vec<(Option<Label>, StudyRun)>,
+    labels: LabelDraw,
+    is_json: bool,
+    out: Option<&Path>,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let tuned = tune_classes(runs, &families(question), &question.budget, question.appetite());
+    if let Some(why) = refused(&tuned.pooled, labels) {
+        if is_json {
+            output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] }));
+        } else {
+            output.paragraph(&why);
         }
         return Ok(Exit::GateFailed);
     }
-    let answer = Answer { args, by, tuned: &tuned };
-    if args.format == Shown::Json {
+    let answer = Answer { question, by, tuned: &tuned };
+    if is_json {
         output.json(&answer.json());
     } else {
         answer.show(output)?;
     }
     let ships = tuned.classes.iter().any(|class| class.best.is_some());
-    match &args.out {
+    match out {
         Some(out) if ships => answer.write(out, output)?,
         Some(out) => output.note(&format!("nothing is written to {}: there is nothing to ship", out.display())),
         None => {}
@@ -60,8 +78,9 @@ fn refused(all: &Study, labels: LabelDraw) -> Option<String> {
 }
 
 struct Answer<'a> {
-    args: &'a Args,
-    by: &'a ByArg,
+    question: &'a TuneQuestion,
+    /// What the classes are.
+    by: &'a str,
     tuned: &'a TunedClasses,
 }
 
@@ -69,8 +88,8 @@ impl Answer<'_> {
     fn promise(&self) -> String {
         format!(
             "at most {} of successes killed, averaged over tasks, with {} confidence over all classes together",
-            percent(self.args.promise.max_killed),
-            percent(self.args.promise.confidence)
+            percent(self.question.max_killed),
+            percent(self.question.confidence)
         )
     }
 
@@ -81,7 +100,7 @@ impl Answer<'_> {
         format!(
             "{} by {}: {enough} with the {} tasks with a success that a certificate takes, {caps} with a certified cap. Promised: {}.",
             count(classes.len() as u64, "class").replace("classs", "classes"),
-            self.by.noun(),
+            self.by,
             self.tuned.needed,
             self.promise()
         )
@@ -95,7 +114,6 @@ impl Answer<'_> {
             let more = self.tuned.needed - class.with_success;
             return format!("`{name}`: nothing can be certified on {tasks} with a success: {more} more.");
         }
-        let unit = if self.args.budget == "steps" { "steps" } else { self.args.budget.as_str() };
         let Some(cap) = &class.cap else {
             return format!("`{name}`: no cap can be certified on its {tasks} with a success.");
         };
@@ -113,9 +131,10 @@ impl Answer<'_> {
             )
         });
         format!(
-            "`{name}`: {} {unit} cut at most {} (certified on its {tasks}; {} here{half}).{ship}",
+            "`{name}`: {} {} cut at most {} (certified on its {tasks}; {} here{half}).{ship}",
             number(cap.limit),
-            percent(self.args.promise.max_killed),
+            self.question.budget,
+            percent(self.question.max_killed),
             cut(cap)
         )
     }
@@ -181,12 +200,12 @@ impl Answer<'_> {
             "schema_version": 1,
             "whenstop": env!("CARGO_PKG_VERSION"),
             "verdict": self.verdict(),
-            "by": self.by.noun(),
-            "alpha": self.args.promise.max_killed,
-            "confidence": self.args.promise.confidence,
+            "by": self.by,
+            "alpha": self.question.max_killed,
+            "confidence": self.question.confidence,
             "delta_each": self.tuned.delta_each,
             "tasks_needed": self.tuned.needed,
-            "budget": self.args.budget,
+            "budget": self.question.budget,
             "saved_unit": self.tuned.pooled.unit().name(),
             "runs": self.tuned.pooled.runs().len(),
             "corpus": self.tuned.pooled.fingerprint(),
@@ -199,7 +218,7 @@ impl Answer<'_> {
         let mut text = format!(
             "# Made by `whenstop tune --by {}` from {} runs, {}: a stack for each class.\n# `whenstop export tuned.toml --stack NAME \
              --to HOST` writes one as the host's own configuration.\n",
-            one_line(&self.by.noun()),
+            one_line(self.by),
             self.tuned.pooled.runs().len(),
             self.tuned.pooled.fingerprint()
         );

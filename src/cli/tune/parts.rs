@@ -6,17 +6,19 @@ use std::path::Path;
 use super::answer::{Recordings, answer};
 use super::files::write_answer;
 use super::words::Words;
-use super::{Answered, Args, asked, families, for_the_command_line, grid, show, values};
+use super::{Answered, Args, asked, by, families, for_the_command_line, grid, show, values};
+use crate::aggregate::Label;
 use crate::catalog::Strategies;
 use crate::cli::Exit;
 use crate::cli::compare::EmbedText;
 use crate::cli::compare::shard::{Extent, tell_part, write_runs};
 use crate::cli::failure::Failure;
+use crate::cli::inputs::ByArg;
 use crate::cli::output::{Format, Output};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::LabelDraw;
-use crate::report::{Manifest, Merge, Search, SearchQuestion, Shard, write_folder};
+use crate::report::{Manifest, Merge, Search, SearchQuestion, SearchedRun, Shard, write_folder};
 use crate::sweep::GridQuestion;
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::Run;
@@ -32,6 +34,12 @@ pub(super) fn write(args: &Args, shard: Shard, out: &Path, output: &Output) -> R
 
 /// Writes one part of a search of the catalogue, of the given extent. Returns the number of its runs.
 pub(super) fn write_part_of(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+    if let Some(by) = &args.by {
+        let question = args.question(0);
+        let plan = Study::plan(&families(&question));
+        let question = SearchQuestion::Classes { question, by: by.noun() };
+        return write_searched(args, question, &plan, &Strategies::new(), extent, out, output);
+    }
     let (strategies, question) = asked(args)?;
     let plan = Study::plan(&families(&question));
     write_searched(args, SearchQuestion::Catalogue(question), &plan, &strategies, extent, out, output)
@@ -69,16 +77,17 @@ fn write_searched(
 ) -> Result<u64, Failure> {
     let comparison = Comparison::new(strategies, Assumptions::default());
     write_runs(
-        &args.corpus.runs(),
+        &args.corpus.classed(args.by.as_ref()).runs(),
         extent,
         out,
         output,
         |run: &Run| {
             let on = Extract::from_run(run, plan, Assumptions::default());
-            (on.kept().ok_or_else(|| run.header.run_id.clone()), comparison.rows_of(run).0)
+            let class = args.by.as_ref().and_then(|by| ByArg::by(Some(by)).label(run));
+            (on.kept().ok_or_else(|| run.header.run_id.clone()), class, comparison.rows_of(run).0)
         },
-        |part, (run, rows)| match run {
-            Ok(run) => part.searched_run(&run, &rows),
+        |part, (extract, class, rows)| match extract {
+            Ok(extract) => part.searched_run(&SearchedRun { extract, class }, &rows),
             Err(run) => Err(unfit(&run)),
         },
         |about, report| {
@@ -107,6 +116,10 @@ pub(in crate::cli) fn show_parts(
 ) -> Result<Exit, Failure> {
     match &search.question {
         SearchQuestion::Grid(question) => grid::show_parts(merge, question, format, out, output),
+        SearchQuestion::Classes { question, by } => {
+            let runs = studied(merge, question)?;
+            by::show(question, by, runs, search.labels, format == Format::Json, out, output)
+        }
         SearchQuestion::Catalogue(question) => {
             let shown = |words: &Words<'_>| show(words, format, output).map(|()| words.exit());
             with_answer(merge, question, search.labels, out, output, shown)?
@@ -122,9 +135,27 @@ pub(in crate::cli) fn answered_parts(
     output: &Output,
 ) -> Result<Answered, Failure> {
     match &search.question {
-        SearchQuestion::Grid(_) => Err(for_the_command_line()),
+        SearchQuestion::Grid(_) | SearchQuestion::Classes { .. } => Err(for_the_command_line()),
         SearchQuestion::Catalogue(question) => with_answer(merge, question, search.labels, out, output, values),
     }
+}
+
+/// The runs of the parts, each with its class.
+fn studied(merge: &Merge, question: &TuneQuestion) -> Result<Vec<(Option<Label>, StudyRun)>, Failure> {
+    let families = families(question);
+    let plan = Study::plan(&families);
+    let mut runs = Vec::new();
+    merge
+        .searched_runs(|_, run| {
+            let on = run.extract.restored(&plan, Assumptions::default())?;
+            runs.push((run.class, StudyRun::from_extract(&on, &families, &plan, question.kept())));
+            Some(())
+        })
+        .map_err(Failure::input)?;
+    if runs.is_empty() {
+        return Err(Failure::nothing("the parts hold no run", "search recordings that have some"));
+    }
+    Ok(runs)
 }
 
 /// Calls `take` with the answer, and writes the requested folder.
@@ -136,21 +167,9 @@ fn with_answer<T>(
     output: &Output,
     take: impl FnOnce(&Words<'_>) -> T,
 ) -> Result<T, Failure> {
-    let families = families(question);
-    let plan = Study::plan(&families);
-    let mut runs = Vec::new();
-    merge
-        .searched_runs(|_, kept| {
-            let on = kept.restored(&plan, Assumptions::default())?;
-            runs.push(StudyRun::from_extract(&on, &families, &plan, question.kept()));
-            Some(())
-        })
-        .map_err(Failure::input)?;
-    if runs.is_empty() {
-        return Err(Failure::nothing("the parts hold no run", "search recordings that have some"));
-    }
+    let runs = studied(merge, question)?.into_iter().map(|(_, run)| run).collect();
     let (rows, _) = merge.rows().map_err(Failure::input)?;
-    let recordings = Recordings { study: Study::new(runs, families), rows, labels };
+    let recordings = Recordings { study: Study::new(runs, families(question)), rows, labels };
     let answer = answer(question, &recordings);
     let words = Words { study: &recordings.study, answer: &answer, question };
     let taken = take(&words);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::check::{folders, read_part, unfit};
-use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS, STUDY, Search};
+use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS, STUDY, Search, SearchedRun};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
 };
@@ -17,7 +17,6 @@ use crate::explain::Story;
 use crate::report::Found;
 use crate::report::row_file::SavedRows;
 use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
-use crate::sweep::engine::KeptExtract;
 
 /// Parts that fit together, ready to be merged.
 #[derive(Debug)]
@@ -125,7 +124,7 @@ impl Merge {
 
     /// Calls `take` with what the search needs of each run, and its place among all that were read. Those of one task are
     /// in one part, in their order.
-    pub fn searched_runs(&self, mut take: impl FnMut(u64, KeptExtract) -> Option<()>) -> Result<(), Diagnostic> {
+    pub fn searched_runs(&self, mut take: impl FnMut(u64, SearchedRun) -> Option<()>) -> Result<(), Diagnostic> {
         let help = "make this part again with `tune --shard`";
         let mut offset = 0;
         for (folder, manifest) in &self.parts {

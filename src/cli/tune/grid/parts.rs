@@ -25,8 +25,8 @@ pub(in crate::cli::tune) fn show_parts(
     file.plan(&mut plan);
     let mut placed: Vec<(u64, Extract)> = Vec::new();
     merge
-        .searched_runs(|place, kept| {
-            placed.push((place, kept.restored(&plan, Assumptions::default())?));
+        .searched_runs(|place, run| {
+            placed.push((place, run.extract.restored(&plan, Assumptions::default())?));
             Some(())
         })
         .map_err(Failure::input)?;
