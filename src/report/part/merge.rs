@@ -126,8 +126,7 @@ impl Merge {
     /// in one part, in their order.
     pub fn searched_runs(&self, mut take: impl FnMut(u64, SearchedRun) -> Option<()>) -> Result<(), Diagnostic> {
         let help = "make this part again with `tune --shard`";
-        let mut offset = 0;
-        for (folder, manifest) in &self.parts {
+        for (offset, folder, manifest) in self.placed() {
             let path = folder.join(STUDY);
             let mut places = manifest.places.iter().map(|place| offset + place);
             let mut is_read = true;
@@ -138,11 +137,21 @@ impl Merge {
                 let at = Location::file(path.display().to_string());
                 return Err(Diagnostic::new(at, "not what this version searches", help));
             }
+        }
+        Ok(())
+    }
+
+    /// Folder and manifest of each part, behind the number of runs that are placed before all of its own.
+    fn placed(&self) -> Vec<(u64, &Path, &PartManifest)> {
+        let (mut placed, mut offset) = (Vec::new(), 0);
+        for (folder, manifest) in &self.parts {
+            placed.push((offset, folder.as_path(), manifest));
+            // With parts by task, every part has read the same runs.
             if manifest.division == Division::Files {
                 offset += manifest.runs_read;
             }
         }
-        Ok(())
+        placed
     }
 
     /// How many parts there are.
@@ -155,14 +164,10 @@ impl Merge {
     pub fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
         let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
         let mut open = Vec::new();
-        let mut offset = 0;
-        for (number, (folder, manifest)) in self.parts.iter().enumerate() {
+        for (number, (offset, folder, manifest)) in self.placed().into_iter().enumerate() {
             let part = OpenPart::open(folder, manifest, offset)?;
             next.extend(part.places.first().map(|place| Reverse((offset + place, number))));
             open.push(part);
-            if manifest.division == Division::Files {
-                offset += manifest.runs_read;
-            }
         }
         let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
         let mut runs: HashMap<Label, usize> = HashMap::new();
