@@ -90,8 +90,13 @@ fn look(value: &str, levels: usize, found: &mut BTreeSet<Part>) {
 /// The elements of an array.
 pub(crate) fn elements(array: &str) -> Vec<&str> {
     let mut elements = Vec::new();
-    json_text::array(array, |element| elements.push(trimmed(element)));
+    each_element(array, |element| elements.push(element));
     elements
+}
+
+/// Calls `each` with the elements of an array.
+pub(crate) fn each_element<'a>(array: &'a str, mut each: impl FnMut(&'a str)) {
+    json_text::array(array, |element| each(trimmed(element)));
 }
 
 const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "function"];

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::label::words::{OUTCOME, counts_things};
 use crate::record::looked_up;
 use crate::record::node::{Node, sound};
-use crate::record::parts::elements;
+use crate::record::parts::each_element;
 use crate::record::reading::Record;
 use crate::transcript::{Outcome, Run};
 pub(crate) use look::Look;
@@ -73,15 +73,24 @@ impl<'u> Listing<'u> {
             if value.starts_with('{') {
                 self.add_object(&Node::from_written(*value), &path, depth);
             } else if is_known && value.starts_with('[') {
-                for element in elements(value).into_iter().take(ELEMENTS).filter(|element| element.starts_with('{')) {
-                    self.add_object(&Node::from_written(element), &format!("{path}{EACH}"), depth);
-                }
+                self.add_elements(value, &format!("{path}{EACH}"), depth);
             } else if is_known {
                 self.known.insert(path);
             } else if self.fields.iter().all(|(known, _)| *known != path) {
                 self.fields.extend(Look::from_written(value).map(|look| (path, look)));
             }
         }
+    }
+
+    /// Adds the objects among the first elements of a list, which may be far longer.
+    fn add_elements(&mut self, list: &str, path: &str, depth: usize) {
+        let mut n = 0;
+        each_element(list, |element| {
+            n += 1;
+            if n <= ELEMENTS && element.starts_with('{') {
+                self.add_object(&Node::from_written(element), path, depth);
+            }
+        });
     }
 
     /// The fields that were not looked at, in a list in none of its elements.
