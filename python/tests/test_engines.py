@@ -169,16 +169,24 @@ def test_ray_part_that_kills_every_worker(ray_cluster: None, runs: Path, tmp_pat
     assert len(list((tmp_path / "out-parts").iterdir())) == SHARDS - 1 and not (tmp_path / "out").exists()
 
 
-def test_ray_search_with_a_worker_killed_once(ray_cluster: None, runs: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({"max_killed": 0.3, "today": "preset:openhands"}, {"certificate.json", "tune.csv"}),
+        ({"max_killed": 0.9, "signal": "steps", "limits": "5..60"}, {"tuned.toml", "summary.csv", "detector.svg"}),
+    ],
+)
+def test_ray_search_with_a_worker_killed_once(
+    ray_cluster: None, runs: Path, tmp_path: Path, asked: dict[str, object], expected: set[str]
+) -> None:
     import whenstop.ray
 
-    asked = {"max_killed": 0.3, "today": "preset:openhands"}
     whole = whenstop.tune(runs, out=tmp_path / "whole", **asked)
     flag = tmp_path / "killed"
     answer = whenstop.ray.tune(runs, tmp_path / "out", target_mb=0.001, make=Kill(5, flag), **asked)
     assert flag.exists() and (answer.verdict, answer.table, answer.certificate) == (whole.verdict, whole.table, whole.certificate)
     written = sorted(path.name for path in (tmp_path / "out").glob("[!.]*"))
-    assert "certificate.json" in written and "tune.csv" in written
+    assert expected <= set(written)
     for name in written:
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 

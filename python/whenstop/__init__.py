@@ -145,8 +145,8 @@ def tune(
         "today": paths(today),
         "no_presets": not presets,
         "lost_success_costs": lost_success_costs,
-        "signal": [signal] if isinstance(signal, str) else list(signal),
-        "limits": [limits] if isinstance(limits, str) else list(limits),
+        "signal": paths(signal),
+        "limits": paths(limits),
         "unit": unit,
         "out": out,
     }

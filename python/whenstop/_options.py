@@ -85,6 +85,10 @@ class Search(Reading, total=False):
     cross_fit: bool
     #: What you run today, for comparison.
     today: Paths
+    #: Signals whose limits are named, each with its ``limits``: the limit to ship is then found among these.
+    signal: Union[str, Iterable[str]]
+    #: What to try: ``"0.5..0.95"``, ``"10,20,30"``.
+    limits: Union[str, Iterable[str]]
     #: Also try the shipped rules of all frameworks, which takes most of the time.
     presets: bool
     #: What a lost success costs, in dollars; the certified limit worth most is then shipped.
@@ -92,7 +96,7 @@ class Search(Reading, total=False):
 
 
 def paths(given: Paths) -> list[str]:
-    """One path or several, as texts."""
+    """One or several, as texts: paths, or signals and their limits."""
     if isinstance(given, (str, os.PathLike)):
         given = [given]
     return [os.fspath(path) for path in given]

@@ -164,11 +164,6 @@ fn nothing_today(option: &str) -> Failure {
 }
 
 impl PromiseArgs {
-    /// What is promised, in one clause.
-    fn clause(&self) -> String {
-        promise(self.max_killed, self.confidence)
-    }
-
     /// What is tolerated where candidates are compared.
     fn appetite(&self) -> answers::Appetite {
         answers::Appetite { max_killed: self.max_killed, confidence: self.confidence, ..answers::Appetite::default() }
@@ -229,8 +224,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.walk_forward.is_some() {
         forward::refuse(args)?;
     } else if let (Some(out), None) = (&args.out, args.shard) {
-        refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(Failure::input)?;
-        Publication::refuse_foreign(out).map_err(Failure::input)?;
+        refuse_others(out)?;
     }
     if let Some(path) = &args.grid.file {
         return grid::run(args, path, output);
@@ -256,6 +250,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         None => show_pull_request(args, words, output),
     })?;
     Ok(exit)
+}
+
+/// Refuses a folder whose files are not of an earlier search or comparison.
+fn refuse_others(out: &Path) -> Result<(), Failure> {
+    refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(Failure::input)?;
+    Publication::refuse_foreign(out).map_err(Failure::input)
 }
 
 /// Refuses options that contradict each other.
@@ -345,9 +345,12 @@ fn for_the_command_line() -> Failure {
     Failure::usage(Diagnostic::new(Location::default(), what, help))
 }
 
-/// Writes one part of a search of the catalogue, for a program that embeds whenstop. Returns the number of its runs.
+/// Writes one part of a search, for a program that embeds whenstop. Returns the number of its runs.
 pub(super) fn write_part(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
     refuse_embedded(args)?;
+    if args.own.are_asked_for() {
+        return limits::write_part(args, extent, out, output);
+    }
     parts::write_part_of(args, extent, out, output)
 }
 

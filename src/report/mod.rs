@@ -32,7 +32,7 @@ pub use owned::{reads_it_too, refuse_foreign};
 pub use page::PlainPage;
 pub use part::{
     About, Division, Input, Merge, PART, PartManifest, PartWriter, Search, SearchQuestion, SearchedRun, Shard,
-    write_part,
+    Shippable, ShippableSettings, write_part,
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;

@@ -7,7 +7,7 @@
 mod check;
 mod merge;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub use merge::Merge;
 /// The file name of a part's manifest.
 pub const PART: &str = "part.json";
 /// Version of `part.json`.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const ROWS: &str = "rows.parquet";
 const FIRINGS: &str = "firings.parquet";
 /// What followed the stops, one JSON line per row.
@@ -121,6 +121,8 @@ pub struct PartManifest {
     pub records_calls: BTreeMap<String, bool>,
     /// What its runs imply for the certificates of tuned stacks.
     pub met: Vec<Met>,
+    /// The agents of its runs, as far as they are recorded.
+    pub agents: BTreeSet<String>,
     /// Number of runs read, in this part or not.
     pub runs_read: u64,
     /// Number of runs in this part.
@@ -163,6 +165,30 @@ pub enum SearchQuestion {
     },
     /// Of a grid of rules.
     Grid(GridQuestion),
+    /// Of stacks or settings of the user's own, which are compared.
+    Own(Vec<Shippable>),
+}
+
+/// A stack of the user's own, as it is written if it is the one to ship.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shippable {
+    /// Its name among those compared.
+    pub stack: String,
+    /// Its entry of a stack file, under the name `tuned`; `None` if only the file it comes from can define it.
+    pub entry: Option<String>,
+    /// What it sets, if it is settings of a framework.
+    pub settings: Option<ShippableSettings>,
+}
+
+/// Settings of a framework, as they are told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShippableSettings {
+    /// The framework.
+    pub framework: String,
+    /// Names and values, as the `set` of a stack file has them; empty for what is shipped by default.
+    pub set: String,
+    /// Whether `export` writes them as the framework reads them.
+    pub is_exported: bool,
 }
 
 /// One run of a part of a search.
@@ -244,7 +270,7 @@ impl PartWriter {
     }
 
     fn close(mut self, about: About) -> Result<(), Diagnostic> {
-        let About { shard, division, inputs, found, records_calls, met, comparison, told, search } = about;
+        let About { shard, division, inputs, found, records_calls, met, agents, comparison, told, search } = about;
         let failed = failed(&self.folder);
         self.followed.flush().map_err(&failed)?;
         self.study.flush().map_err(&failed)?;
@@ -263,6 +289,7 @@ impl PartWriter {
             found,
             records_calls,
             met,
+            agents,
             runs_read: self.runs_read,
             runs: self.places.len() as u64,
             rows: self.n_rows,
@@ -292,6 +319,8 @@ pub struct About {
     pub records_calls: BTreeMap<String, bool>,
     /// What the part's runs imply for the certificates of tuned stacks.
     pub met: Vec<Met>,
+    /// The agents of the part's runs, as far as they are recorded.
+    pub agents: BTreeSet<String>,
     /// How the merged comparison is to be reported, except for findings and certificates.
     pub comparison: Manifest,
     /// The stories that are kept.

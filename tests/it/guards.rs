@@ -234,6 +234,16 @@ fn a_number_is_tuned_by_its_limits_and_in_a_grid_and_read_from_the_cache() {
     std::fs::write(&file, format!("{}\n# changed\n", std::fs::read_to_string(&file).unwrap())).unwrap();
     tune(&["--grid", "grid.toml", "--cache", "cache"]);
     assert_eq!(n_runs(), 4 * once);
+    // Whoever puts parts together needs no guard.
+    let limits = ["--signal", "guard:mine.score", "--limits", "2..40", "--max-killed", "0.5"];
+    tune(&[&limits[..], &["--out", "whole"]].concat());
+    for (shard, part) in [("1/2", "parts/1"), ("2/2", "parts/2")] {
+        tune(&[&limits[..], &["--shard", shard, "--out", part]].concat());
+    }
+    whenstop(folder.path(), &["report", "parts", "--out", "merged"]);
+    let shipped = |from: &str| std::fs::read_to_string(folder.path().join(from).join("tuned.toml")).unwrap();
+    assert!(shipped("whole").contains("Its guard `mine` is"), "{}", shipped("whole"));
+    assert_eq!(shipped("merged"), shipped("whole"));
 }
 
 #[test]

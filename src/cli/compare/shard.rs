@@ -1,6 +1,7 @@
 //! `whenstop compare --shard`: computes one part of a comparison.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Args, CompareQuestion, Exit, refuse_unknown_baseline};
@@ -12,7 +13,9 @@ use crate::compare::{Evaluator, KeptStories, OfRun, Options};
 use crate::diagnostic::{Diagnostic, count};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
-use crate::report::{About, Division, Found, Input, Manifest, PartWriter, Shard, write_part};
+use crate::report::{
+    About, Division, Found, Input, Manifest, PartWriter, Search, SearchQuestion, Shard, Shippable, write_part,
+};
 use crate::transcript::Run;
 
 /// Which part of a comparison to compute.
@@ -42,15 +45,22 @@ impl Extent {
 /// What is asked of a part.
 pub(in crate::cli) struct Part<'a> {
     pub(in crate::cli) question: CompareQuestion<'a>,
-    pub(in crate::cli) stacks: LoadedStacks,
+    pub(in crate::cli) stacks: &'a LoadedStacks,
     pub(in crate::cli) unit: UnitOfRun,
     pub(in crate::cli) embed_text: EmbedText,
+    /// What is written for the one to ship, if that is asked.
+    pub(in crate::cli) shippable: Option<&'a [Shippable]>,
 }
 
 impl<'a> Part<'a> {
-    fn from_args(args: &'a Args, recordings: &RecordedRuns<'_>, output: &Output) -> Result<Self, Failure> {
-        let (stacks, question) = (args.stacks.load_some()?, args.question(recordings, output)?);
-        Ok(Self { question, stacks, unit: args.corpus.unit, embed_text: args.embed_text })
+    fn from_args(
+        args: &'a Args,
+        stacks: &'a LoadedStacks,
+        recordings: &RecordedRuns<'_>,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let question = args.question(recordings, output)?;
+        Ok(Self { question, stacks, unit: args.corpus.unit, embed_text: args.embed_text, shippable: None })
     }
 }
 
@@ -62,18 +72,7 @@ pub(super) fn run_shard(
     out: &Path,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    run_part(&Part::from_args(args, runs, output)?, runs, shard, out, output)
-}
-
-/// The same, whoever asks.
-pub(in crate::cli) fn run_part(
-    part: &Part<'_>,
-    runs: &RecordedRuns<'_>,
-    shard: Shard,
-    out: &Path,
-    output: &Output,
-) -> Result<Exit, Failure> {
-    let n_runs = write_part_of(part, runs, &Extent::of_tasks(shard), out, output)?;
+    let n_runs = write(args, runs, &Extent::of_tasks(shard), out, output)?;
     tell_part(shard, n_runs, out, output);
     Ok(Exit::Done)
 }
@@ -95,10 +94,12 @@ pub(in crate::cli) fn write(
     out: &Path,
     output: &Output,
 ) -> Result<u64, Failure> {
-    write_part_of(&Part::from_args(args, recordings, output)?, recordings, extent, out, output)
+    let stacks = args.stacks.load_some()?;
+    write_part_of(&Part::from_args(args, &stacks, recordings, output)?, recordings, extent, out, output)
 }
 
-fn write_part_of(
+/// Computes one part and writes it. Returns the number of its runs.
+pub(in crate::cli) fn write_part_of(
     of: &Part<'_>,
     recordings: &RecordedRuns<'_>,
     extent: &Extent,
@@ -119,8 +120,9 @@ fn write_part_of(
         refuse_unknown_baseline(name, evaluator.stacks())?;
     }
     // Runs are put into the part and the part is described by turns.
-    let met = RefCell::new(evaluator.met());
-    let put = |part: &mut PartWriter, mut run: OfRun| {
+    let (met, agents) = (RefCell::new(evaluator.met()), RefCell::new(BTreeSet::new()));
+    let put = |part: &mut PartWriter, (mut run, agent): (OfRun, Option<String>)| {
+        agents.borrow_mut().extend(agent);
         met.borrow_mut().iter_mut().zip(run.outside.drain(..)).for_each(|(met, outside)| met.take(outside));
         evaluator.keep_story(&mut run);
         part.run(&run)
@@ -130,9 +132,9 @@ fn write_part_of(
         extent,
         out,
         output,
-        |run| evaluator.evaluate(run),
+        |run| (evaluator.evaluate(run), run.header.agent.clone()),
         put,
-        |about, _| {
+        |about, report| {
             tell_troubles(&stacks.strategies, recordings.is_strict(), output)?;
             about.comparison = Manifest {
                 rows: Some(0),
@@ -143,6 +145,11 @@ fn write_part_of(
                 about.found = std::mem::take(&mut about.found).without_values();
             }
             about.met = met.take();
+            about.agents = agents.take();
+            if let Some(shippable) = of.shippable {
+                let question = SearchQuestion::Own(shippable.to_vec());
+                about.search = Some(Search { question, labels: report.label_draw });
+            }
             about.told = evaluator.take_stories();
             Ok(())
         },
@@ -194,6 +201,7 @@ pub(in crate::cli) fn write_runs<T: Send>(
                 found: Found::from_report(&report),
                 records_calls: report.records_calls.clone(),
                 met: Vec::new(),
+                agents: BTreeSet::new(),
                 comparison: Manifest::new(Vec::new()),
                 told: KeptStories::new(Texts::None),
                 search: None,

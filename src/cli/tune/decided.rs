@@ -1,50 +1,84 @@
 //! Stacks and settings of the user's own: which of them to ship, decided as `compare` decides it. They can be compared in
 //! parts, as `compare` does it.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::Path;
 
+use super::files::{TUNED, grounds_text};
 use super::{Answered, Args, limits, nothing_today};
-use crate::aggregate::{Detector, Summary};
+use crate::aggregate::{Count, Detector, Label, RowView, Rows, Summary};
 use crate::answers::words;
 use crate::cli::Exit;
-use crate::cli::compare::shard::{Part, run_part};
-use crate::cli::compare::{self, CompareQuestion, Published};
+use crate::cli::compare::shard::{Extent, Part, tell_part, write_part_of};
+use crate::cli::compare::{self, CompareQuestion};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::{Format, Output};
 use crate::compare::Keeps;
+use crate::diagnostic::one_line;
 use crate::report::figure::{DetectorFigure, save};
-use crate::report::{FolderFormat, Publication, write_atomically};
+use crate::report::{FolderFormat, Merge, Publication, Shippable, write_atomically};
+use crate::stack::Grounds;
+use crate::tune::promise;
 use crate::verdict::Assumptions;
 
-/// What comes of the one to ship.
-pub(super) struct ToShip {
-    /// The text of `tuned.toml`.
-    pub(super) file: Option<String>,
-    /// What to do with it.
-    pub(super) note: Option<String>,
+/// Stacks of the user's own, and how each is written if it is the one to ship.
+pub(super) struct OwnStacks {
+    pub(super) stacks: LoadedStacks,
+    pub(super) shippable: Vec<Shippable>,
+    /// The one that runs today.
+    pub(super) today: Option<String>,
+}
+
+impl OwnStacks {
+    fn question<'a>(&'a self, args: &'a Args) -> CompareQuestion<'a> {
+        CompareQuestion {
+            appetite: args.promise.appetite(),
+            failure_rate: None,
+            baseline: self.today.as_deref(),
+            keeps: Keeps::default(),
+            assumptions: Assumptions::default(),
+            split: &args.own.split,
+            errors: args.own.label_errors(),
+            proxies: args.corpus.reading.outcome_from.as_ref().map(ToString::to_string),
+            texts: args.out.as_ref().map(|_| args.embed_text.texts()),
+            made: None,
+        }
+    }
 }
 
 /// What was compared, and what comes of it.
-struct Decided<'p> {
+pub(super) struct Decided<'p> {
     publication: &'p Publication,
     summaries: Vec<Summary>,
-    to_ship: Option<ToShip>,
+    /// The text of `tuned.toml`.
+    file: Option<String>,
+    /// What to do with it.
+    note: Option<String>,
     detectors: Vec<Detector>,
 }
 
 impl<'p> Decided<'p> {
-    fn new(published: &'p Published, ship: impl Fn(&Summary, &Published) -> ToShip) -> Self {
-        let publication = &published.publication;
+    /// `agents`: those of the runs. `out`: the folder that is written.
+    fn new(
+        publication: &'p Publication,
+        agents: &BTreeSet<String>,
+        shippable: &[Shippable],
+        out: Option<&Path>,
+    ) -> Self {
         let summaries = publication.summaries();
-        let to_ship = publication.first(&summaries).ship().map(|summary| ship(summary, published));
+        let (mut file, mut note) = (None, None);
+        if let Some(summary) = publication.first(&summaries).ship()
+            && let Some(shipped) = shippable.iter().find(|shippable| *shippable.stack == *summary.stack)
+        {
+            let appetite = publication.manifest().appetite;
+            let promise = promise(appetite.max_killed, appetite.confidence);
+            file = tuned_file(shipped, promise, summary, publication.rows(), agents);
+            note = settings_note(shipped, out);
+        }
         let detectors = limits::detectors(publication, &summaries);
-        Self { publication, summaries, to_ship, detectors }
-    }
-
-    /// The text of `tuned.toml`.
-    fn file(&self) -> Option<&str> {
-        self.to_ship.as_ref()?.file.as_deref()
+        Self { publication, summaries, file, note, detectors }
     }
 
     fn write(&self, out: &Path, output: &Output) -> Result<(), Failure> {
@@ -58,7 +92,7 @@ impl<'p> Decided<'p> {
             subtitle: self.publication.headline_words(),
         };
         let write_own = |folder: &Path| {
-            if let Some(text) = self.file() {
+            if let Some(text) = &self.file {
                 write_atomically(&folder.join("tuned.toml"), |file| file.write_all(text.as_bytes()))?;
             }
             if !figure.detectors.is_empty() {
@@ -75,87 +109,140 @@ impl<'p> Decided<'p> {
         if format == Format::Table {
             limits::show_detectors(&self.detectors, self.publication, &self.summaries, output)?;
         }
-        if let Some(note) = self.to_ship.as_ref().and_then(|to_ship| to_ship.note.as_ref()) {
+        if let Some(note) = &self.note {
             output.note(note);
         }
         Ok(())
     }
 
-    /// The answer as values.
-    fn values(&self) -> Answered {
+    /// Writes the folder, if one is asked for, and shows the answer.
+    pub(super) fn answer(&self, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
+        if let Some(out) = out {
+            self.write(out, output)?;
+        }
+        self.show(format, output)?;
+        if let Some(out) = out {
+            output.wrote_page(out);
+        }
+        let is_shipped = self.publication.first(&self.summaries).ship().is_some();
+        Ok(if is_shipped { Exit::Done } else { Exit::GateFailed })
+    }
+
+    /// The same as values.
+    pub(super) fn answered(&self, out: Option<&Path>, output: &Output) -> Result<Answered, Failure> {
+        if let Some(out) = out {
+            self.write(out, output)?;
+        }
         let answer = self.publication.answer(&self.summaries);
         let mut notes = words::notes(&answer.notes);
-        notes.extend(self.to_ship.as_ref().and_then(|to_ship| to_ship.note.clone()));
-        Answered {
+        notes.extend(self.note.clone());
+        Ok(Answered {
             verdict: words::verdict(&answer.verdict),
             recordings: words::headline(answer.headline.as_ref()),
             table: answer.table.unwrap_or_default(),
             strata: None,
             detectors: limits::detector_table(&self.detectors, self.publication, &self.summaries),
             notes,
-            stack: self.file().map(str::to_owned),
+            stack: self.file.clone(),
             certificate: compare::json(self.publication, &self.summaries),
-        }
+        })
     }
 }
 
-fn question<'a>(args: &'a Args, today: Option<&'a str>) -> CompareQuestion<'a> {
-    CompareQuestion {
-        appetite: args.promise.appetite(),
-        failure_rate: None,
-        baseline: today,
-        keeps: Keeps::default(),
-        assumptions: Assumptions::default(),
-        split: &args.own.split,
-        errors: args.own.label_errors(),
-        proxies: args.corpus.reading.outcome_from.as_ref().map(ToString::to_string),
-        texts: args.out.as_ref().map(|_| args.embed_text.texts()),
-        made: None,
+/// The stack to ship as a file, with the grounds on which it was chosen: what is promised, and what it does to the runs
+/// that these rows are of.
+pub(super) fn tuned_file(
+    shipped: &Shippable,
+    promise: String,
+    summary: &Summary,
+    rows: &Rows,
+    agents: &BTreeSet<String>,
+) -> Option<String> {
+    let head = format!("# Made by `whenstop tune` from {} runs: {}\n", summary.runs, one_line(&shipped.stack));
+    let mut text = head + shipped.entry.as_ref()?;
+    // The rules of a framework are its own: no certificate of ours stands beside them.
+    if shipped.settings.is_none() {
+        let models: BTreeSet<&Label> = rows.iter().filter_map(RowView::model).collect();
+        text += &grounds_text(Grounds {
+            promise,
+            models: models.into_iter().map(ToString::to_string).collect(),
+            agents: agents.iter().cloned().collect(),
+            runs: u32::try_from(summary.runs).unwrap_or(u32::MAX),
+            stopped: summary.counted(Count::Stops) as f64 / summary.runs.max(1) as f64,
+            ranges: Vec::new(),
+        });
     }
+    Some(text)
 }
 
-/// Compares `stacks`, shows them, and writes the one to ship, which `ship` words. `today` is the one that runs today.
-pub(super) fn decide(
-    args: &Args,
-    stacks: LoadedStacks,
-    today: Option<&str>,
-    output: &Output,
-    ship: impl Fn(&Summary, &Published) -> ToShip,
-) -> Result<Exit, Failure> {
+/// What to do with settings of a framework; nothing if they are those it ships.
+fn settings_note(shipped: &Shippable, out: Option<&Path>) -> Option<String> {
+    let settings = shipped.settings.as_ref().filter(|settings| !settings.set.is_empty())?;
+    let mut note = format!("set {} in {}", settings.set, settings.framework);
+    if let Some(out) = out.filter(|_| settings.is_exported) {
+        let file = out.join(format!("{TUNED}.toml"));
+        let _ = write!(
+            note,
+            "; `whenstop export {} --to {}` writes it as it is read there",
+            file.display(),
+            settings.framework
+        );
+    }
+    Some(note)
+}
+
+/// Compares the stacks, shows them, and writes the one to ship.
+pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<Exit, Failure> {
     let format = args.format.of_table().ok_or_else(|| nothing_today(args.asked_with()))?;
-    let question = question(args, today);
-    let runs = args.corpus.runs().with_told_limits();
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        let part = Part { question, stacks, unit: args.corpus.unit, embed_text: args.embed_text };
-        return run_part(&part, &runs, shard, out, output);
+        let n_runs = write_part(args, own, &Extent::of_tasks(shard), out, output)?;
+        tell_part(shard, n_runs, out, output);
+        return Ok(Exit::Done);
     }
-    let published = compare::published(&question, &runs, &stacks, output)?;
+    let runs = args.corpus.runs().with_told_limits();
+    let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
     if let Some(by) = args.walk_forward {
         return super::forward::run_compared(args, by, &published, output);
     }
-    let decided = Decided::new(&published, ship);
-    if let Some(out) = &args.out {
-        decided.write(out, output)?;
-    }
-    decided.show(format, output)?;
-    if let Some(out) = &args.out {
-        output.wrote_page(out);
-    }
-    Ok(if decided.to_ship.is_some() { Exit::Done } else { Exit::GateFailed })
+    let decided = Decided::new(&published.publication, &published.agents, &own.shippable, args.out());
+    decided.answer(format, args.out(), output)
+}
+
+/// Computes one part of the comparison and writes it. Returns the number of its runs.
+pub(super) fn write_part(
+    args: &Args,
+    own: &OwnStacks,
+    extent: &Extent,
+    out: &Path,
+    output: &Output,
+) -> Result<u64, Failure> {
+    let part = Part {
+        question: own.question(args),
+        stacks: &own.stacks,
+        unit: args.corpus.unit,
+        embed_text: args.embed_text,
+        shippable: Some(&own.shippable),
+    };
+    write_part_of(&part, &args.corpus.runs().with_told_limits(), extent, out, output)
 }
 
 /// The same as values, for a program that embeds whenstop.
-pub(super) fn answered(
-    args: &Args,
-    stacks: &LoadedStacks,
-    output: &Output,
-    ship: impl Fn(&Summary, &Published) -> ToShip,
-) -> Result<Answered, Failure> {
+pub(super) fn answered(args: &Args, own: &OwnStacks, output: &Output) -> Result<Answered, Failure> {
     let runs = args.corpus.runs().with_told_limits();
-    let published = compare::published(&question(args, None), &runs, stacks, output)?;
-    let decided = Decided::new(&published, ship);
-    if let Some(out) = &args.out {
-        decided.write(out, output)?;
-    }
-    Ok(decided.values())
+    let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
+    Decided::new(&published.publication, &published.agents, &own.shippable, args.out()).answered(args.out(), output)
+}
+
+/// Calls `take` with what comes of the comparison whose parts these are.
+pub(super) fn from_parts<T>(
+    merge: &Merge,
+    shippable: &[Shippable],
+    out: Option<&Path>,
+    take: impl FnOnce(&Decided<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Some((evidence, manifest)) = merge.evidence().map_err(Failure::input)? else {
+        return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
+    };
+    let publication = Publication::new(evidence, manifest);
+    take(&Decided::new(&publication, &merge.agents(), shippable, out))
 }

@@ -13,7 +13,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::limits::tuned_file;
+use super::decided::tuned_file;
+use super::limits::shippable;
 use super::parts::write_grid;
 use super::{Args, Exit, Failure, Output, nothing_today, promise, settings, told};
 use crate::aggregate::{
@@ -432,11 +433,10 @@ impl Sweep<'_> {
         let ship = judged.answer.ship.as_deref()?;
         let (find, summary) =
             walked.finds.iter().zip(&judged.summaries).find(|(_, summary)| &*summary.stack == ship)?;
-        let agents: BTreeSet<&str> =
-            self.recordings.reported().iter().filter_map(|on| on.shared().facts().agent()).collect();
-        let agents = agents.into_iter().map(str::to_owned).collect();
+        let facts = self.recordings.reported().iter().map(|on| on.shared().facts());
+        let agents: BTreeSet<String> = facts.filter_map(|facts| facts.agent().map(str::to_owned)).collect();
         let promise = promise(self.question.max_killed, self.question.confidence);
-        tuned_file(promise, &self.grid.stack(find.index), summary, &judged.rows, agents)
+        tuned_file(&shippable(&self.grid.stack(find.index)), promise, summary, &judged.rows, &agents)
     }
 
     /// All kept stacks as a stack file, the chosen one first.

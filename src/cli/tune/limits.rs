@@ -1,24 +1,23 @@
 //! `whenstop tune --signal … --limits …`: which of the user's own limits to ship, decided as `compare` decides it.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::decided::{self, ToShip, decide};
-use super::files::{TUNED, grounds_text};
+use super::decided::{self, OwnStacks, decide};
+use super::files::TUNED;
 use super::{Answered, Args};
-use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by_stack};
+use crate::aggregate::{Count, Detector, Group, Summary, by_stack};
 use crate::answers::tables::{self, Table};
 use crate::cli::Exit;
-use crate::cli::compare::Published;
+use crate::cli::compare::shard::Extent;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
 use crate::cli::output::{Format, Output};
 use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
 use crate::export::stack_file;
-use crate::report::Publication;
-use crate::stack::{Entry, Grounds, Guards, Stack, StackFile};
+use crate::report::{Publication, Shippable};
+use crate::stack::{Entry, Guards, Stack, StackFile};
 use crate::stats::labels::ErrorRates;
 use crate::sweep::{Axis, limits, stacks_of};
 use crate::words::grouped;
@@ -145,30 +144,34 @@ impl LimitArgs {
 
 /// Compares the limits, and writes the one to ship.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let stacks = stacks(args)?;
-    decide(args, LoadedStacks::from_stacks(&stacks), None, output, |summary, published| {
-        to_ship(args.promise.clause(), &stacks, summary, published)
-    })
+    decide(args, &own(args)?, output)
+}
+
+/// Computes one part of the comparison of the limits and writes it. Returns the number of its runs.
+pub(super) fn write_part(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+    decided::write_part(args, &own(args)?, extent, out, output)
 }
 
 /// The same as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    let stacks = stacks(args)?;
-    decided::answered(args, &LoadedStacks::from_stacks(&stacks), output, |summary, published| {
-        to_ship(args.promise.clause(), &stacks, summary, published)
-    })
+    decided::answered(args, &own(args)?, output)
 }
 
-fn stacks(args: &Args) -> Result<Vec<Arc<Stack>>, Failure> {
+fn own(args: &Args) -> Result<OwnStacks, Failure> {
     args.grid.refuse_walk("limits")?;
-    Ok(args.own.limits.stacks(&args.guards.numbers()?)?.into_iter().map(Arc::new).collect())
+    let stacks = args.own.limits.stacks(&args.guards.numbers()?)?;
+    let shippable = stacks.iter().map(shippable).collect();
+    let stacks: Vec<Arc<Stack>> = stacks.into_iter().map(Arc::new).collect();
+    Ok(OwnStacks { stacks: LoadedStacks::from_stacks(&stacks), shippable, today: None })
 }
 
-/// The file of the stack to ship, which is one of `stacks`, with what is promised of it.
-pub(super) fn to_ship(promise: String, stacks: &[Arc<Stack>], summary: &Summary, published: &Published) -> ToShip {
-    let (rows, agents) = (published.publication.rows(), published.agents.iter().cloned().collect::<Vec<_>>());
-    let stack = stacks.iter().find(|stack| *stack.name == *summary.stack);
-    ToShip { file: stack.and_then(|stack| tuned_file(promise, stack, summary, rows, agents)), note: None }
+/// How a stack of rules is written if it is the one to ship.
+pub(super) fn shippable(stack: &Stack) -> Shippable {
+    let tuned = Stack { name: TUNED.to_owned(), ..stack.clone() };
+    let mut guards: Vec<String> = tuned.numbers().iter().filter_map(NumberOf::strategy).map(guard_comment).collect();
+    guards.dedup();
+    let entry = stack_file(&tuned).map(|entry| format!("{}\n{entry}", guards.concat()));
+    Shippable { stack: stack.name.clone(), entry, settings: None }
 }
 
 /// The program that a stack reads, which its file does not start.
@@ -218,36 +221,4 @@ pub(super) fn detector_table(
         shown.extend(detector.map(|detector| (detector, *summary)));
     }
     (!shown.is_empty()).then(|| tables::detectors(&shown, publication.unit()))
-}
-
-/// The stack to ship as a file, with the grounds on which it was chosen: what is promised, and what it does to the runs
-/// that these rows are of.
-pub(super) fn tuned_file(
-    promise: String,
-    stack: &Stack,
-    summary: &Summary,
-    rows: &Rows,
-    agents: Vec<String>,
-) -> Option<String> {
-    let models: BTreeSet<&Label> = rows.iter().filter_map(RowView::model).collect();
-    let stopped = summary.counted(Count::Stops) as f64 / summary.runs.max(1) as f64;
-    let grounds = Grounds {
-        promise,
-        models: models.into_iter().map(ToString::to_string).collect(),
-        agents,
-        runs: u32::try_from(summary.runs).unwrap_or(u32::MAX),
-        stopped,
-        ranges: Vec::new(),
-    };
-    let tuned = Stack { name: TUNED.to_owned(), ..stack.clone() };
-    let mut guards: Vec<String> = tuned.numbers().iter().filter_map(NumberOf::strategy).map(guard_comment).collect();
-    guards.dedup();
-    Some(format!(
-        "# Made by `whenstop tune` from {} runs: {}\n{}\n{}{}",
-        summary.runs,
-        one_line(&stack.name),
-        guards.concat(),
-        stack_file(&tuned)?,
-        grounds_text(grounds)
-    ))
 }

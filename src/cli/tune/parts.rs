@@ -6,7 +6,7 @@ use std::path::Path;
 use super::answer::{Recordings, answer};
 use super::files::write_answer;
 use super::words::Words;
-use super::{Answered, Args, asked, by, families, for_the_command_line, grid, show, values};
+use super::{Answered, Args, asked, by, decided, families, for_the_command_line, grid, refuse_others, show, values};
 use crate::aggregate::Label;
 use crate::catalog::Strategies;
 use crate::cli::Exit;
@@ -114,8 +114,12 @@ pub(in crate::cli) fn show_parts(
     out: Option<&Path>,
     output: &Output,
 ) -> Result<Exit, Failure> {
+    out.map_or(Ok(()), refuse_others)?;
     match &search.question {
         SearchQuestion::Grid(question) => grid::show_parts(merge, question, format, out, output),
+        SearchQuestion::Own(shippable) => {
+            decided::from_parts(merge, shippable, out, |decided| decided.answer(format, out, output))
+        }
         SearchQuestion::Classes { question, by } => {
             let runs = studied(merge, question)?;
             by::show(question, by, runs, search.labels, format == Format::Json, out, output)
@@ -134,8 +138,12 @@ pub(in crate::cli) fn answered_parts(
     out: Option<&Path>,
     output: &Output,
 ) -> Result<Answered, Failure> {
+    out.map_or(Ok(()), refuse_others)?;
     match &search.question {
         SearchQuestion::Grid(_) | SearchQuestion::Classes { .. } => Err(for_the_command_line()),
+        SearchQuestion::Own(shippable) => {
+            decided::from_parts(merge, shippable, out, |decided| decided.answered(out, output))
+        }
         SearchQuestion::Catalogue(question) => with_answer(merge, question, search.labels, out, output, values),
     }
 }

@@ -1,14 +1,12 @@
 //! `whenstop tune --of preset:NAME`, and grids of a framework's settings: which of its own settings to ship, decided as
 //! `compare` decides it.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::Args;
-use super::decided::{ToShip, decide};
-use crate::aggregate::Summary;
+use super::decided::{OwnStacks, decide};
 use crate::catalog::{self, Strategies};
 use crate::cli::Exit;
 use crate::cli::export::has_snippet;
@@ -16,8 +14,9 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::Output;
 use crate::decision::Strategy;
-use crate::diagnostic::{Diagnostic, Location, one_line};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::{Framework, Parameter, Settings};
+use crate::report::{Shippable, ShippableSettings};
 use crate::stack::Use;
 use crate::sweep::{GridFile, SettingsAxis, shown};
 
@@ -151,23 +150,19 @@ fn changes(framework: &Framework, parameter: &Parameter, default: &Use) -> Vec<U
 /// Compares the settings, and writes those to ship.
 fn answered(args: &Args, tried: Tried, today: Option<&str>, output: &Output) -> Result<Exit, Failure> {
     let Tried { used, strategies } = tried;
-    decide(args, LoadedStacks::without_files(strategies), today, output, |summary, _| {
-        let Some(used) = used.iter().find(|used| *used.name == *summary.stack) else {
-            return ToShip { file: None, note: None };
-        };
-        let mut note = format!("set {} in {}", settings_line(used), used.system);
-        if let Some(out) = args.out.as_ref().filter(|_| has_snippet(used)) {
-            let file = out.join(format!("{}.toml", super::files::TUNED));
-            let _ = write!(
-                note,
-                "; `whenstop export {} --to {}` writes it as it is read there",
-                file.display(),
-                used.system
-            );
-        }
-        let note = (!used.set.is_empty()).then_some(note);
-        ToShip { file: Some(stack_file(used, summary)), note }
-    })
+    let own = OwnStacks {
+        stacks: LoadedStacks::without_files(strategies),
+        shippable: used.iter().map(shippable).collect(),
+        today: today.map(str::to_owned),
+    };
+    decide(args, &own, output)
+}
+
+/// How settings are written if they are the ones to ship.
+fn shippable(used: &Use) -> Shippable {
+    let settings =
+        ShippableSettings { framework: used.system.clone(), set: settings_line(used), is_exported: has_snippet(used) };
+    Shippable { stack: used.name.clone(), entry: Some(entry(used)), settings: Some(settings) }
 }
 
 /// The settings as `set` has them.
@@ -182,14 +177,12 @@ fn written(value: &Value) -> String {
     toml::Value::try_from(value).map_or_else(|_| "\"none\"".to_owned(), |value| value.to_string())
 }
 
-/// The settings to ship as a stack file.
-fn stack_file(used: &Use, summary: &Summary) -> String {
+/// The settings as an entry of a stack file.
+fn entry(used: &Use) -> String {
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
     let profile = used.profile.as_deref().map_or_else(String::new, |profile| format!("profile = {}\n", text(profile)));
     format!(
-        "# Made by `whenstop tune` from {} runs: {}\n\n[[stack]]\nname = \"{}\"\nuse = {}\n{profile}set = {{ {} }}\n",
-        summary.runs,
-        one_line(&used.name),
+        "\n[[stack]]\nname = \"{}\"\nuse = {}\n{profile}set = {{ {} }}\n",
         super::files::TUNED,
         text(&used.system),
         settings_line(used),

@@ -2,8 +2,8 @@
 //! walked: its stacks are compared as `compare` does it.
 
 use super::Args;
-use super::decided::decide;
-use super::limits::to_ship;
+use super::decided::{OwnStacks, decide};
+use super::limits::shippable;
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
@@ -26,8 +26,8 @@ pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }
     let stacks = stacks_of(&grid, args)?;
-    let own = stacks.own_stacks();
-    decide(args, stacks, None, output, |summary, published| to_ship(args.promise.clause(), &own, summary, published))
+    let shippable = stacks.own_stacks().iter().map(|stack| shippable(stack)).collect();
+    decide(args, &OwnStacks { stacks, shippable, today: None }, output)
 }
 
 /// The stacks of the grid, read as from a stack file.

@@ -1,7 +1,7 @@
 //! Merges parts into one comparison.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,11 @@ impl Merge {
             }
         }
         found
+    }
+
+    /// The agents of the runs, as far as they are recorded.
+    pub fn agents(&self) -> BTreeSet<String> {
+        self.parts.iter().flat_map(|(_, manifest)| manifest.agents.iter().cloned()).collect()
     }
 
     /// One sentence per tuned stack whose certificate does not hold for the whole, with the reason.
