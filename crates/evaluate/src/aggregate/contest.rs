@@ -14,7 +14,7 @@ use super::{Group, LEVEL, LostSuccess, Over, RunEffect, TaskSums, Unit, correcte
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::gaffke::{Surpluses, is_bound, upper_bound};
 use crate::stats::labels::ErrorRates;
-use crate::stats::{ClusterSums, CostSums, cost_estimate, error_at};
+use crate::stats::{ClusterSums, CostSums, error_at, worth_at_cost};
 
 /// What a contest is judged by.
 #[derive(Clone, Copy, Debug)]
@@ -305,7 +305,7 @@ fn is_equal(a: &Group<'_>, b: &Group<'_>, unit: Unit, price: Option<LostSuccess>
         return is_open(&free_ratio_estimate(&worths, LEVEL), 0.0);
     }
     costs.retain(|task| task.n > 0);
-    is_open(&cost_estimate(&costs, LEVEL), 1.0)
+    is_open(&worth_at_cost(&costs, LEVEL), 0.0)
 }
 
 fn most_spent(effect: &RunEffect) -> Option<f64> {

@@ -1,16 +1,17 @@
 //! The cost of a success with a strategy relative to without it: a ratio of two ratios over the same tasks.
 
 use super::cluster::{ClusterSums, Spread, spread};
-use super::distribution::{normal_cdf, normal_two_sided, t_quantile};
-use super::estimate::{Estimate, Method, MinimumData, Warning, few_carry, interval_of};
+use super::distribution::{normal_cdf, normal_two_sided};
+use super::estimate::{Estimate, Method, MinimumData, Warning, few_carry, free_ratio_estimate, interval_of};
 use super::interval::Interval;
-use super::residual::{ResidualPart, Residuals};
 use super::seldom::Carried;
 
 /// Standard normal quantiles are capped here (p = 1e-15).
 const FARTHEST: f64 = 8.0;
 /// Halvings of the range of quantiles in which a p-value is looked for: it is then known to six digits.
 const HALVINGS: usize = 24;
+/// With so many tasks that lose successes, half of the correlation that is seen in them counts.
+const TASKS_TO_CORRELATE: f64 = 4.0;
 
 /// What one task contributes: spent and successes, with the strategy and without.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,15 +51,11 @@ impl CostSums {
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: &Self) -> Self {
-        self.with(other, 1.0)
-    }
-
-    fn with(self, other: &Self, sign: f64) -> Self {
         Self {
-            spent_with: self.spent_with + sign * other.spent_with,
-            successes_with: self.successes_with + sign * other.successes_with,
-            spent_without: self.spent_without + sign * other.spent_without,
-            successes_without: self.successes_without + sign * other.successes_without,
+            spent_with: self.spent_with + other.spent_with,
+            successes_with: self.successes_with + other.successes_with,
+            spent_without: self.spent_without + other.spent_without,
+            successes_without: self.successes_without + other.successes_without,
             n: self.n + other.n,
         }
     }
@@ -68,16 +65,6 @@ impl CostSums {
         let Self { spent_with, successes_with, spent_without, successes_without, .. } = *self;
         let is_defined = [spent_with, successes_with, spent_without, successes_without].iter().all(|part| *part > 0.0);
         is_defined.then(|| spent_with / successes_with / (spent_without / successes_without))
-    }
-
-    /// Logarithm of (spent with / successes with) over (spent without / successes without); `None` if any of them is
-    /// not positive.
-    fn log_ratio(&self) -> Option<f64> {
-        let parts = [self.spent_with, self.successes_with, self.spent_without, self.successes_without];
-        parts.iter().all(|part| *part > 0.0).then(|| {
-            let [spent, kept, recorded, all] = parts.map(f64::ln);
-            spent - kept - recorded + all
-        })
     }
 
     /// What is not spent, of what is spent without it.
@@ -101,97 +88,58 @@ impl CostSums {
     }
 }
 
-/// What an interval of the ratio is made from.
+/// What an interval of the ratio is made from: of the two shares that it is a ratio of, what is spent and what is kept.
 struct CostParts {
-    /// The logarithm of the ratio.
-    value: f64,
-    /// Its spread: for each task, the change of the whole when the task is left out.
-    residuals: Residuals,
     unspent: Spread,
     lost: Spread,
     /// Whether few tasks, if any, lose a success.
     lost_by_few: bool,
+    /// How far what is spent and what is kept fall together over tasks, in [0, 1].
+    correlation: f64,
 }
 
 impl CostParts {
-    /// `None` if one task holds the only success: the ratio without it is undefined, and so is the spread.
+    /// `None` if nothing was spent or nothing was a success.
     fn from_tasks(tasks: &[CostSums], total: &CostSums) -> Option<Self> {
-        let value = total.log_ratio()?;
-        let part = |task: &CostSums| {
-            let shares = [
-                task.spent_with / total.spent_with,
-                task.successes_with / total.successes_with,
-                task.spent_without / total.spent_without,
-                task.successes_without / total.successes_without,
-            ];
-            let [spent, kept, recorded, all] = shares;
-            Some(ResidualPart {
-                residual: spent - kept - recorded + all,
-                left_out: value - total.with(task, -1.0).log_ratio()?,
-                share: 0.25 * shares.iter().sum::<f64>(),
-            })
-        };
-        let parts = tasks.iter().map(part).collect::<Option<Vec<ResidualPart>>>()?;
-        let clusters = tasks.len() as u64;
         let of = |part: fn(&CostSums) -> ClusterSums| spread(&tasks.iter().map(part).collect::<Vec<_>>());
         let lost = tasks.iter().map(|task| task.lost().numerator / total.successes_without);
         Some(Self {
-            value,
-            residuals: Residuals::of_parts(&parts, clusters),
             unspent: of(CostSums::saved)?,
-            lost_by_few: Carried::by_few(lost, clusters).is_some(),
+            lost_by_few: Carried::by_few(lost, tasks.len() as u64).is_some(),
             lost: of(CostSums::lost)?,
+            correlation: correlation(tasks, total),
         })
     }
 
-    /// How much wider the interval is where few tasks carry what is not spent: the spread is known no better than from
-    /// those tasks.
-    fn factor(&self, level: f64) -> f64 {
-        let Some(carried) = self.unspent.carried else { return 1.0 };
-        let quantile = |degrees_of_freedom: f64| t_quantile(0.5 + 0.5 * level, degrees_of_freedom);
-        let all = (self.residuals.clusters as f64 - 1.0).max(1.0);
-        quantile((carried.tasks() - 1.0).clamp(1.0, all)) / quantile(all)
+    /// How far either end is from the ratio, on the logarithm: what is spent and what is kept both move it. `None` without an
+    /// interval of either.
+    fn reach(&self, level: f64) -> Option<(f64, f64)> {
+        let spent = left_of(&self.unspent, level)?;
+        let (fewer_kept, more_kept) = left_of(&self.lost, level)?;
+        let fewer_kept = if self.lost_by_few { left_of(&self.lost, one_sided(level))?.0 } else { fewer_kept };
+        Some((self.both(spent.0, more_kept), self.both(spent.1, fewer_kept)))
     }
 
-    /// How much dearer a success may be for kills alone, on the logarithm, where too few are seen to tell their spread.
-    fn unseen(&self, level: f64) -> f64 {
-        let interval = interval_of(&self.lost, self.lost.kind, level).1.filter(|_| self.lost_by_few);
-        interval.map_or(0.0, |lost| (1.0 - self.lost.ratio).ln() - (1.0 - lost.high).max(0.0).ln())
+    /// Two distances put together.
+    fn both(&self, spent: f64, kept: f64) -> f64 {
+        if spent.is_finite() && kept.is_finite() {
+            (spent * spent + kept * kept - 2.0 * self.correlation * spent * kept).max(0.0).sqrt()
+        } else {
+            f64::INFINITY
+        }
     }
 
-    fn interval(&self, level: f64) -> Option<Interval> {
-        let own = self.residuals.interval(self.value, level)?;
-        let factor = self.factor(level);
-        let (below, above) = (factor * (self.value - own.low), factor * (own.high - self.value));
-        let is_few = self.unspent.carried.is_some();
-        let low = if is_few { (1.0 - below).max(0.0) } else { (-below).exp() };
-        let interval = Interval { low, high: above.max(self.unseen(level)).exp() };
-        let nearer = self.of_both(level).filter(|_| is_few).map_or(interval, |other| Interval {
-            low: interval.low.max(other.low),
-            high: interval.high.min(other.high),
-        });
-        let value = self.value.exp();
-        Some(Interval { low: value * nearer.low, high: value * nearer.high })
-    }
-
-    /// The interval, relative to the ratio, from the intervals of both parts (MOVER).
-    fn of_both(&self, level: f64) -> Option<Interval> {
-        let reach = |spread: &Spread| {
-            let left = |share: f64| (1.0 - share).max(0.0).ln();
-            let taken = interval_of(spread, spread.kind, level).1?;
-            let value = left(spread.ratio);
-            Some((value - left(taken.high), left(taken.low) - value))
-        };
-        let (spent, kept) = (reach(&self.unspent)?, reach(&self.lost)?);
-        Some(Interval { low: (-spent.0.hypot(kept.1)).exp(), high: spent.1.hypot(kept.0).exp() })
+    fn interval(&self, value: f64, level: f64) -> Option<Interval> {
+        let (below, above) = self.reach(level)?;
+        Some(Interval { low: value * (-below).exp(), high: value * above.exp() })
     }
 
     /// The smallest level at which the interval excludes 1, subtracted from 1.
-    fn p_value(&self) -> Option<f64> {
+    fn p_value(&self, value: f64) -> Option<f64> {
         let (mut least, mut most) = (0.0, FARTHEST);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (least + most);
-            if self.interval(2.0 * normal_cdf(middle) - 1.0)?.contains(1.0) {
+            if self.interval(value, 2.0 * normal_cdf(middle) - 1.0)?.contains(1.0) {
                 most = middle;
             } else {
                 least = middle;
@@ -200,31 +148,68 @@ impl CostParts {
         Some(normal_two_sided(least))
     }
 
-    fn warning(&self, has_interval: bool) -> Option<Warning> {
-        let of_all = MinimumData::AMOUNT.warning_for(&self.residuals, has_interval);
-        of_all.or_else(|| few_carry(&self.unspent))
+    fn warning(&self, tasks: u64, has_interval: bool) -> Option<Warning> {
+        let residuals = &self.unspent.residuals;
+        if !has_interval && MinimumData::AMOUNT.is_met(tasks) {
+            return MinimumData::RATE.warning(self.lost.clusters(), false);
+        }
+        MinimumData::AMOUNT.warning_for(residuals, has_interval).or_else(|| few_carry(&self.unspent))
+    }
+}
+
+/// The distances from the logarithm of what is left of a whole to the ends of its interval, below and above.
+fn left_of(taken: &Spread, level: f64) -> Option<(f64, f64)> {
+    let left = |share: f64| (1.0 - share).max(0.0).ln();
+    let interval = interval_of(taken, taken.kind, level).1?;
+    let value = left(taken.ratio);
+    Some((value - left(interval.high), left(interval.low) - value))
+}
+
+/// The level of a two-sided interval whose ends are one-sided bounds at `level`.
+fn one_sided(level: f64) -> f64 {
+    (2.0 * level - 1.0).max(0.0)
+}
+
+/// The correlation over tasks of what is spent with what is kept, each against what it is without the strategy, if positive;
+/// less of it the fewer tasks lose successes.
+fn correlation(tasks: &[CostSums], total: &CostSums) -> f64 {
+    let (mut spent_squares, mut kept_squares, mut products) = (0.0, 0.0, 0.0);
+    let (mut lost, mut lost_squares) = (0.0, 0.0);
+    for task in tasks {
+        let spent = task.spent_with / total.spent_with - task.spent_without / total.spent_without;
+        let kept = task.successes_with / total.successes_with - task.successes_without / total.successes_without;
+        spent_squares += spent * spent;
+        kept_squares += kept * kept;
+        products += spent * kept;
+        let lost_here = (task.successes_without - task.successes_with).max(0.0);
+        lost += lost_here;
+        lost_squares += lost_here * lost_here;
+    }
+    let correlation = products / (spent_squares * kept_squares).sqrt();
+    if correlation > 0.0 && lost > 0.0 {
+        // As many tasks as would lose as much if each lost alike.
+        let losing = lost * lost / lost_squares;
+        correlation.min(1.0) * losing / (losing + TASKS_TO_CORRELATE)
+    } else {
+        0.0
     }
 }
 
 /// The ratio with its interval and the two-sided p-value of "no difference" (a ratio of 1), which is where the interval
 /// ends.
 ///
-/// Each task's residual is the change of the logarithm of the whole when the task is left out, so a task with most of
-/// the spending widens the interval as it should. Where few tasks carry what is not spent, the t quantile is that of so
-/// few tasks and the lower end is on the ratio itself, where it is farther out than on the logarithm; but no end is
-/// farther out than the intervals of both parts put together (MOVER) allow. Where few tasks lose a success, the upper end
-/// allows for what the interval of that rate allows for. MOVER everywhere covers 96 to 100 % and is twice as wide
-/// (`reports/`, validity).
-/// Undefined if nothing was spent or no success is left; no interval below 20 tasks.
+/// It is put together from the intervals of what is not spent and of the successes lost, on the logarithm, with the
+/// correlation of both over tasks (MOVER). Where few tasks lose a success, the upper end allows for as many losses as the
+/// one-sided bound at the same level does, which is how `kills at most` is printed.
+/// Undefined if nothing was spent or no success is left; no interval below 20 tasks, or below 8 with a success.
 ///
-/// Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 11 (the jackknife); Satterthwaite (1946), An
-/// approximate distribution of estimates of variance components, Biometrics Bulletin 2; Zou & Donner (2008), Construction
-/// of confidence limits about effect measures, Statistics in Medicine 27 (MOVER).
+/// Zou & Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.
 pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>) {
     let estimate = cost_estimate(tasks, level);
     let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
     let parts = CostParts::from_tasks(tasks, &total).filter(|_| estimate.interval.is_some());
-    (estimate, parts.and_then(|parts| parts.p_value()))
+    let p = parts.zip(estimate.value).and_then(|(parts, value)| parts.p_value(value));
+    (estimate, p)
 }
 
 /// The same without the p-value, which takes many times as long.
@@ -234,19 +219,37 @@ pub fn cost_estimate(tasks: &[CostSums], level: f64) -> Estimate {
     let clusters = tasks.len() as u64;
     let parts = CostParts::from_tasks(tasks, &total);
     let enough = parts.as_ref().filter(|_| MinimumData::AMOUNT.is_met(clusters));
-    let interval = enough.and_then(|parts| parts.interval(level));
+    let interval = enough.and_then(|parts| parts.interval(value, level));
     let has_interval = interval.is_some();
     Estimate {
         value: Some(value),
         interval,
         n: total.n,
         clusters,
-        method: if has_interval { Method::LogT } else { Method::EstimateOnly },
+        method: if has_interval { Method::Mover } else { Method::EstimateOnly },
         design_effect: None,
         effective_n: None,
-        warning: parts
-            .map_or_else(|| MinimumData::AMOUNT.warning(clusters, has_interval), |parts| parts.warning(has_interval)),
+        warning: parts.map_or_else(
+            || MinimumData::AMOUNT.warning(clusters, has_interval),
+            |parts| parts.warning(clusters, has_interval),
+        ),
     }
+}
+
+/// What the strategy is worth per run, if a success is worth what it costs without it: above 0 if a success costs less with
+/// it. `without` may be another strategy: unlike the ratio's interval, this one takes both alike, whichever of them spends or
+/// loses more in a task.
+pub fn worth_at_cost(tasks: &[CostSums], level: f64) -> Estimate {
+    let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
+    if total.successes_without <= 0.0 {
+        return Estimate::UNDEFINED;
+    }
+    let cost = total.spent_without / total.successes_without;
+    let worth = |task: &CostSums| {
+        let lost = task.successes_without - task.successes_with;
+        ClusterSums::of_runs([(task.unspent() - cost * lost, task.n as f64)])
+    };
+    free_ratio_estimate(&tasks.iter().map(worth).collect::<Vec<_>>(), level)
 }
 
 #[cfg(test)]
@@ -286,6 +289,23 @@ mod tests {
             sums
         };
         (0..60).map(task).collect()
+    }
+
+    #[test]
+    fn two_strategies_are_taken_alike() {
+        let turned = |task: &CostSums| CostSums {
+            spent_with: task.spent_without,
+            successes_with: task.successes_without,
+            spent_without: task.spent_with,
+            successes_without: task.successes_with,
+            n: task.n,
+        };
+        let one = corpus(40, 0);
+        let other: Vec<CostSums> = one.iter().map(turned).collect();
+        let (cheaper, dearer) = (worth_at_cost(&one, 0.95), worth_at_cost(&other, 0.95));
+        assert!(cheaper.low().unwrap() > 0.0 && dearer.high().unwrap() < 0.0, "{cheaper:?} {dearer:?}");
+        // One success in sixty is worth what two of the failures save.
+        assert!(worth_at_cost(&corpus(4, 1), 0.95).interval.unwrap().contains(0.0));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub use bootstrap::{Replicates, Resamples, cluster_key};
 pub use bounds::{BoundEstimate, BoundSums, bound_difference, bound_mean};
 pub use certificate::{Bound, error_at};
 pub use cluster::{ClusterSums, Spread};
-pub use cost::{CostSums, cost_estimate, cost_of_success};
+pub use cost::{CostSums, cost_estimate, cost_of_success, worth_at_cost};
 pub use difference::{DifferenceEstimate, PairedSums, RatioDifference, ratio_difference};
 pub use estimate::{Estimate, Method, Warning, positive_ratio_estimate, ratio_estimate};
 pub use interval::Interval;

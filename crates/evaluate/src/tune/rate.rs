@@ -10,7 +10,7 @@ use crate::aggregate::{
     is_open, killed_of_all, known_share, saved_at_worst,
 };
 use crate::stats::estimate::free_ratio_estimate;
-use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, net_worth};
+use crate::stats::{ClusterSums, CostSums, Estimate, net_worth, worth_at_cost};
 
 impl Study {
     /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
@@ -102,7 +102,7 @@ fn is_equal(a: &[Stake], b: &[Stake], price: Option<f64>) -> bool {
         ..a.cost
     };
     let sums: Vec<CostSums> = pairs().map(against).collect();
-    is_open(&cost_estimate(&sums, LEVEL), 1.0)
+    is_open(&worth_at_cost(&sums, LEVEL), 0.0)
 }
 
 /// The choice between candidates on one set of tasks. It looks at them three times, so that what a candidate does by task
