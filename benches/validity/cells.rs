@@ -43,10 +43,11 @@ const SIZED: [SizedWorld; 6] = [
 ];
 
 /// Worlds of other kinds.
-const WORLDS: [World; 6] = [
+const WORLDS: [World; 7] = [
     ("checked-labels", worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
     ("given-up", worlds::given_up, &[0.3, 0.8], 500),
     ("missing-labels", worlds::missing_labels, &[0.3], 1000),
+    ("limited", spent::limited, &[0.02, 0.05, 0.2], 1000),
     ("worth", worlds::worth, &[0.1, 0.3], 1000),
     ("sparse-checkpoints", worlds::sparse_checkpoints, &[0.3], 1000),
     ("seldom", seldom::alike, &[0.02, 0.05, 0.1, 0.2], 1000),

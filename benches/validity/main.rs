@@ -84,11 +84,20 @@ fn only(wanted: &str, folder: Option<&Path>) -> Result<(), Box<dyn Error>> {
             corpus.effect,
             row.share().unwrap_or(f64::NAN),
             row.answered,
-            row.width.map_or_else(String::new, |width| format!("width {width:.4}")),
+            widths(row),
             side(row)
         );
     }
     Ok(())
+}
+
+/// How wide the intervals are, and how wide 95 % of the estimates lie.
+fn widths(row: &Row) -> String {
+    match (row.width, row.repeated) {
+        (Some(width), Some(repeated)) => format!("width {width:.4}, {:.2} of repetition", width / repeated),
+        (Some(width), None) => format!("width {width:.4}"),
+        (None, _) => String::new(),
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

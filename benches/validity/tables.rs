@@ -23,6 +23,7 @@ pub(crate) fn write_results(rows: &[(&Row, &str)], path: &Path) -> Result<(), Bo
         "answered",
         "drawn",
         "mean_width",
+        "repeated_width",
         "side",
     ])?;
     for (row, side) in rows {
@@ -43,6 +44,7 @@ pub(crate) fn write_results(rows: &[(&Row, &str)], path: &Path) -> Result<(), Bo
             row.answered.to_string(),
             row.drawn.to_string(),
             digits(row.width),
+            digits(row.repeated),
             (*side).to_owned(),
         ])?;
     }

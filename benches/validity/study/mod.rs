@@ -18,7 +18,7 @@ pub(crate) mod worlds;
 use std::collections::BTreeMap;
 
 use random::Random;
-use whenstop::stats::Interval;
+use whenstop::stats::{Estimate, Interval};
 
 /// The shape of a corpus.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +56,8 @@ pub(crate) struct Row {
     pub(crate) drawn: u64,
     /// The mean width of the intervals, where that is noted.
     pub(crate) width: Option<f64>,
+    /// The width that 95 % of the estimates lie in when corpora are drawn again, where that is noted.
+    pub(crate) repeated: Option<f64>,
 }
 
 impl Row {
@@ -74,13 +76,24 @@ impl Row {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(BTreeMap<(String, &'static str), Count>);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Count {
     events: u64,
     answered: u64,
     drawn: u64,
     /// The sum of the widths of intervals, and how many there are.
     widths: (f64, u64),
+    /// The estimates.
+    values: Vec<f64>,
+}
+
+impl Count {
+    fn repeated(&mut self) -> Option<f64> {
+        self.values.sort_unstable_by(f64::total_cmp);
+        let last = self.values.len().checked_sub(1)?;
+        let [low, high] = [last / 40, last - last / 40];
+        Some(self.values[high] - self.values[low])
+    }
 }
 
 impl Tally {
@@ -109,18 +122,25 @@ impl Tally {
         }
     }
 
+    /// The same for an estimate with its interval, and how far estimates lie apart.
+    pub(crate) fn estimate(&mut self, method: &str, measure: &'static str, estimate: &Estimate, truth: Option<f64>) {
+        self.interval(method, measure, estimate.interval, truth);
+        self.0.entry((method.to_owned(), measure)).or_default().values.extend(estimate.value);
+    }
+
     pub(crate) fn rows(self, experiment: &'static str, corpus: Corpus) -> Vec<Row> {
         self.0
             .into_iter()
-            .map(|((method, measure), Count { events, answered, drawn, widths })| Row {
+            .map(|((method, measure), mut count)| Row {
                 experiment,
                 method,
                 measure,
                 corpus,
-                events,
-                answered,
-                drawn,
-                width: (widths.1 > 0).then(|| widths.0 / widths.1 as f64),
+                events: count.events,
+                answered: count.answered,
+                drawn: count.drawn,
+                width: (count.widths.1 > 0).then(|| count.widths.0 / count.widths.1 as f64),
+                repeated: count.repeated(),
             })
             .collect()
     }

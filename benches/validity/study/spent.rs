@@ -1,8 +1,9 @@
 //! The cost of a success against no stopping, in corpora where few tasks carry what is saved.
 
-use whenstop::stats::{CostSums, cost_estimate, cost_of_success};
+use whenstop::stats::distribution::normal_quantile;
+use whenstop::stats::{ClusterSums, CostSums, cost_estimate, cost_of_success, ratio_estimate};
 
-use super::{Corpus, Row, random::Random, repeat};
+use super::{Corpus, Row, Tally, random::Random, repeat};
 
 const LEVEL: f64 = 0.95;
 /// Tasks that the truth is taken from.
@@ -57,6 +58,43 @@ pub(crate) fn unseen(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     })
 }
 
+/// A limit on tokens that `effect` of the runs pass; half of the runs succeed, and those that fail are half as long again. What
+/// is saved, and the cost of a success; of both, how often the interval holds where nothing calls it rough.
+pub(crate) fn limited(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let within = (1.0 - corpus.icc).sqrt();
+    let limit = (0.7 * normal_quantile(1.0 - corpus.effect) + 0.2).exp();
+    let draw = |tasks: usize, random: &mut Random| -> (Vec<ClusterSums>, Vec<CostSums>) {
+        let one = |_| {
+            let (length, ability) = (corpus.icc.sqrt() * random.normal(), corpus.icc.sqrt() * random.normal());
+            let (mut saved, mut cost) = (ClusterSums::default(), CostSums::default());
+            for _ in 0..corpus.runs(random) {
+                let success = ability + within * random.normal() > 0.0;
+                let longer = if success { 0.0 } else { 0.4 };
+                let tokens = (0.7 * (length + within * random.normal()) + longer).exp();
+                let spent = tokens.min(limit);
+                saved.add(tokens - spent, tokens);
+                cost.add(spent, f64::from(u8::from(success && tokens <= limit)), tokens, success);
+            }
+            (saved, cost)
+        };
+        (0..tasks).map(one).unzip()
+    };
+    let (saved, cost) = draw(100_000, &mut Random::new(80));
+    let truths = [ratio_estimate(&saved, LEVEL).value, cost.iter().fold(CostSums::default(), CostSums::plus).ratio()];
+    let mut saved = Tally::default();
+    let mut rows = repeat("cost-limited", corpus, repetitions, |random, cost| {
+        let (of_saved, of_cost) = draw(corpus.tasks, random);
+        let estimates = [ratio_estimate(&of_saved, LEVEL), cost_estimate(&of_cost, LEVEL)];
+        for ((tally, estimate), truth) in [&mut saved, cost].into_iter().zip(&estimates).zip(truths) {
+            tally.estimate("printed", "coverage", estimate, truth);
+            let trusted = estimate.interval.filter(|_| estimate.warning.is_none());
+            tally.interval("printed-not-rough", "coverage", trusted, truth);
+        }
+    });
+    rows.extend(saved.rows("saved-limited", corpus));
+    rows
+}
+
 /// Tasks that differ much in length, with one to fifty trials each if the corpus is uneven; `effect` is the limit.
 pub(crate) fn unlike(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     let spread = 0.8;
@@ -71,7 +109,7 @@ pub(crate) fn unlike(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     let truth = all.ratio();
     repeat("cost-unlike", corpus, repetitions, |random, tally| {
         let (estimate, p) = cost_of_success(&draw(corpus.tasks, random), LEVEL);
-        tally.interval("printed", "coverage", estimate.interval, truth);
+        tally.estimate("printed", "coverage", &estimate, truth);
         let both = estimate.interval.zip(p);
         tally.note("printed", "disagree", both.map(|(interval, p)| interval.contains(1.0) != (p >= 0.05)));
         tally.note("printed", "rough", Some(estimate.warning.is_some()));
