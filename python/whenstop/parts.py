@@ -114,7 +114,7 @@ def search_tasks(paths: Paths, out: str, *, target_mb: float = 256, **options: U
     """The same for a search; ``options`` are those of :func:`whenstop.tune`."""
     check("search_tasks", Search, options)
     today = _stack_texts(options.get("today", ()))
-    own = {key: _paths(options.get(key, ())) for key in ("signal", "limits")}
+    own = {"signal": _paths(options.get("signal", ())), "limits": _paths(options.get("limits", ()))}
     kept = {key: value for key, value in options.items() if key != "presets"}
     options = cast(Search, {**kept, **_beside(options), **own, "today": today, "no_presets": not options.get("presets", True)})
     return _grouped(paths, out, target_mb, (), options, is_search=True)
