@@ -6,6 +6,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open, process};
 use super::output::{Format, Output, is_seen};
+use super::values::shell_path;
 use super::{effects, forecast, rounds};
 use crate::aggregate::{Tail, Tails};
 use crate::answers::tables::{Cell, Table};
@@ -231,17 +232,17 @@ fn hints(report: &CorpusReport) -> Vec<String> {
 /// What comes next where `--map` reads the recordings: the outcomes beside them, or a project that keeps the mapping.
 fn next_step(args: &Args, report: &CorpusReport) -> Option<String> {
     let map = args.reading.map.as_ref()?;
-    let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+    let paths: Vec<String> = args.paths.iter().map(|path| shell_path(path)).collect();
     let mut arguments = format!("{} --map {map}", paths.join(" "));
     for path in &args.reading.labels {
-        let _ = write!(arguments, " --labels {}", path.display());
+        let _ = write!(arguments, " --labels {}", shell_path(path));
     }
     if let Some(columns) = &args.reading.label_columns {
         let _ = write!(arguments, " --label-columns {columns}");
     }
     Some(match &report.outcomes_beside {
         Some((path, columns)) => {
-            let path = path.display();
+            let path = shell_path(path);
             format!("next, with the outcomes: `whenstop corpus {arguments} --labels {path} --label-columns {columns}`")
         }
         None => format!(

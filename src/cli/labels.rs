@@ -1,7 +1,6 @@
 //! `whenstop labels`: writes a file of labels to fill in. Its order is a sampling design: whoever fills it in from the
 //! top grades a random sample of every kind of run.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Exit;
@@ -9,6 +8,7 @@ use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs, UnitOfRun};
 use super::output::Output;
+use super::values::shell_word;
 use crate::diagnostic::{Diagnostic, Location, one_line};
 use crate::replay::replay;
 use crate::report::write_atomically;
@@ -180,12 +180,12 @@ fn drawn(runs: Vec<Unlabelled>) -> Vec<Unlabelled> {
 
 /// The command that shows a run.
 fn show(run: &Unlabelled, args: &Args) -> String {
-    let quoted = |word: &str| shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned);
     let path = run.file.as_deref().map(|file| file.split('!').next().unwrap_or(file).to_owned());
     let path = path.or_else(|| args.corpus.paths.first().map(|path| path.display().to_string()));
     let unit = if args.corpus.unit == UnitOfRun::Round { " --unit round" } else { "" };
-    let stacks: Vec<String> = args.stacks.iter().map(|stacks| format!(" --stacks {}", quoted(stacks))).collect();
-    let (path, run) = (quoted(&path.unwrap_or_default()), quoted(&run.run_id));
+    let stacks: Vec<String> = args.stacks.iter().map(|stacks| format!(" --stacks {}", shell_word(stacks))).collect();
+    let path = path.unwrap_or_default();
+    let (path, run) = (shell_word(&path), shell_word(&run.run_id));
     format!("whenstop explain {path}{unit}{} --run {run}", stacks.concat())
 }
 

@@ -1,5 +1,8 @@
 //! Parsers and formatters for values that several commands share.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 /// Parses a number from 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
@@ -10,4 +13,14 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 pub(super) fn share_inside(text: &str) -> Result<f64, String> {
     share(text)
         .and_then(|share| if share > 0.0 && share < 1.0 { Ok(share) } else { Err("not between 0 and 1".to_owned()) })
+}
+
+/// A word as a shell reads it, for commands that are printed to be pasted.
+pub(super) fn shell_word(word: &str) -> Cow<'_, str> {
+    shlex::try_quote(word).unwrap_or(Cow::Borrowed(word))
+}
+
+/// A path as a shell reads it.
+pub(super) fn shell_path(path: &Path) -> String {
+    shell_word(&path.display().to_string()).into_owned()
 }

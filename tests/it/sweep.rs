@@ -367,16 +367,16 @@ fn settings_of_a_framework_are_compared_as_the_same_settings_of_a_stack_file() {
 fn settings_to_ship_are_exported_as_the_frameworks_own() {
     let scratch = scratch();
     scratch.put("grid.toml", "[[axis]]\nuse = \"openhands\"\nset = { max_iteration_per_run = [5, 6] }\n");
-    let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml|--max-killed|0.5|--out|out");
+    let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml|--max-killed|0.5|--out|my out");
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.replace('\n', " ").contains("whenstop export out/tuned.toml --to openhands"), "{stderr}");
-    let (code, snippet, stderr) = scratch.run("export|out/tuned.toml|--to|openhands");
+    assert!(stderr.replace('\n', " ").contains("whenstop export 'my out/tuned.toml' --to openhands"), "{stderr}");
+    let (code, snippet, stderr) = scratch.run("export|my out/tuned.toml|--to|openhands");
     assert_eq!(code, 0, "{stderr}");
-    let limit = if scratch.read("out/tuned.toml").contains("max_iteration_per_run = 5") { "5" } else { "6" };
+    let limit = if scratch.read("my out/tuned.toml").contains("max_iteration_per_run = 5") { "5" } else { "6" };
     assert!(snippet.lines().any(|line| line.contains("max_iteration_per_run") && line.contains(limit)), "{snippet}");
-    let (code, _, stderr) = scratch.run("export|out/tuned.toml|--to|langchain");
+    let (code, _, stderr) = scratch.run("export|my out/tuned.toml|--to|langchain");
     assert!(code == 2 && stderr.contains("settings of openhands, which no other framework knows"), "{stderr}");
-    let (code, _, stderr) = scratch.run("export|out/tuned.toml|--to|all");
+    let (code, _, stderr) = scratch.run("export|my out/tuned.toml|--to|all");
     assert!(code == 2 && stderr.contains("`--to openhands` writes them"), "{stderr}");
 }
 

@@ -15,6 +15,7 @@ use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{GuardArgs, READING, ReadingArgs};
 use crate::cli::output::Output;
+use crate::cli::values::{shell_path, shell_word};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::review::{self, Checked, Review};
 use crate::snapshot::Snapshot;
@@ -149,12 +150,12 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<R
             let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?;
             let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before.snapshot))?;
             if let Some(tasks) = shared_tasks(&before.rows, &now.rows) {
-                let stacks = args.stacks.first().map_or("FILE", String::as_str);
+                let stacks = args.stacks.first().map_or("FILE".into(), |stacks| shell_word(stacks));
                 output.note(&format!(
                     "{tasks} tasks are in both recordings: if a stack was in force in the second, `whenstop compare {} \
                      --stacks {stacks} --against {}` says whether it did what was predicted",
-                    old.display(),
-                    new.display(),
+                    shell_path(old),
+                    shell_path(new),
                 ));
             }
             Ok(Review::between(&before.snapshot, &now.snapshot, now.words))

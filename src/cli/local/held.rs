@@ -11,6 +11,7 @@ use whenstop_hook::settings::{Folders, Mode, Setup};
 
 use super::super::failure::Failure;
 use super::super::output::{Format, Output};
+use super::super::values::shell_path;
 use super::fuse::{DELTA, GOAL, table};
 use super::instant;
 use crate::compare::fuse::{ClauseRecord, Fuses, RoundEffect, Session, known};
@@ -202,7 +203,7 @@ impl Held {
                 "Each limit cuts at most 5 % of a session's rounds: they may stop the agent now. \
                  `whenstop hook install {} --stacks {} --mode stop`",
                 self.host.id(),
-                self.stacks.display()
+                shell_path(&self.stacks)
             )
         })
     }

@@ -15,6 +15,7 @@ use crate::cli::compare::{self, CompareQuestion};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::{Format, Output};
+use crate::cli::values::shell_path;
 use crate::compare::Keeps;
 use crate::diagnostic::one_line;
 use crate::report::figure::{DetectorFigure, save};
@@ -184,7 +185,7 @@ fn settings_note(shipped: &Shippable, out: Option<&Path>) -> Option<String> {
         let _ = write!(
             note,
             "; `whenstop export {} --to {}` writes it as it is read there",
-            file.display(),
+            shell_path(&file),
             settings.framework
         );
     }
