@@ -45,7 +45,12 @@ const KINDS: [Kind; 13] = [
         ],
         &[["compare-*", "saved *"]],
     ),
-    Kind("cost of a success", "95", &[], &[["compare-*", "cost steps-20"], ["compare-*", "cost errors-2"]]),
+    Kind(
+        "cost of a success",
+        "95",
+        &[["cost-*", "printed", "coverage"]],
+        &[["compare-*", "cost steps-20"], ["compare-*", "cost errors-2"]],
+    ),
     Kind(
         "price at which stopping pays",
         "95",
@@ -197,8 +202,9 @@ fn table() -> String {
     text + "\n\
         Each 95 % interval should hold in 95 of 100 corpora; an alarm, a wrong \"Ship\" and a broken\n\
         certificate may happen as often as promised at most. Worst cells are small or lopsided corpora,\n\
-        mostly called `rough`. The first line is of today's program, the others of earlier ones.\n\
-        reports/2026-11-23-validity\n"
+        mostly called `rough`. The first line, and what the statistics were asked directly, are of\n\
+        today's program; what the whole program was asked besides is of earlier ones:\n\
+        reports/2026-11-22-validity, reports/2026-11-23-validity\n"
         + &shipped(&asked)
         + &measured()
 }
