@@ -53,6 +53,8 @@ impl OwnStacks {
 pub(super) struct Decided<'p> {
     publication: &'p Publication,
     summaries: Vec<Summary>,
+    /// The one to ship.
+    ships: Option<Label>,
     /// The text of `tuned.toml`.
     file: Option<String>,
     /// What to do with it.
@@ -70,7 +72,9 @@ impl<'p> Decided<'p> {
     ) -> Self {
         let summaries = publication.summaries();
         let (mut file, mut note) = (None, None);
-        if let Some(summary) = publication.first(&summaries).ship()
+        let ship = publication.first(&summaries).ship();
+        let ships = ship.map(|summary| summary.stack.clone());
+        if let Some(summary) = ship
             && let Some(shipped) = shippable.iter().find(|shippable| *shippable.stack == *summary.stack)
         {
             let appetite = publication.manifest().appetite;
@@ -79,16 +83,12 @@ impl<'p> Decided<'p> {
             note = settings_note(shipped, out);
         }
         let detectors = limits::detectors(publication, &summaries);
-        Self { publication, summaries, file, note, detectors }
+        Self { publication, summaries, ships, file, note, detectors }
     }
 
     fn write(&self, out: &Path, output: &Output) -> Result<(), Failure> {
-        let shipped = self.publication.first(&self.summaries).ship();
         let figure = DetectorFigure {
-            ship: self
-                .detectors
-                .iter()
-                .position(|detector| shipped.is_some_and(|shipped| shipped.stack == detector.stack)),
+            ship: self.detectors.iter().position(|detector| self.ships.as_ref() == Some(&detector.stack)),
             detectors: self.detectors.clone(),
             subtitle: self.publication.headline_words(),
         };
@@ -125,8 +125,7 @@ impl<'p> Decided<'p> {
         if let Some(out) = out {
             output.wrote_page(out);
         }
-        let is_shipped = self.publication.first(&self.summaries).ship().is_some();
-        Ok(if is_shipped { Exit::Done } else { Exit::GateFailed })
+        Ok(if self.ships.is_some() { Exit::Done } else { Exit::GateFailed })
     }
 
     /// The same as values.
@@ -161,7 +160,7 @@ pub(super) fn tuned_file(
 ) -> Option<String> {
     let head = format!("# Made by `whenstop tune` from {} runs: {}\n", summary.runs, one_line(&shipped.stack));
     let mut text = head + shipped.entry.as_ref()?;
-    // The rules of a framework are its own: no certificate of ours stands beside them.
+    // Grounds are written beside rules only, not beside settings of a framework.
     if shipped.settings.is_none() {
         let models: BTreeSet<&Label> = rows.iter().filter_map(RowView::model).collect();
         text += &grounds_text(Grounds {
