@@ -15,7 +15,7 @@ pub const FILE: &str = "whenstop.toml";
 
 /// A project, with its paths relative to the current directory.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Project {
+pub struct ProjectSettings {
     /// The path of the project file.
     pub path: PathBuf,
     /// Files and folders of recordings.
@@ -25,7 +25,7 @@ pub struct Project {
     /// The snapshot file.
     pub snapshot: Option<PathBuf>,
     /// What counts as a run.
-    pub unit: Option<Unit>,
+    pub unit: Option<UnitSetting>,
     /// How the recordings are read.
     pub reading: ReadingSection,
     /// What is tolerated.
@@ -45,7 +45,7 @@ pub struct Project {
 /// What counts as a run, as `--unit` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+pub enum UnitSetting {
     /// The whole recording.
     Run,
     /// Each round of it.
@@ -115,11 +115,11 @@ pub struct AppetiteSettings {
 /// The file as deserialised.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Wire {
+struct ProjectFile {
     recordings: Vec<PathBuf>,
     stacks: Vec<String>,
     snapshot: Option<PathBuf>,
-    unit: Option<Unit>,
+    unit: Option<UnitSetting>,
     reading: ReadingSection,
     appetite: AppetiteSettings,
     gates: Vec<toml::Spanned<String>>,
@@ -157,11 +157,11 @@ const KEYS: [&str; 24] = [
     "lost_success_costs",
 ];
 
-impl Project {
+impl ProjectSettings {
     /// Parses the text of the file at `path`; other paths in it are relative to its folder.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
         let name = path.display().to_string();
-        let wire: Wire = toml::from_str(text).map_err(|error| wrong(&name, text, &error))?;
+        let wire: ProjectFile = toml::from_str(text).map_err(|error| wrong(&name, text, &error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let here = |path: PathBuf| folder.join(path);
         let is_name = |stack: &str| stack.starts_with("preset:") || stack.starts_with("system:");
@@ -223,7 +223,7 @@ mod tests {
     fn paths_are_relative_to_the_file_and_gates_know_their_line() {
         let text = "recordings = [\"runs\"]\nstacks = [\"s.toml\", \"preset:openhands\"]\nsnapshot = \"s.snap\"\n\
             gates = [\n  \"stops>1\",\n]\n[reading]\nlabels = [\"l.csv\"]\n";
-        let project = Project::parse(Path::new("a/b/whenstop.toml"), text).unwrap();
+        let project = ProjectSettings::parse(Path::new("a/b/whenstop.toml"), text).unwrap();
         assert_eq!(project.recordings, [Path::new("a/b/runs")]);
         assert_eq!(project.stacks, ["a/b/s.toml", "preset:openhands"]);
         assert_eq!(project.reading.labels, [Path::new("a/b/l.csv")]);
@@ -240,7 +240,7 @@ mod tests {
             ("recordings = \"runs\"\n", 1, ""),
             ("recordings = [\n", 1, ""),
         ] {
-            let error = Project::parse(Path::new("whenstop.toml"), text).unwrap_err();
+            let error = ProjectSettings::parse(Path::new("whenstop.toml"), text).unwrap_err();
             assert_eq!(error.at.line, line, "{text}: {error:?}");
             assert!(error.help.contains(said), "{text}: {error:?}");
         }

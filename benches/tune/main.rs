@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use whenstop::aggregate::{Rows, RowsBuilder, Unit};
 use whenstop::catalog;
 use whenstop::compare::Comparison;
-use whenstop::framework::Kind;
+use whenstop::framework::FrameworkKind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::sweep::engine::{Extract, Plan};
 use whenstop::transcript::Run;
@@ -81,7 +81,7 @@ fn study_of(extracts: &[Extract], families: Vec<Family>, plan: &Plan) -> Study {
 fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
     let families = pool(case.budget);
     let plan = Study::plan(&families);
-    let strategies = catalog::all(Kind::Preset);
+    let strategies = catalog::all(FrameworkKind::Preset);
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let corpus = Corpus::open(&[corpora.join(case.folder)], ReadOptions::default())?;
     let (mut extracts, mut rows) = (Vec::new(), RowsBuilder::default());

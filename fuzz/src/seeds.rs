@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use whenstop::aggregate::{FiringsBuilder, Rows, RowsBuilder};
 use whenstop::answers::RunEvidence;
 use whenstop::compare::Comparison;
-use whenstop::framework::Kind;
+use whenstop::framework::FrameworkKind;
 use whenstop::reader::{Corpus, FORMATS, ReadOptions, trace};
 use whenstop::report::{FolderFormat, Manifest, Publication};
-use whenstop::snapshot::Snapshot;
+use whenstop::snapshot::StopSnapshot;
 use whenstop::transcript::Run;
 use whenstop::{catalog, verdict};
 
@@ -62,7 +62,7 @@ pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Seed>> {
             "labels",
             "run_id,task_id,success,score,end,secured_step\na,t,true,0.5,self_finish,1\nb,,no,,cap,\n",
         )],
-        "snapshot" => vec![("stops".to_owned(), Snapshot::from_rows(&results(&readers)?.0).to_text().into_bytes())],
+        "snapshot" => vec![("stops".to_owned(), StopSnapshot::from_rows(&results(&readers)?.0).to_text().into_bytes())],
         "effects" => numbered(|command| format!("bash\n{command}")),
         "repeated" => numbered(|command| format!("\u{5}{command} ")),
         "rows" => vec![("folder".to_owned(), results(&readers)?.1)],
@@ -138,7 +138,7 @@ fn traces(readers: &Path) -> io::Result<Vec<Seed>> {
 
 /// Rows of the fixtures under three rules, and the files of a folder of results, apart by 0.
 fn results(readers: &Path) -> io::Result<(Rows, Vec<u8>)> {
-    let mut strategies = catalog::all(Kind::Preset);
+    let mut strategies = catalog::all(FrameworkKind::Preset);
     strategies.truncate(3);
     let comparison = Comparison::new(&strategies, verdict::Assumptions::default());
     let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());

@@ -12,12 +12,12 @@ use whenstop::catalog::{self, Strategies};
 use whenstop::diagnostic::{Diagnostic, is_hostile};
 use whenstop::effects::{Effect, EffectReader, EffectTable};
 use whenstop::explain::{Explanation, Extent};
-use whenstop::framework::Kind;
+use whenstop::framework::FrameworkKind;
 use whenstop::reader::{self, Corpus, FORMATS, PriceTable, Probe, ReadOptions, ReadText, trace};
 use whenstop::redact::redact;
 use whenstop::replay::replay;
 use whenstop::report::{CsvStyle, Publication, Saved, read_saved};
-use whenstop::snapshot::Snapshot;
+use whenstop::snapshot::StopSnapshot;
 use whenstop::stack::StackFile;
 use whenstop::transcript::{Run, ToolCall};
 use whenstop::{compare, verdict};
@@ -114,13 +114,13 @@ pub fn prices(data: &[u8]) {
 /// A snapshot: what is read is written and read back as the same, and any two texts differ by their differences.
 pub fn snapshot(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    match Snapshot::parse("s", &text) {
+    match StopSnapshot::parse("s", &text) {
         Ok(read) => {
             let written = read.to_text();
-            let again = Snapshot::parse("s", &written).expect("what is written can be read");
+            let again = StopSnapshot::parse("s", &written).expect("what is written can be read");
             assert_eq!(again, read, "{written:?}");
             assert!(read.changes(&again).is_empty());
-            let changes = Snapshot::default().changes(&read);
+            let changes = StopSnapshot::default().changes(&read);
             assert_eq!(changes.len(), read.len());
             assert!(!changes.iter().any(|change| change.to_line().contains(is_hostile)));
         }
@@ -189,8 +189,8 @@ pub fn convert(data: &[u8]) {
 pub fn replayed(data: &[u8]) {
     static ALL: OnceLock<Strategies> = OnceLock::new();
     let strategies = ALL.get_or_init(|| {
-        let mut all = catalog::all(Kind::Preset);
-        all.extend(catalog::all(Kind::System));
+        let mut all = catalog::all(FrameworkKind::Preset);
+        all.extend(catalog::all(FrameworkKind::System));
         all
     });
     let comparison = compare::Comparison::new(strategies, verdict::Assumptions::default());

@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use whenstop::aggregate::{Firing, Row};
-use whenstop::answers::tables::Table;
+use whenstop::answers::tables::DataTable;
 use whenstop::answers::words;
-use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, OptionValue, Tuned, Values};
+use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, OptionValue, TuneResult, KeywordArguments};
 use whenstop::decision::Program;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
-use whenstop::guard::{Failure, Link};
+use whenstop::guard::{GuardFailure, Link};
 use whenstop::reader::{Corpus, Detail, ReadError, ReadOptions};
 use whenstop::report::{Publication, Shard, parquet_bytes};
 
@@ -69,7 +69,7 @@ impl From<Failed> for PyErr {
 }
 
 /// A table as Markdown, and as the texts of its cells, the names of the columns first.
-fn table(table: &Table) -> Value {
+fn table(table: &DataTable) -> Value {
     json!({ "markdown": table.to_markdown(), "cells": table.texts() })
 }
 
@@ -82,13 +82,13 @@ fn parquet(publication: &Publication) -> io::Result<(Vec<u8>, Vec<u8>)> {
 }
 
 /// An object of Python that answers the lines of the guard protocol (`whenstop._guards.Host`).
-struct Host(Py<PyAny>);
+struct PythonHost(Py<PyAny>);
 
-impl Link for Host {
-    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
+impl Link for PythonHost {
+    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, GuardFailure> {
         let lines = String::from_utf8_lossy(lines);
         let answer = Python::attach(|py| self.0.call_method1(py, "exchange", (lines,))?.extract::<String>(py));
-        answer.map(String::into_bytes).map_err(|error| Failure::Raised(error.to_string()))
+        answer.map(String::into_bytes).map_err(|error| GuardFailure::Raised(error.to_string()))
     }
 }
 
@@ -99,7 +99,7 @@ type Given = (String, String, Vec<(String, String)>, Py<PyAny>);
 fn guard((name, function, files, host): Given) -> EmbeddedGuard {
     let open = move || {
         let host = Python::attach(|py| host.call0(py));
-        host.map(|host| Box::new(Host(host)) as Box<dyn Link>).map_err(|error| Failure::Raised(error.to_string()))
+        host.map(|host| Box::new(PythonHost(host)) as Box<dyn Link>).map_err(|error| GuardFailure::Raised(error.to_string()))
     };
     let program = Program { command: vec![function], version: None, files };
     EmbeddedGuard { name, program, open: Box::new(open) }
@@ -123,7 +123,7 @@ enum Argument {
 /// The options by keyword; None is one that is not given.
 type Options = HashMap<String, Option<Argument>>;
 
-fn values(paths: Vec<PathBuf>, options: Options) -> Values {
+fn values(paths: Vec<PathBuf>, options: Options) -> KeywordArguments {
     let text = |one| match one {
         One::Text(text) => text.into_os_string(),
         One::Number(number) => number.to_string().into(),
@@ -134,7 +134,7 @@ fn values(paths: Vec<PathBuf>, options: Options) -> Values {
         Argument::Several(all) => OptionValue::Given(all.into_iter().map(text).collect()),
     };
     let given = options.into_iter().filter_map(|(keyword, of)| Some((keyword, value(of?))));
-    Values { paths, options: given.collect() }
+    KeywordArguments { paths, options: given.collect() }
 }
 
 /// `whenstop compare`, by paths and options, and guards that are called in this process.
@@ -177,8 +177,8 @@ fn tuned(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<Stri
     Ok(py.detach(work)?)
 }
 
-fn answer_as_json(answer: &Tuned) -> String {
-    let Tuned { verdict, recordings, table: first, strata, detectors, notes, stack, certificate } = answer;
+fn answer_as_json(answer: &TuneResult) -> String {
+    let TuneResult { verdict, recordings, table: first, strata, detectors, notes, stack, certificate } = answer;
     let told = json!({
         "verdict": verdict,
         "recordings": recordings,

@@ -1,6 +1,6 @@
 //! Whether what was predicted of a limit came true when it was in force.
 
-use super::tables::{Cell, Table, against_line_cells};
+use super::tables::{DataTable, TableCell, against_line_cells};
 use crate::against::{NotComparable, PredictionCheck};
 use crate::aggregate::{Label, Unit};
 use crate::stack::ToldLimit;
@@ -49,7 +49,7 @@ impl AgainstAnswer {
     }
 
     /// The table for a terminal: the intervals are in the sentences and in `against.csv`.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> DataTable {
         let has_classes = self.lines.iter().any(|line| line.class.is_some());
         let mut columns = vec!["stack".to_owned()];
         if has_classes {
@@ -61,14 +61,16 @@ impl AgainstAnswer {
         );
         let mut rows = Vec::new();
         for line in &self.lines {
-            let mut row = vec![Cell::Text(line.stack.to_string())];
+            let mut row = vec![TableCell::Text(line.stack.to_string())];
             if has_classes {
-                row.push(Cell::Text(line.class.as_ref().map_or_else(|| "all runs".to_owned(), ToString::to_string)));
+                row.push(TableCell::Text(
+                    line.class.as_ref().map_or_else(|| "all runs".to_owned(), ToString::to_string),
+                ));
             }
             row.extend(against_line_cells(line));
             rows.push(row);
         }
-        Table { columns, rows }
+        DataTable { columns, rows }
     }
 }
 

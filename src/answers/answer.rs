@@ -1,6 +1,6 @@
 //! The answer of a comparison, for a terminal, a notebook or any other view.
 
-use super::tables::Table;
+use super::tables::DataTable;
 use super::{Agreeing, AnswerNote, CompareVerdict, Conclusion, FollowedReport, Headline};
 use crate::aggregate::Label;
 
@@ -14,11 +14,11 @@ pub struct CompareAnswer {
     /// What was compared; `None` if there is no run.
     pub headline: Option<Headline>,
     /// The first table; `None` if it would have no rows.
-    pub table: Option<Table>,
+    pub table: Option<DataTable>,
     /// The notes below the table, the most important first.
     pub notes: Vec<AnswerNote>,
     /// If nobody graded the runs and people interrupted some: how the stacks agree with those people.
-    pub agreement: Option<(Agreeing, Table)>,
+    pub agreement: Option<(Agreeing, DataTable)>,
 }
 
 impl FollowedReport {

@@ -7,7 +7,7 @@ use crate::stats::split::optimism;
 
 /// How tasks were split and what was chosen; part of the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct SplitChoice {
     /// The part of the tasks that is reported: `dev` or `test`.
     pub split: String,
     /// Salt of the hash that splits the tasks.
@@ -24,7 +24,7 @@ pub struct Choice {
     pub optimism_saved_share: Option<f64>,
 }
 
-impl Choice {
+impl SplitChoice {
     /// Whether the stack was chosen on other tasks than those reported.
     pub fn is_apart(&self) -> bool {
         self.split == "test"

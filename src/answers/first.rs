@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::choice::Choice;
+use super::choice::SplitChoice;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{
@@ -17,7 +17,7 @@ const SHOWN: usize = 8;
 
 /// How a comparison is shown: what is tolerated and how much is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Appetite {
+pub struct Tolerances {
     /// The largest tolerated share of killed successes, compared with the end of a bound that allows for all stacks
     /// tried.
     pub max_killed: f64,
@@ -43,7 +43,7 @@ fn min_known() -> f64 {
     MIN_KNOWN
 }
 
-impl Appetite {
+impl Tolerances {
     /// 5 % of the successes.
     pub const DEFAULT_MAX_KILLED: f64 = 0.05;
 
@@ -58,7 +58,7 @@ impl Appetite {
     }
 }
 
-impl Default for Appetite {
+impl Default for Tolerances {
     fn default() -> Self {
         Self {
             max_killed: Self::DEFAULT_MAX_KILLED,
@@ -72,7 +72,7 @@ impl Default for Appetite {
 
 /// A stack that tuning chose, with its answer: nothing is decided anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tuned {
+pub struct TunedAnswer {
     /// The stack to ship; `None` if there is none.
     pub stack: Option<String>,
     /// The answer in a few sentences.
@@ -80,9 +80,9 @@ pub struct Tuned {
 }
 
 /// The stacks of a comparison, rated: what all tables over the same rows share, whatever is tolerated.
-pub struct Field<'r> {
+pub struct ComparedStacks<'r> {
     pub(crate) contest: Contest<'r>,
-    pub(super) tuned: Option<Tuned>,
+    pub(super) tuned: Option<TunedAnswer>,
     pub(super) picked: Option<Picked>,
     pub(super) passed_over: Option<PassedOver>,
     rows: &'r Rows,
@@ -91,9 +91,9 @@ pub struct Field<'r> {
     strata: RefCell<BTreeMap<Label, Option<WorseStratum>>>,
 }
 
-impl<'r> Field<'r> {
+impl<'r> ComparedStacks<'r> {
     /// The stacks in `rows`.
-    pub fn new(rows: &'r Rows, contest: Contest<'r>, tuned: Option<Tuned>) -> Rc<Self> {
+    pub fn new(rows: &'r Rows, contest: Contest<'r>, tuned: Option<TunedAnswer>) -> Rc<Self> {
         let picked = Picked::from_groups(contest.groups());
         let passed_over = BestUnit::from_groups(contest.groups()).passed_over;
         Rc::new(Self { contest, tuned, picked, passed_over, rows, strata: RefCell::default() })
@@ -110,7 +110,7 @@ impl<'r> Field<'r> {
     }
 
     /// What to ship at the given appetite: what tuning chose, or else what the stacks themselves decide.
-    fn decide(&self, summaries: &[Summary], appetite: Appetite) -> ShipDecision {
+    fn decide(&self, summaries: &[Summary], appetite: Tolerances) -> ShipDecision {
         let decision = self.contest.decide(appetite.terms());
         let Some(tuned) = &self.tuned else { return decision };
         let is_tuned = |of: &Summary| Some(&*of.stack) == tuned.stack.as_deref();
@@ -139,10 +139,10 @@ impl<'r> Field<'r> {
 pub struct FirstTable<'s> {
     pub(super) summaries: &'s [Summary],
     pub(super) unit: Unit,
-    pub(super) appetite: Appetite,
-    pub(super) choice: Option<&'s Choice>,
+    pub(super) appetite: Tolerances,
+    pub(super) choice: Option<&'s SplitChoice>,
     pub(super) rows: &'s Rows,
-    pub(super) field: Rc<Field<'s>>,
+    pub(super) field: Rc<ComparedStacks<'s>>,
     pub(super) decision: ShipDecision,
     /// Stacks in the table, in order.
     pub shown: Vec<&'s Summary>,
@@ -160,10 +160,10 @@ impl<'s> FirstTable<'s> {
     /// part. The summaries are in the order of the field.
     pub fn new(
         summaries: &'s [Summary],
-        field: &Rc<Field<'s>>,
+        field: &Rc<ComparedStacks<'s>>,
         unit: Unit,
-        appetite: Appetite,
-        choice: Option<&'s Choice>,
+        appetite: Tolerances,
+        choice: Option<&'s SplitChoice>,
     ) -> Self {
         let field = Rc::clone(field);
         let decision = field.decide(summaries, appetite);
@@ -232,7 +232,7 @@ impl<'s> FirstTable<'s> {
 
     /// Whether a stack was to be chosen on tasks that are not shown here.
     pub(super) fn is_test(&self) -> bool {
-        self.choice.is_some_and(Choice::is_apart)
+        self.choice.is_some_and(SplitChoice::is_apart)
     }
 
     /// The stack chosen on tasks that are not shown here; `None` if none was.

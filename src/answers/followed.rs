@@ -1,7 +1,7 @@
 //! What followed the stops: an answer that needs no labels, its table and its notes.
 
 use super::note::AnswerNote;
-use super::tables::{Cell, Table};
+use super::tables::{DataTable, TableCell};
 use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, Label, agreement, followed_by_stack};
 use crate::words::{digits, grouped_counts, thousands};
 
@@ -140,7 +140,7 @@ impl FollowedReport {
     }
 
     /// The table, one line per stack.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> DataTable {
         let columns =
             ["stack", "stops", "cut short", "a task, 95 %", "nothing followed", "saved there", "saved in all"];
         let rows = self.summaries.iter().map(|summary| {
@@ -152,16 +152,16 @@ impl FollowedReport {
                 summary.stops.1.saturating_sub(summary.cut_short.0),
             );
             vec![
-                Cell::Text(summary.stack.to_string()),
-                Cell::Text(grouped_counts(summary.stops)),
-                Cell::Text(grouped_counts(summary.cut_short)),
-                interval.map_or(Cell::Missing, Cell::Text),
-                Cell::Text(grouped_counts(free)),
-                Cell::percent(summary.saved_free),
-                Cell::percent(summary.saved),
+                TableCell::Text(summary.stack.to_string()),
+                TableCell::Text(grouped_counts(summary.stops)),
+                TableCell::Text(grouped_counts(summary.cut_short)),
+                interval.map_or(TableCell::Missing, TableCell::Text),
+                TableCell::Text(grouped_counts(free)),
+                TableCell::percent(summary.saved_free),
+                TableCell::percent(summary.saved),
             ]
         });
-        Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+        DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
     }
 
     /// The notes below the table.
@@ -205,7 +205,7 @@ impl FollowedReport {
     }
 
     /// The runs that some stack stops with work still to come, the most certain first; `None` if there are none.
-    pub fn stopped(&self) -> Option<Table> {
+    pub fn stopped(&self) -> Option<DataTable> {
         const TOLD: usize = 20;
         let columns = ["run", "stack", "stopped at step", "edits to come", "last work at step", "tokens to come"];
         let mut stopped: Vec<FollowedRow> = self.rows.iter().filter(|row| row.cut_short_high == 1).collect();
@@ -213,22 +213,22 @@ impl FollowedReport {
             let certain = |row: &FollowedRow| (row.cut_short_low, row.tokens_after_stop.unwrap_or(0));
             certain(b).cmp(&certain(a)).then_with(|| (&a.run_id, &a.stack).cmp(&(&b.run_id, &b.stack)))
         });
-        let step = |step: Option<u64>| step.map_or(Cell::Missing, |step| Cell::Count(step + 1));
+        let step = |step: Option<u64>| step.map_or(TableCell::Missing, |step| TableCell::Count(step + 1));
         let rows = stopped.iter().take(TOLD).map(|row| {
             vec![
-                Cell::Text(row.run_id.to_string()),
-                Cell::Text(row.stack.to_string()),
+                TableCell::Text(row.run_id.to_string()),
+                TableCell::Text(row.stack.to_string()),
                 step(row.stop_point.map(|point| u64::from(point.step))),
-                Cell::Text(grouped_counts((row.edits_low, row.edits_high))),
+                TableCell::Text(grouped_counts((row.edits_low, row.edits_high))),
                 step(row.last_effect_step),
-                row.tokens_after_stop.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
+                row.tokens_after_stop.map_or(TableCell::Missing, |tokens| TableCell::Text(thousands(tokens))),
             ]
         });
-        (!stopped.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+        (!stopped.is_empty()).then(|| DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
     }
 
     /// The ten runs that took most tokens; `None` if none records any. `cost` gives the dollars of a run.
-    pub fn expensive(&self, cost: impl Fn(&str) -> Option<f64>) -> Option<Table> {
+    pub fn expensive(&self, cost: impl Fn(&str) -> Option<f64>) -> Option<DataTable> {
         const TOLD: usize = 10;
         let columns = ["run", "tokens", "dollars", "last work at step", "tokens after it", "ended by"];
         let mut runs: Vec<FollowedRow> =
@@ -236,19 +236,20 @@ impl FollowedReport {
         runs.sort_by(|a, b| b.tokens_recorded.cmp(&a.tokens_recorded).then_with(|| a.run_id.cmp(&b.run_id)));
         let rows = runs.iter().take(TOLD).map(|row| {
             vec![
-                Cell::Text(row.run_id.to_string()),
-                Cell::Text(thousands(row.tokens_recorded.unwrap_or(0))),
-                cost(&row.run_id).map_or(Cell::Missing, |dollars| Cell::Text(format!("{dollars:.2}"))),
-                row.last_effect_step.map_or_else(|| Cell::Text("none".to_owned()), |step| Cell::Count(step + 1)),
-                row.tail_tokens_high.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
-                Cell::Text(if row.interrupted == 1 { "a person" } else { "the agent" }.to_owned()),
+                TableCell::Text(row.run_id.to_string()),
+                TableCell::Text(thousands(row.tokens_recorded.unwrap_or(0))),
+                cost(&row.run_id).map_or(TableCell::Missing, |dollars| TableCell::Text(format!("{dollars:.2}"))),
+                row.last_effect_step
+                    .map_or_else(|| TableCell::Text("none".to_owned()), |step| TableCell::Count(step + 1)),
+                row.tail_tokens_high.map_or(TableCell::Missing, |tokens| TableCell::Text(thousands(tokens))),
+                TableCell::Text(if row.interrupted == 1 { "a person" } else { "the agent" }.to_owned()),
             ]
         });
-        (!runs.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+        (!runs.is_empty()).then(|| DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
     }
 
     /// How the stacks agree with people's own interruptions; `None` if no recording was interrupted.
-    pub fn agreement(&self) -> Option<Table> {
+    pub fn agreement(&self) -> Option<DataTable> {
         let lines = agreement(&self.rows);
         let columns =
             ["stack", "stopped before them", "steps earlier", "tokens earlier", "others stopped", "difference", "95 %"];
@@ -256,18 +257,18 @@ impl FollowedReport {
             let interval = line.difference.and_then(|difference| difference.interval);
             let points = |value: f64| format!("{:+.1}", value * 100.0);
             vec![
-                Cell::Text(line.stack.to_string()),
-                Cell::Text(format!("{}/{}", line.interrupted.1, line.interrupted.0)),
-                line.steps_earlier.map_or(Cell::Missing, Cell::Count),
-                line.tokens_earlier.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
-                Cell::Text(format!("{}/{}", line.others.1, line.others.0)),
-                line.difference.map_or(Cell::Missing, |difference| Cell::Text(points(difference.value))),
-                interval.map_or(Cell::Missing, |interval| {
-                    Cell::Text(format!("{} to {}", points(interval.low), points(interval.high)))
+                TableCell::Text(line.stack.to_string()),
+                TableCell::Text(format!("{}/{}", line.interrupted.1, line.interrupted.0)),
+                line.steps_earlier.map_or(TableCell::Missing, TableCell::Count),
+                line.tokens_earlier.map_or(TableCell::Missing, |tokens| TableCell::Text(thousands(tokens))),
+                TableCell::Text(format!("{}/{}", line.others.1, line.others.0)),
+                line.difference.map_or(TableCell::Missing, |difference| TableCell::Text(points(difference.value))),
+                interval.map_or(TableCell::Missing, |interval| {
+                    TableCell::Text(format!("{} to {}", points(interval.low), points(interval.high)))
                 }),
             ]
         });
-        (!lines.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+        (!lines.is_empty()).then(|| DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
     }
 
     /// Which stacks tell the runs that people interrupted from the others.

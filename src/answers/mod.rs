@@ -17,13 +17,13 @@ pub mod words;
 
 pub use against::{AgainstAnswer, AgainstLine, WhyNotCompared};
 pub use answer::CompareAnswer;
-pub use choice::Choice;
+pub use choice::SplitChoice;
 pub use evidence::RunEvidence;
-pub use first::{Appetite, Field, FirstTable, Tuned, lacks};
+pub use first::{ComparedStacks, FirstTable, Tolerances, TunedAnswer, lacks};
 pub use followed::{Agreeing, FollowedReport, FollowedStops, FollowedVerdict, Pays};
 pub use headline::Headline;
 pub use note::{AnswerNote, TailOfGroup, further, without_tasks};
 pub use told::{ToldRuns, UnderToldLimits};
 pub use verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Saving, Ship, Tie, Tied, WhyNot,
+    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, Tied, UsefulSaving, WhyNot,
 };

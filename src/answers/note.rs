@@ -1,6 +1,6 @@
 //! What is said below an answer, as data. Its words are in [`words`](super::words).
 
-use super::choice::Choice;
+use super::choice::SplitChoice;
 use super::first::FirstTable;
 use super::told::UnderToldLimits;
 use crate::aggregate::{
@@ -44,7 +44,7 @@ pub enum AnswerNote {
     /// More such stacks.
     NotJudgedEither(Vec<Label>),
     /// What was chosen on one part of the tasks.
-    Chosen(Choice),
+    Chosen(SplitChoice),
     /// Which marks of the recordings stand in for outcomes.
     Proxies(String),
     /// The share saved is rough, and why.

@@ -90,7 +90,7 @@ pub struct Ship {
     /// The most it kills.
     pub promise: KillPromise,
     /// What it saves.
-    pub saved: Saving,
+    pub saved: UsefulSaving,
     /// If a lost success has a price: what the stack is worth, how many successes it kills at most, and of how many.
     pub worth: Option<(NetBenefit, u64, u64)>,
     /// What each success left costs.
@@ -138,7 +138,7 @@ pub struct KillPromise {
 
 /// The useful saving of a stack.
 #[derive(Clone, Copy, Debug)]
-pub struct Saving {
+pub struct UsefulSaving {
     /// What is saved.
     pub unit: Unit,
     /// The share of it.
@@ -201,7 +201,7 @@ pub struct NotWorth {
     /// All runs.
     pub runs: u64,
     /// What it saves.
-    pub saved: Saving,
+    pub saved: UsefulSaving,
     /// What it fails at.
     pub fault: Fault,
     /// How many more tasks like these would show that it pays, as far as they are enough.
@@ -270,8 +270,8 @@ impl FirstTable<'_> {
         }
     }
 
-    fn saved(&self, summary: &Summary) -> Saving {
-        Saving { unit: self.unit, useful: summary.ratios_in(self.unit).useful }
+    fn saved(&self, summary: &Summary) -> UsefulSaving {
+        UsefulSaving { unit: self.unit, useful: summary.ratios_in(self.unit).useful }
     }
 
     fn to_ship(&self, summary: &Summary) -> Ship {

@@ -6,17 +6,17 @@ use std::path::Path;
 
 use clap::Args as ClapArgs;
 
-use super::Exit;
+use super::ProgramExit;
 use super::compare::{GatheredRuns, gather, show};
 use super::destination::Destination;
 use super::export::{configurations, hosts_by_stack};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
-use super::output::{Format, Output};
-use crate::compare::Options;
+use super::output::{Output, TableFormat};
+use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
-use crate::reader::{Held, trace};
+use crate::reader::{TemporaryFolder, trace};
 use crate::report::{FolderFormat, Manifest, Publication};
 use crate::transcript::Run;
 
@@ -55,25 +55,25 @@ pub(super) struct Args {
 }
 
 /// Runs `whenstop` without a command.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let folder = Held::new().and_then(|folder| unpack(folder.path()).map(|()| folder)).map_err(|error| {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let folder = TemporaryFolder::new().and_then(|folder| unpack(folder.path()).map(|()| folder)).map_err(|error| {
         let help = "the recordings of the example are unpacked there; set TMPDIR to a folder that has room";
         let temporary = std::env::temp_dir().display().to_string();
-        Failure::input(Diagnostic::new(Location::file(temporary), format!("cannot write: {error}"), help))
+        CommandFailure::input(Diagnostic::new(Location::file(temporary), format!("cannot write: {error}"), help))
     })?;
     let path = |name: &str| folder.path().join(name);
     output.note("comparing the bundled example stacks on the bundled recordings");
     let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
     let stacks = StackArgs::named(vec![path(STACK_FILE).display().to_string()]);
     let stacks = stacks.load_some()?;
-    let options = Options { stories: Some(Texts::Evidence), ..Options::default() };
+    let options = EvaluationOptions { stories: Some(Texts::Evidence), ..EvaluationOptions::default() };
     let GatheredRuns { evidence, stacks: infos, found, .. } = gather(&corpus.runs(), &stacks, &options, output)?;
     let configurations = configurations(&stacks);
     let mut manifest = Manifest { found, configurations, ..Manifest::new(infos) };
     manifest.set_hosts(&hosts_by_stack(&stacks));
     manifest.set_places(&stacks.places());
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-    let exit = show(&Publication::new(evidence, manifest), Format::Table, Some((&args.out, format)), output)?;
+    let exit = show(&Publication::new(evidence, manifest), TableFormat::Table, Some((&args.out, format)), output)?;
     let agents = super::local::agents_here();
     if !agents.is_empty() {
         output.note(&format!("sessions of {} are on this machine: `whenstop local` looks at them", agents.join(", ")));

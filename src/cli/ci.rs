@@ -2,19 +2,19 @@
 
 use clap::Subcommand;
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output::Output;
-use super::{Exit, gate, init};
+use super::{ProgramExit, gate, init};
 
 /// Arguments of `ci`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: CiCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CiCommand {
     /// Start here: read recordings and write a project file, stacks, a snapshot and a workflow.
     Init(init::Args),
     /// Compare stop points with a snapshot and check gates; exits 100 if either fails.
@@ -28,12 +28,12 @@ enum Command {
 }
 
 /// `whenstop ci`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     match &args.command {
-        Command::Init(args) => init::run(args, output),
-        Command::Check(args) => gate::check(args, output),
-        Command::Review(args) => gate::review(args, output),
-        Command::Accept(args) => gate::accept(args, output),
-        Command::Diff(args) => gate::diff(args, output),
+        CiCommand::Init(args) => init::run(args, output),
+        CiCommand::Check(args) => gate::check(args, output),
+        CiCommand::Review(args) => gate::review(args, output),
+        CiCommand::Accept(args) => gate::accept(args, output),
+        CiCommand::Diff(args) => gate::diff(args, output),
     }
 }

@@ -14,19 +14,19 @@ use self::against::AgainstArgs;
 use self::question::refuse_unknown_baseline;
 pub(super) use self::question::{CompareQuestion, GatheredRuns, Published, gather, published};
 use self::scores::ScoreArgs;
-use super::Exit;
+use super::ProgramExit;
 use super::destination::Destination;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{AssumptionArgs, ByArg, CorpusArgs, DOUBTS, LabelErrorArgs, RecordedRuns, SplitArgs, StackArgs};
-use super::output::{Format, Output, lines_of};
+use super::output::{Output, TableFormat, lines_of};
 use super::values::{share, share_inside};
 use crate::aggregate::{LEVEL, MIN_KNOWN, Summary};
-use crate::answers::{Appetite, CompareAnswer, tables, words};
+use crate::answers::{CompareAnswer, Tolerances, tables, words};
 use crate::compare::Keeps;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, one_line};
 use crate::explain::Texts;
-use crate::report::{CsvStyle, FolderFormat, Made, Publication, RowFormat, Shard, bullets, latex_notes, prose};
+use crate::report::{CsvStyle, FolderFormat, Provenance, Publication, RowFormat, Shard, bullets, latex_notes, prose};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -64,7 +64,7 @@ pub(super) struct Args {
     shard: Option<Shard>,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten, next_help_heading = "Splitting the tasks")]
@@ -147,7 +147,7 @@ impl RowArgs {
 pub(super) struct AppetiteArgs {
     /// The share of successes a stack may kill, compared with the end of a bound that allows for all stacks
     /// tried. It decides the verdict, the order of the table, the figure and the choice of `--split`.
-    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
+    #[arg(long, value_name = "RATE", default_value_t = Tolerances::DEFAULT_MAX_KILLED, value_parser = share)]
     max_killed: f64,
     /// The confidence of that bound.
     #[arg(long, value_name = "CHANCE", default_value_t = LEVEL, value_parser = share_inside)]
@@ -166,9 +166,9 @@ pub(super) struct AppetiteArgs {
 }
 
 impl AppetiteArgs {
-    fn appetite(self) -> Appetite {
+    fn appetite(self) -> Tolerances {
         let Self { max_killed, confidence, lost_success_costs, min_known, all } = self;
-        Appetite { max_killed, confidence, lost_success_costs, min_known, all }
+        Tolerances { max_killed, confidence, lost_success_costs, min_known, all }
     }
 }
 
@@ -201,7 +201,7 @@ impl KeepsArg {
 }
 
 /// `whenstop compare`.
-pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     if args.against.is_given() {
         return against::run(&args, output);
     }
@@ -220,8 +220,8 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// Runs the comparison that the arguments ask for, once it is sure that its folder may be written to.
-pub(super) fn answered(args: &Args, runs: &RecordedRuns<'_>, output: &Output) -> Result<Published, Failure> {
-    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
+pub(super) fn answered(args: &Args, runs: &RecordedRuns<'_>, output: &Output) -> Result<Published, CommandFailure> {
+    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(CommandFailure::input)?;
     let stacks = args.stacks.load_some()?;
     published(&args.question(runs, output)?, runs, &stacks, output)
 }
@@ -243,9 +243,9 @@ impl Args {
     }
 
     /// The command and the files it reads, if the result goes to a folder.
-    pub(super) fn made(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<Option<Made>, Failure> {
+    pub(super) fn made(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<Option<Provenance>, CommandFailure> {
         let Some(command) = output.command().filter(|_| self.out.is_some()) else { return Ok(None) };
-        Ok(Some(Made::from_arguments(command, runs.files()?.into_iter().map(|(path, _)| PathBuf::from(path)))))
+        Ok(Some(Provenance::from_arguments(command, runs.files()?.into_iter().map(|(path, _)| PathBuf::from(path)))))
     }
 
     /// The recordings, looked through for limits that their agents were told of.
@@ -254,11 +254,15 @@ impl Args {
     }
 
     /// What is asked.
-    pub(super) fn question(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<CompareQuestion<'_>, Failure> {
+    pub(super) fn question(
+        &self,
+        runs: &RecordedRuns<'_>,
+        output: &Output,
+    ) -> Result<CompareQuestion<'_>, CommandFailure> {
         if self.against.is_given() {
             let help = "ask on the command line: `whenstop compare BEFORE --stacks FILE --against AFTER`";
             let what = "`against` has an answer of its own";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
         }
         Ok(CompareQuestion {
             appetite: self.appetite.appetite(),
@@ -278,19 +282,19 @@ impl Args {
 /// Writes the folder, if there is one, and shows the answer.
 pub(super) fn show(
     publication: &Publication,
-    format: Format,
+    format: TableFormat,
     folder: Option<(&Path, FolderFormat)>,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     let summaries = publication.summaries();
     if let Some((out, format)) = folder {
-        publication.write(&summaries, out, format).map_err(Failure::input)?;
+        publication.write(&summaries, out, format).map_err(CommandFailure::input)?;
     }
     show_summaries(publication, &summaries, format, output)?;
     if let Some((out, _)) = folder {
         output.wrote_page(out);
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The answer as one JSON document.
@@ -313,25 +317,25 @@ pub(super) fn json(publication: &Publication, summaries: &[Summary]) -> serde_js
 pub(super) fn show_summaries(
     publication: &Publication,
     summaries: &[Summary],
-    format: Format,
+    format: TableFormat,
     output: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     match format {
-        Format::Table => show_answer(&publication.answer(summaries), output)?,
-        Format::Json => output.json(&json(publication, summaries)),
-        Format::Csv => {
+        TableFormat::Table => show_answer(&publication.answer(summaries), output)?,
+        TableFormat::Json => output.json(&json(publication, summaries)),
+        TableFormat::Csv => {
             let standings = publication.first(summaries).standings();
             output.table(&tables::summary(summaries, &standings), format)?;
         }
         // What people read has the first table, not all columns.
-        Format::Md => {
+        TableFormat::Md => {
             let answer = publication.answer(summaries);
             let (verdict, headline) = (words::verdict(&answer.verdict), words::headline(answer.headline.as_ref()));
             output.lines(&format!("**{}**\n\n{}.\n\n", prose(&verdict), prose(&headline)));
             output.table(&answer.table.unwrap_or_default(), format)?;
             output.lines(&format!("\n{}", bullets(&words::notes(&answer.notes))));
         }
-        Format::Latex => {
+        TableFormat::Latex => {
             let answer = publication.answer(summaries);
             let headline = words::headline(answer.headline.as_ref());
             output.lines(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&headline)));
@@ -343,14 +347,14 @@ pub(super) fn show_summaries(
 }
 
 /// Shows the answer, the first table, and its notes.
-pub(super) fn show_answer(answer: &CompareAnswer, output: &Output) -> Result<(), Failure> {
+pub(super) fn show_answer(answer: &CompareAnswer, output: &Output) -> Result<(), CommandFailure> {
     let verdict = words::verdict(&answer.verdict);
     let headline = words::headline(answer.headline.as_ref());
     output.paragraph(&verdict);
     output.data("\n");
     output.paragraph(&headline);
     if let Some(table) = &answer.table {
-        output.table(table, Format::Table)?;
+        output.table(table, TableFormat::Table)?;
     }
     let agreement = answer.agreement.as_ref().map(|(agreeing, table)| (words::agreement(agreeing), table));
     let mut used = lines_of(&[&verdict, &headline], &answer.table.iter().collect::<Vec<_>>()) + 1;
@@ -361,7 +365,7 @@ pub(super) fn show_answer(answer: &CompareAnswer, output: &Output) -> Result<(),
     if let Some((sentence, table)) = &agreement {
         output.data("\n");
         output.paragraph(sentence);
-        output.table(table, Format::Table)?;
+        output.table(table, TableFormat::Table)?;
     }
     Ok(())
 }

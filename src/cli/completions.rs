@@ -3,9 +3,9 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output::Output;
-use super::{Cli, Exit};
+use super::{Cli, ProgramExit};
 
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
@@ -17,9 +17,9 @@ pub(super) struct Args {
 
 /// `whenstop completions`.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every command")]
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "whenstop", &mut script);
     output.bytes(&script);
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use super::Exit;
+use super::ProgramExit;
 use super::destination::Destination;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, process};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location, count};
@@ -18,7 +18,7 @@ use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::Run;
-use shards::About;
+use shards::RunColumns;
 
 /// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
@@ -62,14 +62,14 @@ enum Target {
 const MOST_SHARDS: i64 = 1000;
 
 /// A run as it will be written.
-struct Written {
+struct WrittenRun {
     run_id: String,
     lines: Vec<u8>,
-    about: About,
+    about: RunColumns,
 }
 
 /// `whenstop convert`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     // A copy keeps a recorded cost of 0 as is: its readers decide how to treat it.
     let copying = |options: ReadOptions| {
         let recorded_costs = match options.recorded_costs {
@@ -82,7 +82,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     match &args.out {
         None if args.to == Target::Parquet => {
             let help = "give `--out FILE.parquet`, or `--out DIR --shards N`";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), "Parquet needs a file to go to", help)));
+            return Err(CommandFailure::usage(Diagnostic::new(
+                Location::default(),
+                "Parquet needs a file to go to",
+                help,
+            )));
         }
         Some(path) if args.shards.is_some() || args.to == Target::Parquet => {
             let runs = shards::write(path, &corpus, args, output)?;
@@ -103,7 +107,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             output.note(&format!("{} written to {}", count(runs, "run"), path.display()));
         }
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// True for an existing folder, or a name that no file would have.
@@ -117,8 +121,8 @@ fn convert(
     corpus: &Corpus,
     args: &Args,
     output: &Output,
-    mut write: impl FnMut(Written) -> Result<(), Diagnostic>,
-) -> Result<u64, Failure> {
+    mut write: impl FnMut(WrittenRun) -> Result<(), Diagnostic>,
+) -> Result<u64, CommandFailure> {
     let mut state = Ok(());
     let work = |run: Run| lines_of(&if args.redact { redact(&run, &args.salt) } else { run });
     let report = process(corpus, output, work, |written| {
@@ -126,14 +130,14 @@ fn convert(
             state = written.and_then(&mut write);
         }
     })?;
-    state.map_err(Failure::input)?;
+    state.map_err(CommandFailure::input)?;
     Ok(report.runs())
 }
 
-fn lines_of(run: &Run) -> Result<Written, Diagnostic> {
+fn lines_of(run: &Run) -> Result<WrittenRun, Diagnostic> {
     let mut lines = Vec::new();
     match trace::write(run, &mut lines) {
-        Ok(()) => Ok(Written { run_id: run.header.run_id.clone(), lines, about: About::from_run(run) }),
+        Ok(()) => Ok(WrittenRun { run_id: run.header.run_id.clone(), lines, about: RunColumns::from_run(run) }),
         Err(error) => Err(Diagnostic::new(
             Location::default(),
             format!("cannot write run `{}` as a trace: {error}", run.header.run_id),
@@ -142,8 +146,8 @@ fn lines_of(run: &Run) -> Result<Written, Diagnostic> {
     }
 }
 
-fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
-    refuse_packed(path).map_err(Failure::usage)?;
+fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
+    refuse_packed(path).map_err(CommandFailure::usage)?;
     let mut converted = None;
     let written = write_atomically(path, |file| {
         let result =
@@ -154,13 +158,13 @@ fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Resu
     });
     match converted {
         Some(Err(failure)) => Err(failure),
-        Some(Ok(runs)) => written.map(|()| runs).map_err(Failure::input),
-        None => written.map(|()| 0).map_err(Failure::input),
+        Some(Ok(runs)) => written.map(|()| runs).map_err(CommandFailure::input),
+        None => written.map(|()| 0).map_err(CommandFailure::input),
     }
 }
 
-fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
-    let mut given = Given::default();
+fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
+    let mut given = UsedNames::default();
     let mut failed = None;
     let written = write_folder(folder, CsvStyle::Plain, |to| {
         let converted = convert(corpus, args, output, |written| {
@@ -172,12 +176,15 @@ fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> 
             failure.diagnostics.first().clone()
         })
     });
-    written.map_err(|diagnostic| Failure { diagnostics: diagnostic.into(), exit: failed.unwrap_or(Exit::BadInput) })
+    written.map_err(|diagnostic| CommandFailure {
+        diagnostics: diagnostic.into(),
+        exit: failed.unwrap_or(ProgramExit::BadInput),
+    })
 }
 
 /// File names already used.
 #[derive(Default)]
-struct Given {
+struct UsedNames {
     names: HashSet<String>,
     /// For each name requested before: the number the next one gets.
     numbers: HashMap<String, u64>,
@@ -185,7 +192,7 @@ struct Given {
 
 /// A file name for the run: its id without characters that file systems reject, made unique by a number, also on file
 /// systems that ignore case.
-fn file_name(run_id: &str, given: &mut Given) -> String {
+fn file_name(run_id: &str, given: &mut UsedNames) -> String {
     const LONGEST: usize = 120;
     let fit = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let mut name: String = run_id.chars().map(fit).take(LONGEST).collect();
@@ -231,7 +238,7 @@ mod tests {
 
     #[test]
     fn every_run_gets_a_file_name_of_its_own() {
-        let mut given = Given::default();
+        let mut given = UsedNames::default();
         let mut name = |id: &str| file_name(id, &mut given);
         assert_eq!(name("retail/task 7"), "retail_task_7.jsonl");
         assert_eq!(name("retail:task:7"), "retail_task_7~2.jsonl");

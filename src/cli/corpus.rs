@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::Exit;
-use super::failure::Failure;
+use super::ProgramExit;
+use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open, process};
-use super::output::{Format, Output, is_seen};
+use super::output::{Output, TableFormat, is_seen};
 use super::values::shell_path;
 use super::{effects, forecast, rounds};
 use crate::aggregate::{Tail, Tails};
-use crate::answers::tables::{Cell, Table};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::{count, one_line};
 use crate::effects::EffectTable;
 use crate::effects::Work;
@@ -50,20 +50,20 @@ pub(super) struct Args {
     forecast: forecast::Args,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
     #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,
 }
 
 impl Args {
     /// The format of a list that is mostly for programs: CSV, unless a terminal shows it.
-    fn data_format(&self) -> Format {
-        if self.format == Format::Table && !is_seen() { Format::Csv } else { self.format }
+    fn data_format(&self) -> TableFormat {
+        if self.format == TableFormat::Table && !is_seen() { TableFormat::Csv } else { self.format }
     }
 }
 
 /// `whenstop corpus`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let recordings = |unit| CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit };
     if args.forecast.forecast {
         let unit = if args.rounds { UnitOfRun::Round } else { UnitOfRun::Run };
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let bar = output.progress(corpus.bytes());
     let (effects, mut tails) = (EffectTable::default(), Tails::default());
-    let is_told = args.format == Format::Table;
+    let is_told = args.format == TableFormat::Table;
     let tail_of = |run: Run| {
         let work = is_told.then(|| Work::from_run(&run, &effects, &Ledger::from_run(&run)));
         work.map(|work| Tails::from_outcome(run.grade.outcome, run.header.model.as_deref(), work.tail()))
@@ -95,41 +95,43 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         None => args.unused.then(|| unused_table(&report.unused)),
     };
     match (args.format, list) {
-        (Format::Json, _) => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
-        (Format::Table, Some(list)) => {
-            output.table(&counts(&report), Format::Table)?;
+        (TableFormat::Json, _) => {
+            output.json(&serde_json::to_value(&report).map_err(|error| CommandFailure::internal(&error))?);
+        }
+        (TableFormat::Table, Some(list)) => {
+            output.table(&counts(&report), TableFormat::Table)?;
             output.data("\n");
-            output.table(&list, Format::Table)?;
+            output.table(&list, TableFormat::Table)?;
         }
         // A table without a line says less than the refusal.
-        (Format::Table, None) if report.formats.is_empty() && report.unreadable == 0 => {}
+        (TableFormat::Table, None) if report.formats.is_empty() && report.unreadable == 0 => {}
         // Other formats are documents for programs: one table each.
         (format, list) => output.table(&list.unwrap_or_else(|| counts(&report)), format)?,
     }
-    if args.format == Format::Table {
+    if args.format == TableFormat::Table {
         tell_tails(&tails, output)?;
         output.data(&details(&report, args.why));
     }
     has_read(&report)?;
     if report.runs() > 0
-        && args.format == Format::Table
+        && args.format == TableFormat::Table
         && let Some(line) = next_step(args, &report)
     {
         output.note(&line);
     }
     if report.runs() == 0 {
         let (what, advice) = report.nothing_read();
-        if advice.is_some() && args.format == Format::Table {
+        if advice.is_some() && args.format == TableFormat::Table {
             output.data(&own_format());
         }
         let help = advice.unwrap_or("`--why` says what each file was taken for");
-        return Err(Failure::nothing(what, help.to_owned()));
+        return Err(CommandFailure::nothing(what, help.to_owned()));
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The contents of the files, with an entry for every run.
-pub(super) fn listed(args: &Args) -> Result<CorpusReport, Failure> {
+pub(super) fn listed(args: &Args) -> Result<CorpusReport, CommandFailure> {
     let options = ReadOptions { detail: Detail::Runs, ..args.reading.options()? };
     let report = open(&args.paths, options)?.process(|_| (), |()| ())?;
     has_read(&report)?;
@@ -137,81 +139,84 @@ pub(super) fn listed(args: &Args) -> Result<CorpusReport, Failure> {
 }
 
 /// Prints one CSV line per round.
-fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<Exit, Failure> {
+fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let effects = EffectTable::default();
     let mut rows = Vec::new();
     process(corpus, output, |run| rounds::rows(&run, &effects), |more| rows.extend(more))?;
     output.table(&rounds::table(rows), args.data_format())?;
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
-fn counts(report: &CorpusReport) -> Table {
+fn counts(report: &CorpusReport) -> DataTable {
     let columns = ["format", "files", "runs", "steps", "successes", "failures", "unknown", "with usage", "tokens"];
     let rows = report.formats.iter().map(|f| {
-        let tokens = if f.with_usage > 0 { Cell::Count(f.tokens) } else { Cell::Missing };
+        let tokens = if f.with_usage > 0 { TableCell::Count(f.tokens) } else { TableCell::Missing };
         vec![
-            Cell::Text(f.format.clone()),
-            Cell::Count(f.files),
-            Cell::Count(f.runs),
-            Cell::Count(f.steps),
-            Cell::Count(f.successes),
-            Cell::Count(f.failures),
-            Cell::Count(f.unknown),
-            Cell::Count(f.with_usage),
+            TableCell::Text(f.format.clone()),
+            TableCell::Count(f.files),
+            TableCell::Count(f.runs),
+            TableCell::Count(f.steps),
+            TableCell::Count(f.successes),
+            TableCell::Count(f.failures),
+            TableCell::Count(f.unknown),
+            TableCell::Count(f.with_usage),
             tokens,
         ]
     });
     let unreadable = (report.unreadable > 0).then(|| {
-        let of_runs = std::iter::repeat_n(Cell::Missing, columns.len() - 2);
-        [Cell::Text("unreadable".to_owned()), Cell::Count(report.unreadable)].into_iter().chain(of_runs).collect()
+        let of_runs = std::iter::repeat_n(TableCell::Missing, columns.len() - 2);
+        [TableCell::Text("unreadable".to_owned()), TableCell::Count(report.unreadable)]
+            .into_iter()
+            .chain(of_runs)
+            .collect()
     });
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.chain(unreadable).collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.chain(unreadable).collect() }
 }
 
 /// One line per run.
-fn run_table(runs: &[RunRead]) -> Table {
+fn run_table(runs: &[RunRead]) -> DataTable {
     let columns = ["run", "format", "steps", "tokens", "outcome", "from", "end", "told", "told_at", "odd"];
     let rows = runs.iter().map(|run| {
         vec![
-            Cell::Text(run.run_id.clone()),
-            Cell::Text(run.format.clone()),
-            Cell::Count(run.steps),
-            run.tokens.map_or(Cell::Missing, Cell::Count),
-            Cell::Text(run.outcome.to_owned()),
-            run.outcome_source.clone().map_or(Cell::Missing, Cell::Text),
-            Cell::Text(run.end.to_owned()),
+            TableCell::Text(run.run_id.clone()),
+            TableCell::Text(run.format.clone()),
+            TableCell::Count(run.steps),
+            run.tokens.map_or(TableCell::Missing, TableCell::Count),
+            TableCell::Text(run.outcome.to_owned()),
+            run.outcome_source.clone().map_or(TableCell::Missing, TableCell::Text),
+            TableCell::Text(run.end.to_owned()),
             told_cell(run),
-            Cell::count(run.told.as_ref().and_then(|sign| sign.notice_step)),
-            Cell::Text(run.hygiene.join(" ")),
+            TableCell::count(run.told.as_ref().and_then(|sign| sign.notice_step)),
+            TableCell::Text(run.hygiene.join(" ")),
         ]
     });
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
 /// What tells of a limit on the steps of a run: a sentence that the model saw, or a setting. Empty if nothing shows one,
 /// which does not mean that there was none.
-fn told_cell(run: &RunRead) -> Cell {
+fn told_cell(run: &RunRead) -> TableCell {
     match (&run.told, run.declared_cap) {
-        (Some(sign), _) => Cell::Text(sign.quote.clone()),
-        (None, Some(cap)) => Cell::Text(format!("declared: {cap}")),
-        (None, None) => Cell::Missing,
+        (Some(sign), _) => TableCell::Text(sign.quote.clone()),
+        (None, Some(cap)) => TableCell::Text(format!("declared: {cap}")),
+        (None, None) => TableCell::Missing,
     }
 }
 
 /// One line for each field.
-fn unused_table(fields: &[UnusedField]) -> Table {
+fn unused_table(fields: &[UnusedField]) -> DataTable {
     let columns = ["format", "field", "runs", "of", "values", "may be used"].map(str::to_owned).to_vec();
     let rows = fields.iter().map(|field| {
         vec![
-            Cell::Text(field.format.clone()),
-            Cell::Text(field.field.clone()),
-            Cell::Count(field.runs),
-            Cell::Count(field.of),
-            Cell::Text(field.look.clone()),
-            field.hint.clone().map_or(Cell::Missing, Cell::Text),
+            TableCell::Text(field.format.clone()),
+            TableCell::Text(field.field.clone()),
+            TableCell::Count(field.runs),
+            TableCell::Count(field.of),
+            TableCell::Text(field.look.clone()),
+            field.hint.clone().map_or(TableCell::Missing, TableCell::Text),
         ]
     });
-    Table { columns, rows: rows.collect() }
+    DataTable { columns, rows: rows.collect() }
 }
 
 /// The fields that may be what is missing.
@@ -258,7 +263,7 @@ fn own_format() -> String {
 }
 
 /// Prints the tokens after the last effect of each run, by outcome and model; only the first if there are many.
-fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
+fn tell_tails(tails: &Tails, output: &Output) -> Result<(), CommandFailure> {
     const TOLD: usize = 12;
     let rows = tails.rows();
     if rows.is_empty() {
@@ -266,22 +271,22 @@ fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
     }
     let line = |outcome: &str, model: &str, tail: &Tail| {
         vec![
-            Cell::Text(outcome.to_owned()),
-            Cell::Text(model.to_owned()),
-            Cell::Count(tail.runs),
-            Cell::Count(tail.tokens),
-            tail.share().map_or(Cell::Missing, |share| Cell::Text(percents(share))),
+            TableCell::Text(outcome.to_owned()),
+            TableCell::Text(model.to_owned()),
+            TableCell::Count(tail.runs),
+            TableCell::Count(tail.tokens),
+            tail.share().map_or(TableCell::Missing, |share| TableCell::Text(percents(share))),
         ]
     };
     let told = rows.iter().take(TOLD);
-    let mut lines: Vec<Vec<Cell>> =
+    let mut lines: Vec<Vec<TableCell>> =
         told.map(|(outcome, model, tail)| line(outcome.name(), model.unwrap_or("-"), tail)).collect();
     if rows.len() > TOLD {
         lines.extend(tails.by_outcome().iter().map(|(outcome, tail)| line(outcome.name(), "(all)", tail)));
     }
     output.data("\n");
     let columns = ["outcome", "model", "runs", "tokens", "after last work"].map(str::to_owned).to_vec();
-    output.table(&Table { columns, rows: lines }, Format::Table)?;
+    output.table(&DataTable { columns, rows: lines }, TableFormat::Table)?;
     output.paragraph(
         "after last work: tokens after the last edit, hand-over or check that turned green of their run: what a perfect stop could save, \
          in hindsight; a check that stayed green was worth running before anyone knew",

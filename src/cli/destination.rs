@@ -37,7 +37,7 @@ impl std::ops::Deref for Destination {
 
 /// What an argument does with the path it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum PathUse {
     /// It is read.
     Reads,
     /// It is written.
@@ -46,14 +46,14 @@ pub enum Use {
 
 /// What the argument does with a path; `None` if it takes none. Its value's name says whether it is a path, and its type
 /// whether that is written.
-pub fn use_of(argument: &Arg) -> Option<Use> {
+pub fn use_of(argument: &Arg) -> Option<PathUse> {
     let is_path = |name: &str| name.split(['|', '=']).any(|part| ["FILE", "DIR", "PATH"].contains(&part));
     if !argument.get_value_names()?.iter().any(|name| is_path(name)) {
         return None;
     }
     let kind = argument.get_value_parser().type_id();
     let writes = [TypeId::of::<Destination>(), TypeId::of::<super::gate::ReportTo>()];
-    Some(if writes.iter().any(|written| kind == *written) { Use::Writes } else { Use::Reads })
+    Some(if writes.iter().any(|written| kind == *written) { PathUse::Writes } else { PathUse::Reads })
 }
 
 /// Refuses a destination that is a file which another argument names.
@@ -61,13 +61,13 @@ pub(super) fn refuse_inputs(command: &clap::Command, matches: &ArgMatches) -> Re
     if let Some((name, matches)) = matches.subcommand() {
         return command.find_subcommand(name).map_or(Ok(()), |command| refuse_inputs(command, matches));
     }
-    let named = |wanted: Use| {
+    let named = |wanted: PathUse| {
         let arguments = command.get_arguments().filter(move |argument| use_of(argument) == Some(wanted));
         let values = arguments.filter_map(|argument| matches.get_raw(argument.get_id().as_str())).flatten();
         values.map(path_in).collect::<Vec<&Path>>()
     };
-    let inputs = named(Use::Reads);
-    for output in named(Use::Writes) {
+    let inputs = named(PathUse::Reads);
+    for output in named(PathUse::Writes) {
         let Some(file) = file_identity(output) else { continue };
         if inputs.iter().any(|input| file_identity(input).as_ref() == Some(&file)) {
             return Err(reads_it_too(output));

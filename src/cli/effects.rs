@@ -2,26 +2,31 @@
 
 use std::path::PathBuf;
 
-use super::Exit;
-use super::failure::Failure;
+use super::ProgramExit;
+use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, StackArgs};
-use super::output::{Format, Output};
-use crate::answers::tables::{Cell, Table};
+use super::output::{Output, TableFormat};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::effects::EffectReader;
 use crate::transcript::{Event, Lane, Run};
 
 /// Prints one line per call. The `[effects]` of the stack files take precedence over the built-in table.
-pub(super) fn list(corpus: &CorpusArgs, stacks: &[PathBuf], format: Format, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn list(
+    corpus: &CorpusArgs,
+    stacks: &[PathBuf],
+    format: TableFormat,
+    output: &Output,
+) -> Result<ProgramExit, CommandFailure> {
     let table = StackArgs::effects_of(stacks)?;
     let mut rows = Vec::new();
     corpus.process(output, |run| calls(&run, &table), |calls| rows.extend(calls))?;
     let columns = ["file", "run_id", "step", "call_id", "tool", "effect", "why"];
-    output.table(&Table { columns: columns.map(str::to_owned).to_vec(), rows }, format)?;
-    Ok(Exit::Done)
+    output.table(&DataTable { columns: columns.map(str::to_owned).to_vec(), rows }, format)?;
+    Ok(ProgramExit::Done)
 }
 
 /// One row per call of the agent under test.
-fn calls(run: &Run, table: &crate::effects::EffectTable) -> Vec<Vec<Cell>> {
+fn calls(run: &Run, table: &crate::effects::EffectTable) -> Vec<Vec<TableCell>> {
     let mut reader = EffectReader::new(table);
     let mut rows = Vec::new();
     let mut step = 0;
@@ -32,13 +37,13 @@ fn calls(run: &Run, table: &crate::effects::EffectTable) -> Vec<Vec<Cell>> {
                 let told = reader.tell(call);
                 if is_step {
                     rows.push(vec![
-                        Cell::Text(run.header.file.clone().unwrap_or_default()),
-                        Cell::Text(run.header.run_id.clone()),
-                        Cell::Count(step),
-                        call.id.as_ref().map_or(Cell::Missing, |id| Cell::Text(id.to_string())),
-                        Cell::Text(call.name.to_string()),
-                        Cell::Text(told.effect.name().to_owned()),
-                        Cell::Text(told.why),
+                        TableCell::Text(run.header.file.clone().unwrap_or_default()),
+                        TableCell::Text(run.header.run_id.clone()),
+                        TableCell::Count(step),
+                        call.id.as_ref().map_or(TableCell::Missing, |id| TableCell::Text(id.to_string())),
+                        TableCell::Text(call.name.to_string()),
+                        TableCell::Text(told.effect.name().to_owned()),
+                        TableCell::Text(told.why),
                     ]);
                 }
             }

@@ -5,15 +5,15 @@ mod values;
 
 use std::sync::Arc;
 
-pub use values::{OptionValue, Values};
+pub use values::{KeywordArguments, OptionValue};
 
-use super::compare::shard::{Extent, write};
-use super::failure::Failure;
+use super::compare::shard::{ShardScope, write};
+use super::failure::CommandFailure;
 use super::inputs::NOTATION;
 use super::output::Output;
-use super::{Command, compare, corpus, report, tune};
+use super::{CliCommand, compare, corpus, report, tune};
 use crate::answers::CompareAnswer;
-use crate::answers::tables::Table;
+use crate::answers::tables::DataTable;
 use crate::decision::{Program, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Guard, Opener};
@@ -50,17 +50,17 @@ pub struct Compared {
 
 /// The result of tuning.
 #[derive(Debug)]
-pub struct Tuned {
+pub struct TuneResult {
     /// The answer in two or three sentences.
     pub verdict: String,
     /// What the recordings contain, and what they suffice for.
     pub recordings: String,
     /// What is shipped, and alternatives for comparison.
-    pub table: Table,
+    pub table: DataTable,
     /// The same by suite and model, if there are several.
-    pub strata: Option<Table>,
+    pub strata: Option<DataTable>,
     /// What limits of the user's own detect, if that was asked.
-    pub detectors: Option<Table>,
+    pub detectors: Option<DataTable>,
     /// Notes on the table.
     pub notes: Vec<String>,
     /// The stack file to ship; `None` if nothing can be recommended.
@@ -73,8 +73,8 @@ pub struct Tuned {
 ///
 /// # Errors
 /// Every error that would end the command.
-pub fn compare(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Compared, Diagnostics> {
-    let Command::Compare(mut args) = values.read("compare")? else { return Err(unexpected()) };
+pub fn compare(values: KeywordArguments, guards: Vec<EmbeddedGuard>) -> Result<Compared, Diagnostics> {
+    let CliCommand::Compare(mut args) = values.read("compare")? else { return Err(unexpected()) };
     args.add_guards(guards.into_iter().map(EmbeddedGuard::into_strategy));
     let output = Output::keeping();
     let compare::Published { publication, report, .. } =
@@ -93,19 +93,19 @@ pub fn compare(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Compared, D
 ///
 /// # Errors
 /// Every error that would end `compare`.
-pub fn part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
-    let Command::Compare(args) = values.read("compare")? else { return Err(unexpected()) };
+pub fn part(values: KeywordArguments, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
+    let CliCommand::Compare(args) = values.read("compare")? else { return Err(unexpected()) };
     let Some(out) = args.out() else { return Err(unexpected()) };
     let runs = args.runs();
-    write(&args, &runs, &Extent { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
+    write(&args, &runs, &ShardScope { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
 }
 
 /// `whenstop report` of parts, which are the paths; `out` is the folder for the whole.
 ///
 /// # Errors
 /// Parts that are missing, duplicated or damaged; nothing is written then.
-pub fn merge(values: Values) -> Result<Publication, Diagnostics> {
-    let Command::Report(args) = values.read("report")? else { return Err(unexpected()) };
+pub fn merge(values: KeywordArguments) -> Result<Publication, Diagnostics> {
+    let CliCommand::Report(args) = values.read("report")? else { return Err(unexpected()) };
     report::written(&args, &Output::keeping()).map_err(told)
 }
 
@@ -113,8 +113,8 @@ pub fn merge(values: Values) -> Result<Publication, Diagnostics> {
 ///
 /// # Errors
 /// Every error that would end the command; a refusal is not an error but an answer.
-pub fn tune(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Tuned, Diagnostics> {
-    let Command::Tune(mut args) = values.read("tune")? else { return Err(unexpected()) };
+pub fn tune(values: KeywordArguments, guards: Vec<EmbeddedGuard>) -> Result<TuneResult, Diagnostics> {
+    let CliCommand::Tune(mut args) = values.read("tune")? else { return Err(unexpected()) };
     args.add_guards(guards.into_iter().map(EmbeddedGuard::into_strategy));
     tune::answered(&args, &Output::keeping()).map_err(told)
 }
@@ -124,10 +124,10 @@ pub fn tune(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Tuned, Diagnos
 ///
 /// # Errors
 /// Every error that would end `tune`.
-pub fn tune_part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
-    let Command::Tune(args) = values.read("tune")? else { return Err(unexpected()) };
+pub fn tune_part(values: KeywordArguments, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
+    let CliCommand::Tune(args) = values.read("tune")? else { return Err(unexpected()) };
     let Some(out) = args.out() else { return Err(unexpected()) };
-    let extent = Extent { shard, division: Division::Files, names };
+    let extent = ShardScope { shard, division: Division::Files, names };
     tune::write_part(&args, &extent, out, &Output::keeping()).map_err(told)
 }
 
@@ -135,8 +135,8 @@ pub fn tune_part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64
 ///
 /// # Errors
 /// Parts that are missing, duplicated or damaged; nothing is written then. A refusal is not an error but an answer.
-pub fn tuned(values: Values) -> Result<Tuned, Diagnostics> {
-    let Command::Report(args) = values.read("report")? else { return Err(unexpected()) };
+pub fn tuned(values: KeywordArguments) -> Result<TuneResult, Diagnostics> {
+    let CliCommand::Report(args) = values.read("report")? else { return Err(unexpected()) };
     report::searched(&args, &Output::keeping()).map_err(told)
 }
 
@@ -144,12 +144,12 @@ pub fn tuned(values: Values) -> Result<Tuned, Diagnostics> {
 ///
 /// # Errors
 /// Every error that would end the command, except files without a run.
-pub fn corpus(values: Values) -> Result<CorpusReport, Diagnostics> {
-    let Command::Corpus(args) = values.read("corpus")? else { return Err(unexpected()) };
+pub fn corpus(values: KeywordArguments) -> Result<CorpusReport, Diagnostics> {
+    let CliCommand::Corpus(args) = values.read("corpus")? else { return Err(unexpected()) };
     corpus::listed(&args).map_err(told)
 }
 
-fn told(failure: Failure) -> Diagnostics {
+fn told(failure: CommandFailure) -> Diagnostics {
     failure.diagnostics
 }
 

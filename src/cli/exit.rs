@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub enum ProgramExit {
     /// It did what it was asked to.
     Done = 0,
     /// A defect of whenstop itself.
@@ -21,15 +21,15 @@ pub enum Exit {
     Interrupted = 130,
 }
 
-impl Exit {
+impl ProgramExit {
     /// The list shown by `--help`.
     pub const LIST: &'static str = "Exit codes: 0 done; 1 a defect of whenstop; 2 wrong arguments or stack file; \
         3 unreadable recordings, labels or rows, or output that cannot be written; 4 nothing matched; 100 a gate failed, stop points changed, cases disagreed, or \
         nothing could be certified or is worth shipping (`tune`); 130 interrupted, and what was finished is written.";
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<ProgramExit> for ExitCode {
+    fn from(exit: ProgramExit) -> Self {
         Self::from(exit as u8)
     }
 }

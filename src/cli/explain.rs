@@ -1,11 +1,11 @@
 //! `whenstop explain`: shows one run step by step, with each stack's signals and where it stopped, or only the
 //! decisions as data.
 
-use super::Exit;
-use super::failure::Failure;
+use super::ProgramExit;
+use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, ForecastArgs, StackArgs, tell_troubles};
-use super::output::{Format, Output, Style, width};
-use crate::answers::tables::{Cell, Table};
+use super::output::{LineStyle, Output, TableFormat, width};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::catalog::Strategies;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::{Explanation, Extent, LineKind, TrailLine, first_actions, trail_lines};
@@ -36,7 +36,7 @@ pub(super) struct Args {
     first: bool,
     /// How the decisions are printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
     #[command(flatten)]
     forecast: ForecastArgs,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(super) struct Args {
 const WITHOUT_NAME: usize = 1;
 
 /// `whenstop explain`.
-pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     args.stacks.or_starter(&args.corpus.runs(), output)?;
     let args = &args;
     let stacks = args.stacks.load_some()?;
@@ -56,8 +56,8 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     if args.trail || args.first {
         return decisions(args, strategies, &wanted, output);
     }
-    if args.format != Format::Table {
-        return Err(Failure::usage(Diagnostic::new(
+    if args.format != TableFormat::Table {
+        return Err(CommandFailure::usage(Diagnostic::new(
             Location::default(),
             "`--format` is for decisions alone",
             "add `--trail` or `--first`",
@@ -66,7 +66,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     let extent = Extent { text: args.text, columns: usize::from(width()), around: args.around };
     let (mut shown, mut others) = (Vec::new(), 0_usize);
     let effects = stacks.effects();
-    let forecasts = args.forecast.kept().map_err(Failure::input)?;
+    let forecasts = args.forecast.kept().map_err(CommandFailure::input)?;
     args.corpus.classed(forecasts.by().as_ref()).process(
         output,
         |run| {
@@ -94,7 +94,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     if args.run.is_empty() && others > 0 {
         output.note(&format!("{others} more runs; name one with `--run`"));
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Prints the story, with an empty line after the timeline. Colour only repeats what the words say.
@@ -106,17 +106,17 @@ fn tell(story: &Explanation, output: &Output) {
         }
         before = *kind;
         let style = match kind {
-            LineKind::Title | LineKind::End => Style::Strong,
-            LineKind::Stop => Style::Stop,
-            LineKind::Decision => Style::Notable,
-            LineKind::Timeline | LineKind::Step => Style::Plain,
+            LineKind::Title | LineKind::End => LineStyle::Strong,
+            LineKind::Stop => LineStyle::Stop,
+            LineKind::Decision => LineStyle::Notable,
+            LineKind::Timeline | LineKind::Step => LineStyle::Plain,
         };
         output.styled(style, line);
     }
 }
 
-fn no_such_run(args: &Args) -> Failure {
-    Failure::nothing(
+fn no_such_run(args: &Args) -> CommandFailure {
+    CommandFailure::nothing(
         format!("no run is called {}", args.run.join(" or ")),
         "`rows.csv` of `compare --out` lists the runs; a part of the id is enough",
     )
@@ -128,7 +128,7 @@ fn decisions(
     strategies: &Strategies,
     wanted: &(impl Fn(&str) -> bool + Sync),
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     let mut runs: Vec<(String, Vec<TrailLine>)> = Vec::new();
     args.corpus.process(
         output,
@@ -140,9 +140,9 @@ fn decisions(
         return Err(no_such_run(args));
     }
     let tables = match (args.first, args.format) {
-        (true, Format::Table) => fitting(&first_table(strategies, &runs)),
+        (true, TableFormat::Table) => fitting(&first_table(strategies, &runs)),
         (true, _) => vec![first_table(strategies, &runs)],
-        (false, Format::Table) => vec![short_trail_table(&runs)],
+        (false, TableFormat::Table) => vec![short_trail_table(&runs)],
         (false, _) => vec![trail_table(&runs)],
     };
     for (index, table) in tables.iter().enumerate() {
@@ -151,33 +151,33 @@ fn decisions(
         }
         output.table(table, args.format)?;
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The trail for a terminal: only the essential columns; the other formats have the rest.
-fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> Table {
+fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> DataTable {
     let columns = ["run", "stack", "call", "step", "action", "rule", "limit"];
     let rows = runs.iter().flat_map(|(_, lines)| lines).map(|TrailLine { run_id, stack, call, decision }| {
         let action = decision.action.name();
         vec![
-            Cell::Text(run_id.clone()),
-            Cell::Text(stack.clone()),
-            Cell::Count(*call as u64),
-            Cell::Count(u64::from(decision.point.step)),
-            Cell::Text(if decision.delivered { action.to_owned() } else { format!("({action})") }),
-            Cell::Text(decision.rule.as_str().to_owned()),
-            Cell::number(decision.evidence.limit),
+            TableCell::Text(run_id.clone()),
+            TableCell::Text(stack.clone()),
+            TableCell::Count(*call as u64),
+            TableCell::Count(u64::from(decision.point.step)),
+            TableCell::Text(if decision.delivered { action.to_owned() } else { format!("({action})") }),
+            TableCell::Text(decision.rule.as_str().to_owned()),
+            TableCell::number(decision.evidence.limit),
         ]
     });
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
 /// Splits a wide table into several that fit the terminal, each with the first column.
-fn fitting(table: &Table) -> Vec<Table> {
+fn fitting(table: &DataTable) -> Vec<DataTable> {
     const GAP: usize = 2;
     let wide = |column: usize| {
         let cells = table.rows.iter().filter_map(|row| match row.get(column) {
-            Some(Cell::Text(text)) => Some(text.chars().count()),
+            Some(TableCell::Text(text)) => Some(text.chars().count()),
             _ => None,
         });
         cells.chain([table.columns[column].chars().count()]).max().unwrap_or(0) + GAP
@@ -195,39 +195,40 @@ fn fitting(table: &Table) -> Vec<Table> {
             group.push(column);
         }
     }
-    let part = |group: &Vec<usize>| Table {
+    let part = |group: &Vec<usize>| DataTable {
         columns: group.iter().map(|&column| table.columns[column].clone()).collect(),
         rows: table.rows.iter().map(|row| group.iter().map(|&column| row[column].clone()).collect()).collect(),
     };
     groups.iter().map(part).collect()
 }
 
-fn trail_table(runs: &[(String, Vec<TrailLine>)]) -> Table {
+fn trail_table(runs: &[(String, Vec<TrailLine>)]) -> DataTable {
     let columns = ["run_id", "stack", "call", "point", "action", "rule", "code", "observed", "limit", "delivered"];
     let rows = runs.iter().flat_map(|(_, lines)| lines).map(|TrailLine { run_id, stack, call, decision }| {
         vec![
-            Cell::Text(run_id.clone()),
-            Cell::Text(stack.clone()),
-            Cell::Count(*call as u64),
-            Cell::Text(decision.point.to_string()),
-            Cell::Text(decision.action.name().to_owned()),
-            Cell::Text(decision.rule.as_str().to_owned()),
-            Cell::text(decision.code.as_deref()),
-            Cell::number(decision.evidence.observed),
-            Cell::number(decision.evidence.limit),
-            Cell::Text(decision.delivered.to_string()),
+            TableCell::Text(run_id.clone()),
+            TableCell::Text(stack.clone()),
+            TableCell::Count(*call as u64),
+            TableCell::Text(decision.point.to_string()),
+            TableCell::Text(decision.action.name().to_owned()),
+            TableCell::Text(decision.rule.as_str().to_owned()),
+            TableCell::text(decision.code.as_deref()),
+            TableCell::number(decision.evidence.observed),
+            TableCell::number(decision.evidence.limit),
+            TableCell::Text(decision.delivered.to_string()),
         ]
     });
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-fn first_table(strategies: &Strategies, runs: &[(String, Vec<TrailLine>)]) -> Table {
+fn first_table(strategies: &Strategies, runs: &[(String, Vec<TrailLine>)]) -> DataTable {
     let rows = strategies.iter().map(|strategy| {
-        let of_stack =
-            |lines: &[TrailLine]| Cell::Text(first_actions(lines.iter().filter(|line| line.stack == strategy.name())));
+        let of_stack = |lines: &[TrailLine]| {
+            TableCell::Text(first_actions(lines.iter().filter(|line| line.stack == strategy.name())))
+        };
         let cells = runs.iter().map(|(_, lines)| of_stack(lines));
-        std::iter::once(Cell::Text(strategy.name().to_owned())).chain(cells).collect()
+        std::iter::once(TableCell::Text(strategy.name().to_owned())).chain(cells).collect()
     });
     let columns = std::iter::once("stack".to_owned()).chain(runs.iter().map(|(id, _)| id.clone()));
-    Table { columns: columns.collect(), rows: rows.collect() }
+    DataTable { columns: columns.collect(), rows: rows.collect() }
 }

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use super::Exit;
+use super::ProgramExit;
 use super::compare::gather;
 use super::destination::Destination;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, broken, width};
 use crate::catalog;
-use crate::compare::Options;
+use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::export::{Export, HostInfo, agents, comment, find, hosts, stack_file};
+use crate::export::{ExportedStack, HostInfo, agents, comment, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
 use crate::report::{Configuration, CsvStyle, bullets, write_atomically, write_folder};
 use crate::stack::{Entry, Stack, StackFile, Use};
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// What is printed or written: the host's own snippet, a stack file of the host's rules with these settings (to
     /// compare with the stack), or a block for a pull request.
     #[arg(long, value_enum, default_value_t)]
-    format: Shown,
+    format: ExportFormat,
     /// Also accept settings with which the host behaves differently from the stack; the differences are reported.
     #[arg(long)]
     nearest: bool,
@@ -56,7 +56,7 @@ pub(super) struct Args {
 
 /// What is printed or written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Shown {
+enum ExportFormat {
     /// The host's own snippet.
     #[default]
     Snippet,
@@ -67,25 +67,25 @@ enum Shown {
 }
 
 /// `whenstop export`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     if args.to == "list" {
         output.data(&list());
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     }
     let path =
         args.stacks.as_deref().ok_or_else(|| wrong("no stack file", "name one: `whenstop export FILE --to HOST`"))?;
-    let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
+    let (file, _) = load_stack_file(path).map_err(CommandFailure::usage)?;
     let chosen = chosen(&file, path, args.stack.as_deref())?;
-    if let (Chosen::Stack(stack), "all") = (&chosen, args.to.as_str()) {
+    if let (ExportSource::Stack(stack), "all") = (&chosen, args.to.as_str()) {
         return all(args, stack, output);
     }
     let to = find(&args.to).map_err(|near| unknown(&args.to, near));
     let (to, export) = match &chosen {
-        Chosen::Stack(stack) => {
+        ExportSource::Stack(stack) => {
             let to = to?;
             (to, exported(args, stack, to))
         }
-        Chosen::Settings(used) => {
+        ExportSource::Settings(used) => {
             let to = to.ok().filter(|to| to.id == used.system).ok_or_else(|| of_another(used))?;
             (to, settings(used, to)?)
         }
@@ -93,52 +93,52 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if export.n_held() == 0 {
         tell(&export, output);
         let is_near = match &chosen {
-            Chosen::Stack(stack) => !args.nearest && Export::new(stack, to, true).n_held() > 0,
-            Chosen::Settings(_) => false,
+            ExportSource::Stack(stack) => !args.nearest && ExportedStack::new(stack, to, true).n_held() > 0,
+            ExportSource::Settings(_) => false,
         };
         let help = if is_near {
             "`--nearest` takes settings with which it acts otherwise, and says in what"
         } else {
             "`whenstop export --to list` says what each framework can hold"
         };
-        return Err(Failure::nothing(format!("{} cannot hold `{}`", to.id, export.stack), help));
+        return Err(CommandFailure::nothing(format!("{} cannot hold `{}`", to.id, export.stack), help));
     }
-    if args.format != Shown::Snippet && agents().iter().any(|agent| agent.id == to.id) {
+    if args.format != ExportFormat::Snippet && agents().iter().any(|agent| agent.id == to.id) {
         let what = format!("the rules of {} are not replayed here", to.id);
         return Err(wrong(what, "leave out `--format`: the snippet can be written"));
     }
     match args.format {
-        Shown::Snippet => {
+        ExportFormat::Snippet => {
             if to.host.syntax == Syntax::Json || args.out.is_some() {
                 tell(&export, output);
             }
             put(&export.snippet(), args.out.as_deref(), output)?;
         }
-        Shown::Stack => {
+        ExportFormat::Stack => {
             tell(&export, output);
             write_stack(&export, args.out.as_deref(), output)?;
         }
-        Shown::Pr => put(&pr(args, &export, output)?, args.out.as_deref(), output)?,
+        ExportFormat::Pr => put(&pr(args, &export, output)?, args.out.as_deref(), output)?,
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The stack in the settings of a host, as was asked.
-fn exported(args: &Args, stack: &Stack, to: HostInfo) -> Export {
-    let export = Export::new(stack, to, args.nearest);
+fn exported(args: &Args, stack: &Stack, to: HostInfo) -> ExportedStack {
+    let export = ExportedStack::new(stack, to, args.nearest);
     if args.only_this { export.only_this() } else { export }
 }
 
-fn wrong(what: impl Into<String>, help: impl Into<String>) -> Failure {
-    Failure::usage(Diagnostic::new(Location::default(), what, help))
+fn wrong(what: impl Into<String>, help: impl Into<String>) -> CommandFailure {
+    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
 }
 
-fn unknown(name: &str, near: Option<&str>) -> Failure {
+fn unknown(name: &str, near: Option<&str>) -> CommandFailure {
     let help = near.map_or_else(|| "`--to list` names them".to_owned(), |near| format!("did you mean `{near}`?"));
     wrong(format!("no framework is called `{name}`"), help)
 }
 
-fn of_another(used: &Use) -> Failure {
+fn of_another(used: &Use) -> CommandFailure {
     let what = format!("`{}` has settings of {}, which no other framework knows", used.name, used.system);
     wrong(what, format!("`--to {}` writes them as it reads them", used.system))
 }
@@ -149,7 +149,7 @@ pub(super) fn has_snippet(used: &Use) -> bool {
 }
 
 /// Settings of a framework, in its own file.
-fn settings(used: &Use, to: HostInfo) -> Result<Export, Failure> {
+fn settings(used: &Use, to: HostInfo) -> Result<ExportedStack, CommandFailure> {
     if let Some(config) = &used.config {
         return Err(wrong(format!("`{}` is configured by `{config}`", used.name), "that file is what it reads"));
     }
@@ -158,11 +158,11 @@ fn settings(used: &Use, to: HostInfo) -> Result<Export, Failure> {
         let what = format!("no snippet for {} as `{profile}`", to.id);
         return Err(wrong(what, format!("set {} by hand", settings.join(", "))));
     }
-    Ok(Export::from_settings(used, to))
+    Ok(ExportedStack::from_settings(used, to))
 }
 
 /// What is exported.
-enum Chosen {
+enum ExportSource {
     /// A stack with rules of its own.
     Stack(Arc<Stack>),
     /// Settings of a framework.
@@ -170,24 +170,24 @@ enum Chosen {
 }
 
 /// The stack with that name; without a name, the only one with rules of its own, else the only one.
-fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Chosen, Failure> {
+fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<ExportSource, CommandFailure> {
     let (mut own, mut used, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for entry in &file.entries {
         let as_named = name.is_none_or(|name| name == entry.name());
         match entry {
             Entry::Own(stack) => {
-                own.extend(as_named.then(|| Chosen::Stack(Arc::clone(stack))));
+                own.extend(as_named.then(|| ExportSource::Stack(Arc::clone(stack))));
                 names.push(format!("`{}`", stack.name));
             }
             Entry::Use(settings) if !settings.set.is_empty() => {
-                used.extend(as_named.then(|| Chosen::Settings(settings.clone())));
+                used.extend(as_named.then(|| ExportSource::Settings(settings.clone())));
                 names.push(format!("`{}`", settings.name));
             }
             Entry::Use(_) | Entry::Guard(_) => {}
         }
     }
     let at = |what: String, help: String| {
-        Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help))
+        CommandFailure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help))
     };
     let mut fitting = if own.is_empty() { used } else { own };
     match (fitting.pop(), name) {
@@ -232,7 +232,7 @@ pub(super) fn hosts_by_stack(stacks: &LoadedStacks) -> BTreeMap<String, usize> {
 
 /// The frameworks with settings for a stack, even if with a difference that `export` names.
 pub(super) fn hosts_of(stack: &Stack) -> Vec<&'static str> {
-    hosts().into_iter().filter(|to| Export::new(stack, *to, true).holds_all()).map(|to| to.id).collect()
+    hosts().into_iter().filter(|to| ExportedStack::new(stack, *to, true).holds_all()).map(|to| to.id).collect()
 }
 
 /// The same for one file.
@@ -252,7 +252,7 @@ fn of_stack(stack: &Stack) -> Vec<Configuration> {
         let says = "For `compare`, `check` and `export`, and for whoever runs the rules themselves.";
         of("whenstop", says.to_owned(), text)
     });
-    let exports = hosts().into_iter().map(|to| Export::new(stack, to, false)).filter(Export::holds_all);
+    let exports = hosts().into_iter().map(|to| ExportedStack::new(stack, to, false)).filter(ExportedStack::holds_all);
     let hosts = exports.map(|export| {
         let differences: Vec<&str> = export.differences().iter().map(|difference| difference.what.as_str()).collect();
         let but = if differences.is_empty() { String::new() } else { format!(" But {}.", differences.join("; ")) };
@@ -263,24 +263,24 @@ fn of_stack(stack: &Stack) -> Vec<Configuration> {
 }
 
 /// Reports how each clause was exported, on stderr.
-fn tell(export: &Export, output: &Output) {
+fn tell(export: &ExportedStack, output: &Output) {
     output.note(&format!("{}: {}", export.to.id, export.verdict()));
     for line in export.lines().into_iter().skip(1) {
         output.note(&format!("  {line}"));
     }
 }
 
-fn put(text: &str, out: Option<&Path>, output: &Output) -> Result<(), Failure> {
+fn put(text: &str, out: Option<&Path>, output: &Output) -> Result<(), CommandFailure> {
     match out {
         // To be pasted: no line is broken.
         None => output.bytes(text.as_bytes()),
-        Some(path) => write_atomically(path, |file| file.write_all(text.as_bytes())).map_err(Failure::input)?,
+        Some(path) => write_atomically(path, |file| file.write_all(text.as_bytes())).map_err(CommandFailure::input)?,
     }
     Ok(())
 }
 
 /// Writes the stack file, and next to it the native file that it refers to.
-fn write_stack(export: &Export, out: Option<&Path>, output: &Output) -> Result<(), Failure> {
+fn write_stack(export: &ExportedStack, out: Option<&Path>, output: &Output) -> Result<(), CommandFailure> {
     let Some(native) = export.native_file() else { return put(&export.stack_file(""), out, output) };
     let help = format!("{} reads a file of its own, which is written beside the stack file", export.to.id);
     let out = out
@@ -292,28 +292,28 @@ fn write_stack(export: &Export, out: Option<&Path>, output: &Output) -> Result<(
 
 /// Exports a stack to every host: one line each, and with `--out` one snippet each plus one stack file of all of them
 /// for comparison.
-fn all(args: &Args, stack: &Stack, output: &Output) -> Result<Exit, Failure> {
-    let exports: Vec<Export> = hosts().into_iter().map(|to| exported(args, stack, to)).collect();
+fn all(args: &Args, stack: &Stack, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let exports: Vec<ExportedStack> = hosts().into_iter().map(|to| exported(args, stack, to)).collect();
     let column = exports.iter().map(|export| export.to.id.len()).max().unwrap_or(0);
     for export in &exports {
         output.data(&format!("{:column$}  {}\n", export.to.id, export.verdict()));
     }
     if let Some(folder) = &args.out {
-        write_folder(folder, CsvStyle::Plain, |folder| write_all(&exports, folder)).map_err(Failure::input)?;
+        write_folder(folder, CsvStyle::Plain, |folder| write_all(&exports, folder)).map_err(CommandFailure::input)?;
     }
     let held = exports.iter().filter(|export| export.holds_all()).count();
     if held == 0 && exports.iter().all(|export| export.n_held() == 0) {
-        return Err(Failure::nothing(
+        return Err(CommandFailure::nothing(
             "no framework can hold any of it",
             "`whenstop export --to list` says what they can hold",
         ));
     }
     output.note(&format!("{held} of {} hold all of `{}`", exports.len(), stack.name));
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Writes a snippet for each host that holds something, and a stack file of those that hold everything.
-fn write_all(exports: &[Export], folder: &Path) -> Result<(), Diagnostic> {
+fn write_all(exports: &[ExportedStack], folder: &Path) -> Result<(), Diagnostic> {
     let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
     let mut together = String::new();
     for export in exports.iter().filter(|export| export.n_held() > 0) {
@@ -384,7 +384,7 @@ fn holds(info: HostInfo) -> String {
 }
 
 /// Compares the host's default with the proposed settings on recordings, and adds the snippet.
-fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> {
+fn pr(args: &Args, export: &ExportedStack, output: &Output) -> Result<String, CommandFailure> {
     let paths: Vec<PathBuf> = args.paths.clone();
     if paths.is_empty() {
         return Err(wrong(
@@ -399,14 +399,14 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
     }
     let profile = export.to.host.profile.map(str::to_owned);
     let default = Use { name: format!("{id} by default"), system: id.to_owned(), profile, ..Use::default() };
-    let default = catalog::by_name(&default).map_err(Failure::usage)?;
-    let proposed = export.strategy().map_err(Failure::usage)?;
+    let default = catalog::by_name(&default).map_err(CommandFailure::usage)?;
+    let proposed = export.strategy().map_err(CommandFailure::usage)?;
     let names = (default.name().to_owned(), proposed.name().to_owned());
     let corpus = CorpusArgs { paths, reading: args.reading.clone(), unit: UnitOfRun::Run };
     let stacks = LoadedStacks::without_files(vec![default, proposed]);
-    let publication = gather(&corpus.runs(), &stacks, &Options::default(), output)?.publication();
+    let publication = gather(&corpus.runs(), &stacks, &EvaluationOptions::default(), output)?.publication();
     let block = publication.pull_request(&publication.summaries(), Some(&names.0), Some(&names.1));
-    let evidence = block.map_err(Failure::usage)?;
+    let evidence = block.map_err(CommandFailure::usage)?;
     let language = extension(export.to.host.syntax);
     let told = bullets(&export.lines());
     Ok(format!("{evidence}\n{told}\n```{language}\n{}```\n", export.body()))

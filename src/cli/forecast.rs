@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::Exit;
+use super::ProgramExit;
 use super::destination::Destination;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{ByArg, CorpusArgs};
-use super::output::{Format, Output};
-use crate::answers::tables::{Cell, Table};
+use super::output::{Output, TableFormat};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::count;
 use crate::forecast::{Amount, Forecast, LEAST_TASKS, RunCourse, forecasts};
 use crate::report::write_atomically;
@@ -34,7 +34,12 @@ pub(super) struct Args {
 }
 
 /// `whenstop corpus --forecast`. All formats but the table have every amount on a line of its own.
-pub(super) fn run(args: &Args, recordings: &CorpusArgs, format: Format, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(
+    args: &Args,
+    recordings: &CorpusArgs,
+    format: TableFormat,
+    output: &Output,
+) -> Result<ProgramExit, CommandFailure> {
     let mut after = args.at.clone();
     after.sort_unstable();
     after.dedup();
@@ -45,7 +50,7 @@ pub(super) fn run(args: &Args, recordings: &CorpusArgs, format: Format, output: 
     let all = forecasts(&courses, &after);
     if all.is_empty() {
         let what = format!("no forecast: fewer than {LEAST_TASKS} tasks have a run that is still going");
-        return Err(Failure::nothing(what, "ask earlier with `--at`, or give more recordings"));
+        return Err(CommandFailure::nothing(what, "ask earlier with `--at`, or give more recordings"));
     }
     let document = json!({
         "schema_version": 1,
@@ -55,15 +60,15 @@ pub(super) fn run(args: &Args, recordings: &CorpusArgs, format: Format, output: 
         "forecasts": all,
     });
     if let Some(out) = &args.out {
-        write_atomically(out, |file| writeln!(file, "{document:#}")).map_err(Failure::input)?;
+        write_atomically(out, |file| writeln!(file, "{document:#}")).map_err(CommandFailure::input)?;
         output.note(&format!("written to {}", out.display()));
     }
     match format {
-        Format::Json => output.json(&document),
-        Format::Table => {
+        TableFormat::Json => output.json(&document),
+        TableFormat::Table => {
             output.paragraph(&sentence(&all));
             output.data("\n");
-            output.table(&overview(&all, args.by.is_some()), Format::Table)?;
+            output.table(&overview(&all, args.by.is_some()), TableFormat::Table)?;
             output.data("\n");
             for note in notes(&all, &courses) {
                 output.paragraph(&note);
@@ -71,7 +76,7 @@ pub(super) fn run(args: &Args, recordings: &CorpusArgs, format: Format, output: 
         }
         format => output.table(&lines(&all), format)?,
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Formats an amount for people.
@@ -111,7 +116,7 @@ fn sentence(all: &[Forecast]) -> String {
 }
 
 /// One line per class and number of steps.
-fn overview(all: &[Forecast], has_classes: bool) -> Table {
+fn overview(all: &[Forecast], has_classes: bool) -> DataTable {
     let known: Vec<Amount> =
         Amount::ALL.into_iter().filter(|amount| all.iter().any(|of| of.amount == *amount)).collect();
     let mut columns: Vec<String> = if has_classes { vec!["class".to_owned()] } else { Vec::new() };
@@ -125,32 +130,32 @@ fn overview(all: &[Forecast], has_classes: bool) -> Table {
         let Some(first) = of_steps.first() else { continue };
         let mut row = Vec::new();
         if has_classes {
-            row.push(Cell::Text(if first.is_pooled {
+            row.push(TableCell::Text(if first.is_pooled {
                 format!("{} (all runs)", first.class)
             } else {
                 first.class.clone()
             }));
         }
-        row.extend([first.after, first.tasks, first.runs].map(Cell::Count));
+        row.extend([first.after, first.tasks, first.runs].map(TableCell::Count));
         let of = |amount: &Amount| of_steps.iter().find(|of| of.amount == *amount);
-        row.extend(known.iter().map(|amount| of(amount).map_or(Cell::Missing, |of| Cell::Text(range(of)))));
+        row.extend(known.iter().map(|amount| of(amount).map_or(TableCell::Missing, |of| TableCell::Text(range(of)))));
         let wide = of_steps.iter().find(|of| of.amount == Amount::Steps);
         let high =
             wide.and_then(|of| Some(format!("{}–{} steps", amount(of.amount, of.low), amount(of.amount, of.high?))));
-        row.push(high.map_or(Cell::Missing, Cell::Text));
+        row.push(high.map_or(TableCell::Missing, TableCell::Text));
         row.push(covered(of_steps));
         rows.push(row);
     }
-    Table { columns, rows }
+    DataTable { columns, rows }
 }
 
 /// The measured coverage of both intervals, of the amount that is covered least.
-fn covered(of_steps: &[Forecast]) -> Cell {
+fn covered(of_steps: &[Forecast]) -> TableCell {
     let least = |of: fn(&Forecast) -> Option<f64>| of_steps.iter().filter_map(of).reduce(f64::min);
     match (least(|of| of.covered), least(|of| of.covered_95)) {
-        (None, _) => Cell::Missing,
-        (Some(narrow), None) => Cell::Text(digits(narrow)),
-        (Some(narrow), Some(wide)) => Cell::Text(format!("{}/{}", digits(narrow), digits(wide))),
+        (None, _) => TableCell::Missing,
+        (Some(narrow), None) => TableCell::Text(digits(narrow)),
+        (Some(narrow), Some(wide)) => TableCell::Text(format!("{}/{}", digits(narrow), digits(wide))),
     }
 }
 
@@ -177,7 +182,7 @@ fn notes(all: &[Forecast], courses: &[RunCourse]) -> Vec<String> {
 }
 
 /// One line per class, number of steps and amount.
-fn lines(all: &[Forecast]) -> Table {
+fn lines(all: &[Forecast]) -> DataTable {
     let columns = [
         "class",
         "pooled",
@@ -196,21 +201,21 @@ fn lines(all: &[Forecast]) -> Table {
     ];
     let row = |of: &Forecast| {
         vec![
-            Cell::Text(of.class.clone()),
-            Cell::Count(u64::from(of.is_pooled)),
-            Cell::Count(of.after),
-            Cell::Text(of.amount.name().to_owned()),
-            Cell::Count(of.tasks),
-            Cell::Count(of.runs),
-            Cell::Count(of.capped),
-            Cell::Number(of.p10),
-            Cell::Number(of.p50),
-            Cell::Number(of.p90),
-            Cell::number(of.covered),
-            Cell::Number(of.low),
-            Cell::number(of.high),
-            Cell::number(of.covered_95),
+            TableCell::Text(of.class.clone()),
+            TableCell::Count(u64::from(of.is_pooled)),
+            TableCell::Count(of.after),
+            TableCell::Text(of.amount.name().to_owned()),
+            TableCell::Count(of.tasks),
+            TableCell::Count(of.runs),
+            TableCell::Count(of.capped),
+            TableCell::Number(of.p10),
+            TableCell::Number(of.p50),
+            TableCell::Number(of.p90),
+            TableCell::number(of.covered),
+            TableCell::Number(of.low),
+            TableCell::number(of.high),
+            TableCell::number(of.covered_95),
         ]
     };
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: all.iter().map(row).collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: all.iter().map(row).collect() }
 }

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use clap::{Arg, CommandFactory};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{DOUBTS, READING};
 use super::output::Output;
-use super::{Cli, EVERYWHERE, Exit};
+use super::{Cli, EVERYWHERE, ProgramExit};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 
 /// Heading of the options that split the tasks.
@@ -85,7 +85,7 @@ const PLUMBING: (&str, &[&str]) = ("Plumbing", &["schema", "completions", "man",
 
 /// How much of a command's options its help shows; shared options are always left to their topics.
 #[derive(Clone, Copy, PartialEq)]
-enum Extent {
+enum HelpExtent {
     /// Those that many people need.
     Common,
     /// All of its own.
@@ -94,17 +94,17 @@ enum Extent {
 
 /// The parser, with the help that `--help` prints.
 pub(super) fn concise(root: clap::Command) -> clap::Command {
-    helpful(root, Extent::Common)
+    helpful(root, HelpExtent::Common)
 }
 
-fn helpful(root: clap::Command, extent: Extent) -> clap::Command {
+fn helpful(root: clap::Command, extent: HelpExtent) -> clap::Command {
     let listed = list(&root, &GROUPS);
     let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let root =
         names.iter().fold(root, |root, name| root.mut_subcommand(name, |command| shortened(command, name, extent)));
     root.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg })
         .before_help(listed)
-        .after_help(format!("More options: `whenstop help global`.\n\n{}", Exit::LIST))
+        .after_help(format!("More options: `whenstop help global`.\n\n{}", ProgramExit::LIST))
         .help_template("{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}")
 }
 
@@ -124,7 +124,7 @@ fn list(root: &clap::Command, groups: &[(&str, &[&str])]) -> String {
 }
 
 /// Hides the options that belong to topics and names the topics instead, in the command and those below it.
-fn shortened(command: clap::Command, path: &str, extent: Extent) -> clap::Command {
+fn shortened(command: clap::Command, path: &str, extent: HelpExtent) -> clap::Command {
     let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
     let command = below.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |below| shortened(below, &format!("{path} {name}"), extent))
@@ -134,7 +134,7 @@ fn shortened(command: clap::Command, path: &str, extent: Extent) -> clap::Comman
         TOPICS.iter().filter(|topic| has(topic)).map(|topic| format!("`{}` ({})", topic.name, topic.about)).collect();
     topics.push("`global`".to_owned());
     let mut more = format!("More options: `whenstop help TOPIC` for {}.", topics.join(", "));
-    if extent == Extent::Common {
+    if extent == HelpExtent::Common {
         let _ = write!(more, " In full: `whenstop help {path} --full`.");
     }
     let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
@@ -143,7 +143,7 @@ fn shortened(command: clap::Command, path: &str, extent: Extent) -> clap::Comman
     let about = long.as_deref().and_then(|long| long.split_once("\n\n")).map(|(_, rest)| rest.to_owned());
     let command = about.into_iter().fold(command, clap::Command::about);
     let is_seldom = |arg: &Arg| arg.get_long().is_some_and(|long| SELDOM.contains(&long));
-    let is_hidden = |arg: &Arg| is_shared(arg) || (extent == Extent::Common && is_seldom(arg));
+    let is_hidden = |arg: &Arg| is_shared(arg) || (extent == HelpExtent::Common && is_seldom(arg));
     command.mut_args(|arg| if is_hidden(&arg) { arg.hide(true) } else { arg }).after_help(format!("{examples}{more}"))
 }
 
@@ -152,24 +152,24 @@ fn is_shared(arg: &Arg) -> bool {
 }
 
 /// `whenstop help`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     if let [word] = args.words.as_slice()
         && let Some(topic) = TOPICS.iter().find(|topic| topic.name == word)
     {
         output.bytes(of_topic(topic).as_bytes());
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     }
     if args.words == [VALIDITY] {
         output.data(HELD);
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     }
     if args.words.is_empty() {
         let listed = list(&Cli::command(), &[PLUMBING]);
-        let text = format!("{}\n{listed}\n", helpful(Cli::command(), Extent::Common).render_help());
+        let text = format!("{}\n{listed}\n", helpful(Cli::command(), HelpExtent::Common).render_help());
         output.bytes(text.as_bytes());
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     }
-    let mut command = helpful(Cli::command(), if args.full { Extent::Full } else { Extent::Common });
+    let mut command = helpful(Cli::command(), if args.full { HelpExtent::Full } else { HelpExtent::Common });
     command.build();
     let mut named = &mut command;
     for word in &args.words {
@@ -180,7 +180,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let text = if args.full { named.render_long_help() } else { named.render_help() };
     output.bytes(text.to_string().as_bytes());
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 fn of_topic(topic: &Topic) -> String {
@@ -194,10 +194,10 @@ fn of_topic(topic: &Topic) -> String {
 }
 
 /// The error for a word that is neither a command below `command` nor a topic.
-pub(super) fn unknown(command: &clap::Command, word: &str) -> Failure {
+pub(super) fn unknown(command: &clap::Command, word: &str) -> CommandFailure {
     let commands = command.get_subcommands().map(clap::Command::get_name);
     let known: Vec<&str> = commands.chain(TOPICS.iter().map(|topic| topic.name)).chain([VALIDITY]).collect();
     let help = nearest(word, known.iter().copied())
         .map_or_else(|| "`whenstop help` lists the commands".to_owned(), |near| format!("did you mean `{near}`?"));
-    Failure::usage(Diagnostic::new(Location::default(), format!("no command or topic is called `{word}`"), help))
+    CommandFailure::usage(Diagnostic::new(Location::default(), format!("no command or topic is called `{word}`"), help))
 }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Exit;
+use super::ProgramExit;
 use super::destination::Destination;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, StackArgs, UnitOfRun};
 use super::output::Output;
 use super::values::shell_word;
@@ -61,12 +61,12 @@ struct Unlabelled {
 }
 
 /// `whenstop labels`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let to_stdout = args.template.as_os_str() == "-";
     if !to_stdout && args.template.exists() {
         let at = Location::file(args.template.display().to_string());
         let help = "give the name of a new file: this one may hold labels";
-        return Err(Failure::usage(Diagnostic::new(at, "the file exists already", help)));
+        return Err(CommandFailure::usage(Diagnostic::new(at, "the file exists already", help)));
     }
     let strategies = StackArgs::named(args.stacks.clone()).load()?.strategies;
     let (mut n_runs, mut unlabelled) = (0, Vec::new());
@@ -93,20 +93,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     })?;
     if unlabelled.is_empty() {
         let help = "to correct outcomes, write a file with the columns `run_id` and `success`";
-        return Err(Failure::nothing(format!("all {n_runs} runs have an outcome: nothing to label"), help));
+        return Err(CommandFailure::nothing(format!("all {n_runs} runs have an outcome: nothing to label"), help));
     }
     let unlabelled = drawn(unlabelled);
     if to_stdout {
         let mut csv = Vec::new();
-        write(&unlabelled, args, &mut csv).map_err(|error| Failure::internal(&error))?;
+        write(&unlabelled, args, &mut csv).map_err(|error| CommandFailure::internal(&error))?;
         output.bytes(&csv);
     } else {
-        write_atomically(&args.template, |out| write(&unlabelled, args, out)).map_err(Failure::input)?;
+        write_atomically(&args.template, |out| write(&unlabelled, args, out)).map_err(CommandFailure::input)?;
     }
     for line in advice(&unlabelled, n_runs, args).lines() {
         output.note(line);
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 fn of_run(run: &Run) -> Unlabelled {

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use super::Exit;
+use super::ProgramExit;
 use super::compare::{GatheredRuns, gather};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::gate::{ReportFormat, lint_report};
 use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config};
 use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
-use crate::compare::Options;
+use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, Location, Severity};
-use crate::review::Finding;
+use crate::review::LineFinding;
 use crate::rule::Rule;
 use crate::stack::{Entry, Scope, Stack, StackFile};
 use crate::transcript::{PromptedBy, Run};
@@ -39,19 +39,19 @@ pub(super) struct Args {
 }
 
 /// `whenstop rules lint`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let (file, _) = load_stack_file(&args.stacks).map_err(Failure::usage)?;
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let (file, _) = load_stack_file(&args.stacks).map_err(CommandFailure::usage)?;
     let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
         let stacks = StackArgs::named(vec![args.stacks.display().to_string()]).load_some()?;
-        let gathered = gather(&corpus.runs(), &stacks, &Options::default(), output)?;
-        let named = Named::from_file(&file);
+        let gathered = gather(&corpus.runs(), &stacks, &EvaluationOptions::default(), output)?;
+        let named = NameIndex::from_file(&file);
         warnings.extend(corpus_warnings(&gathered, &named));
         warnings.extend(session_warnings(&corpus, &named)?);
     }
-    let findings: Vec<Finding> = warnings.iter().map(Finding::of_lint).collect();
-    let exit = if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done };
+    let findings: Vec<LineFinding> = warnings.iter().map(LineFinding::of_lint).collect();
+    let exit = if args.deny_warnings && !warnings.is_empty() { ProgramExit::GateFailed } else { ProgramExit::Done };
     if let Some(report) = lint_report(args.format, &findings)? {
         output.bytes(report.as_bytes());
         return Ok(exit);
@@ -67,14 +67,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// Where the stacks and clauses of a file stand, by their names.
-struct Named<'f> {
+struct NameIndex<'f> {
     file: &'f StackFile,
     stacks: HashMap<&'f str, usize>,
     /// The first clause of each name in each stack.
     clauses: HashMap<(usize, &'f str), usize>,
 }
 
-impl<'f> Named<'f> {
+impl<'f> NameIndex<'f> {
     fn from_file(file: &'f StackFile) -> Self {
         let (mut stacks, mut clauses) = (HashMap::new(), HashMap::new());
         for (index, entry) in file.entries.iter().enumerate() {
@@ -100,7 +100,7 @@ impl<'f> Named<'f> {
 }
 
 /// Warnings for rules that no run reached, that never fired first, or that many recordings cannot evaluate.
-fn corpus_warnings(gathered: &GatheredRuns, named: &Named<'_>) -> Vec<Diagnostic> {
+fn corpus_warnings(gathered: &GatheredRuns, named: &NameIndex<'_>) -> Vec<Diagnostic> {
     let stacks: Vec<(Label, Vec<Label>)> =
         gathered.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
     let runs = gathered.evidence.rows.len() / gathered.stacks.len().max(1);
@@ -155,7 +155,7 @@ const COUNTS: [&str; 12] = [
 ];
 
 /// Warns about stacks whose counts run over whole sessions, if people prompted more than once in them.
-fn session_warnings(corpus: &CorpusArgs, named: &Named<'_>) -> Result<Vec<Diagnostic>, Failure> {
+fn session_warnings(corpus: &CorpusArgs, named: &NameIndex<'_>) -> Result<Vec<Diagnostic>, CommandFailure> {
     let rounds = |run: Run| if run.header.prompted_by == PromptedBy::Person { run.rounds().len() } else { 0 };
     let (mut people, mut sessions, mut all) = (0, 0, 0);
     corpus.open()?.process(rounds, |rounds| {

@@ -6,10 +6,10 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use super::destination::Destination;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::help::unknown;
 use super::output::Output;
-use super::{Cli, Exit};
+use super::{Cli, ProgramExit};
 use crate::diagnostic::Diagnostic;
 use crate::report::{CsvStyle, write_atomically, write_folder};
 
@@ -25,21 +25,22 @@ pub(super) struct Args {
 }
 
 /// `whenstop man`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let mut whole = Cli::command();
     whole.build();
     if let Some(folder) = &args.out {
-        let n = write_folder(folder, CsvStyle::Plain, |folder| write_pages(&whole, folder)).map_err(Failure::input)?;
+        let n = write_folder(folder, CsvStyle::Plain, |folder| write_pages(&whole, folder))
+            .map_err(CommandFailure::input)?;
         output.note(&format!("{n} pages written to {}; read one with `man -l FILE`", folder.display()));
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     }
     let mut command = &whole;
     for name in &args.command {
         command = command.find_subcommand(name).ok_or_else(|| unknown(command, name))?;
     }
-    let page = page(command).map_err(|error| Failure::internal(&error))?;
+    let page = page(command).map_err(|error| CommandFailure::internal(&error))?;
     output.bytes(&page);
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Writes the page of every command; returns their number.

@@ -45,9 +45,9 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::CsvStyle;
-pub use destination::{Use, use_of};
-pub use exit::Exit;
-use failure::Failure;
+pub use destination::{PathUse, use_of};
+pub use exit::ProgramExit;
+use failure::CommandFailure;
 use output::Output;
 
 /// Heading of the options that every command takes.
@@ -61,12 +61,12 @@ const EVERYWHERE: &str = "Global options";
 /// Without a command it compares the bundled example stacks on the bundled recordings; with a path, the recordings there.
 #[derive(Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-#[command(name = "whenstop", version, after_help = Exit::LIST, max_term_width = 100)]
+#[command(name = "whenstop", version, after_help = ProgramExit::LIST, max_term_width = 100)]
 #[command(disable_help_flag = true, disable_help_subcommand = true)]
 #[command(override_usage = "whenstop [PATH]... [OPTIONS]\n       whenstop COMMAND [OPTIONS]")]
 pub struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     /// Threads to use; the result is the same for any number.
     #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -91,7 +91,7 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// What is in the files: formats, runs, outcomes, tokens, oddities.
     ///
     /// Shows what is in the files: formats, runs, outcomes, tokens, and what looks wrong. It can also list the runs, the
@@ -195,14 +195,14 @@ fn clean_up_on_signals() {
 fn clean_up_on_signals() {}
 
 /// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
-pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ProgramExit {
     let arguments: Vec<OsString> = arguments.collect();
     match parse(&arguments) {
         Ok((cli, Ok(()))) => run(cli, &arguments),
         Ok((cli, Err(refused))) => {
             let output = Output::new(cli.quiet, CsvStyle::Plain);
             output.error(&refused);
-            output.close(Exit::Usage)
+            output.close(ProgramExit::Usage)
         }
         Err(error) => {
             let output = Output::new(false, CsvStyle::Plain);
@@ -247,7 +247,7 @@ fn names_recordings(error: &clap::Error, arguments: &[OsString], parser: &clap::
 }
 
 /// Runs the program, which was called with these arguments, and returns its exit code.
-fn run(cli: Cli, arguments: &[OsString]) -> Exit {
+fn run(cli: Cli, arguments: &[OsString]) -> ProgramExit {
     let csv = if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain };
     let command = arguments.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     let output = Output::new(cli.quiet, csv).with_notes(cli.notes).opening(cli.open).with_command(command);
@@ -263,29 +263,29 @@ fn run(cli: Cli, arguments: &[OsString]) -> Exit {
                 format!("cannot start {threads} threads: {error}"),
                 "the system has no room for so many: ask for fewer with `--threads`",
             ));
-            return Exit::Usage;
+            return ProgramExit::Usage;
         }
     }
     let result = match cli.command {
         None => bundled::run(&cli.example, &output),
-        Some(Command::Compare(args)) => compare::run(args, &output),
-        Some(Command::Tune(args)) => tune::run(&args, &output),
-        Some(Command::Report(args)) => report::run(&args, &output),
-        Some(Command::Corpus(args)) => corpus::run(&args, &output),
-        Some(Command::Convert(args)) => convert::run(&args, &output),
-        Some(Command::Explain(args)) => explain::run(args, &output),
-        Some(Command::Export(args)) => export::run(&args, &output),
-        Some(Command::Rules(args)) => rules::run(&args, &output),
-        Some(Command::Labels(args)) => labels::run(&args, &output),
-        Some(Command::Local(args)) => local::run(&args, &output),
-        Some(Command::Hook(args)) => hook::run(&args, &output),
-        Some(Command::Ci(args)) => ci::run(&args, &output),
-        Some(Command::Help(args)) => help::run(&args, &output),
-        Some(Command::Schema(args)) => schema::run(&args, &output),
-        Some(Command::Completions(args)) => completions::run(&args, &output),
-        Some(Command::Man(args)) => man::run(&args, &output),
+        Some(CliCommand::Compare(args)) => compare::run(args, &output),
+        Some(CliCommand::Tune(args)) => tune::run(&args, &output),
+        Some(CliCommand::Report(args)) => report::run(&args, &output),
+        Some(CliCommand::Corpus(args)) => corpus::run(&args, &output),
+        Some(CliCommand::Convert(args)) => convert::run(&args, &output),
+        Some(CliCommand::Explain(args)) => explain::run(args, &output),
+        Some(CliCommand::Export(args)) => export::run(&args, &output),
+        Some(CliCommand::Rules(args)) => rules::run(&args, &output),
+        Some(CliCommand::Labels(args)) => labels::run(&args, &output),
+        Some(CliCommand::Local(args)) => local::run(&args, &output),
+        Some(CliCommand::Hook(args)) => hook::run(&args, &output),
+        Some(CliCommand::Ci(args)) => ci::run(&args, &output),
+        Some(CliCommand::Help(args)) => help::run(&args, &output),
+        Some(CliCommand::Schema(args)) => schema::run(&args, &output),
+        Some(CliCommand::Completions(args)) => completions::run(&args, &output),
+        Some(CliCommand::Man(args)) => man::run(&args, &output),
     };
-    let exit = result.unwrap_or_else(|failure: Failure| {
+    let exit = result.unwrap_or_else(|failure: CommandFailure| {
         output.errors(&failure.diagnostics);
         failure.exit
     });

@@ -9,9 +9,9 @@ use clap::ValueEnum;
 
 use self::width::folded;
 pub(super) use self::width::{broken, is_seen, line_width, width, wrapped};
-use super::Exit;
-use super::failure::Failure;
-use crate::answers::tables::Table;
+use super::ProgramExit;
+use super::failure::CommandFailure;
+use crate::answers::tables::DataTable;
 use crate::diagnostic::{self, Diagnostic, Diagnostics, Location, Severity};
 use crate::report::CsvStyle;
 
@@ -19,7 +19,7 @@ mod width;
 
 /// How a table is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(super) enum TableFormat {
     /// Columns for a terminal.
     #[default]
     Table,
@@ -35,7 +35,7 @@ pub(super) enum Format {
 
 /// How an answer is printed: a table, or what is proposed to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Shown {
+pub(super) enum AnswerFormat {
     /// Columns for a terminal.
     #[default]
     Table,
@@ -51,15 +51,15 @@ pub(super) enum Shown {
     Pr,
 }
 
-impl Shown {
+impl AnswerFormat {
     /// The format of the table that is printed; `None` for a pull request.
-    pub(super) fn of_table(self) -> Option<Format> {
+    pub(super) fn of_table(self) -> Option<TableFormat> {
         match self {
-            Self::Table => Some(Format::Table),
-            Self::Json => Some(Format::Json),
-            Self::Csv => Some(Format::Csv),
-            Self::Md => Some(Format::Md),
-            Self::Latex => Some(Format::Latex),
+            Self::Table => Some(TableFormat::Table),
+            Self::Json => Some(TableFormat::Json),
+            Self::Csv => Some(TableFormat::Csv),
+            Self::Md => Some(TableFormat::Md),
+            Self::Latex => Some(TableFormat::Latex),
             Self::Pr => None,
         }
     }
@@ -67,7 +67,7 @@ impl Shown {
 
 /// The style of a line on a terminal with colour. It adds nothing that the words do not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum LineStyle {
     /// No styling.
     Plain,
     /// Bold.
@@ -80,7 +80,7 @@ pub(super) enum Style {
     Good,
 }
 
-impl Style {
+impl LineStyle {
     /// Its escape sequence.
     fn begin(self) -> &'static str {
         match self {
@@ -212,9 +212,9 @@ impl Output {
     }
 
     /// Prints lines for people in a style, if the terminal has colour.
-    pub(super) fn styled(&self, style: Style, text: &str) {
+    pub(super) fn styled(&self, style: LineStyle, text: &str) {
         let text = inert(&diagnostic::lines(text.trim_end_matches('\n'))).into_owned();
-        if style == Style::Plain || !has_colour() {
+        if style == LineStyle::Plain || !has_colour() {
             self.to_stdout(format!("{text}\n").as_bytes());
         } else {
             self.to_stdout(format!("{}{text}\x1b[0m\n", style.begin()).as_bytes());
@@ -232,11 +232,11 @@ impl Output {
 
     /// Prints one or two sentences, wrapped at 80 columns or at the terminal's width if it is narrower.
     pub(super) fn paragraph(&self, text: &str) {
-        self.styled_paragraph(Style::Plain, text);
+        self.styled_paragraph(LineStyle::Plain, text);
     }
 
     /// Prints a paragraph in a style.
-    pub(super) fn styled_paragraph(&self, style: Style, text: &str) {
+    pub(super) fn styled_paragraph(&self, style: LineStyle, text: &str) {
         self.styled(style, &wrapped(text));
     }
 
@@ -259,7 +259,7 @@ impl Output {
         for text in &texts {
             if self.all_notes || fits || height(text) <= room {
                 room = room.saturating_sub(height(text));
-                self.styled(Style::Plain, text);
+                self.styled(LineStyle::Plain, text);
             } else {
                 left_out += 1;
             }
@@ -270,16 +270,16 @@ impl Output {
     }
 
     /// Prints a table in the requested format.
-    pub(super) fn table(&self, table: &Table, format: Format) -> Result<(), Failure> {
+    pub(super) fn table(&self, table: &DataTable, format: TableFormat) -> Result<(), CommandFailure> {
         match format {
-            Format::Table => self.data(&table.to_terminal(width())),
-            Format::Md => self.lines(&table.to_markdown()),
-            Format::Latex => self.lines(&table.to_latex()),
-            Format::Json => self.json(&table.to_json()),
-            Format::Csv => {
+            TableFormat::Table => self.data(&table.to_terminal(width())),
+            TableFormat::Md => self.lines(&table.to_markdown()),
+            TableFormat::Latex => self.lines(&table.to_latex()),
+            TableFormat::Json => self.json(&table.to_json()),
+            TableFormat::Csv => {
                 let mut csv = Vec::new();
-                table.write_csv(&mut csv).map_err(|error| Failure::internal(&error))?;
-                let csv = self.csv.styled(csv).map_err(|error| Failure::internal(&error))?;
+                table.write_csv(&mut csv).map_err(|error| CommandFailure::internal(&error))?;
+                let csv = self.csv.styled(csv).map_err(|error| CommandFailure::internal(&error))?;
                 if is_seen() {
                     self.lines(&String::from_utf8_lossy(&csv));
                 } else {
@@ -325,15 +325,15 @@ impl Output {
     }
 
     /// Prints what the argument parser reports: help to stdout, errors to stderr.
-    pub(super) fn parsing(&self, error: &clap::Error) -> Exit {
+    pub(super) fn parsing(&self, error: &clap::Error) -> ProgramExit {
         if error.use_stderr() {
             // An error repeats the arguments, so it is shown without the parser's colours.
             self.message(error.render().to_string().trim_end());
-            return Exit::Usage;
+            return ProgramExit::Usage;
         }
         let text = if has_colour() { error.render().ansi().to_string() } else { error.render().to_string() };
         self.to_stdout(text.as_bytes());
-        Exit::Done
+        ProgramExit::Done
     }
 
     /// True if nothing more can be written to stdout.
@@ -342,7 +342,7 @@ impl Output {
     }
 
     /// The exit code: `exit` if everything could be written. A closed pipe (`| head`) is not an error.
-    pub(super) fn close(&self, exit: Exit) -> Exit {
+    pub(super) fn close(&self, exit: ProgramExit) -> ProgramExit {
         let lost = |error: &&io::Error| error.kind() != io::ErrorKind::BrokenPipe;
         if let Some(error) = self.stdout.get().filter(lost) {
             let help = "what was printed is cut short; see whether there is room, and run it again";
@@ -350,7 +350,7 @@ impl Output {
         } else if !self.stderr.get().is_some_and(|error| lost(&error)) {
             return exit;
         }
-        if exit == Exit::Done { Exit::BadInput } else { exit }
+        if exit == ProgramExit::Done { ProgramExit::BadInput } else { exit }
     }
 
     fn to_stdout(&self, bytes: &[u8]) {
@@ -413,7 +413,7 @@ fn inert(text: &str) -> Cow<'_, str> {
 }
 
 /// The number of lines that paragraphs and tables take.
-pub(super) fn lines_of(paragraphs: &[&str], tables: &[&Table]) -> usize {
+pub(super) fn lines_of(paragraphs: &[&str], tables: &[&DataTable]) -> usize {
     let paragraphs: usize = paragraphs.iter().map(|text| wrapped(text).lines().count()).sum();
     paragraphs + tables.iter().map(|table| table.to_terminal(width()).lines().count()).sum::<usize>()
 }

@@ -4,24 +4,24 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::inputs::UnitOfRun;
-use crate::effects::{EffectTable, Mark, Marks};
+use crate::effects::{EffectTable, RoundMark, RoundMarks};
 use crate::transcript::{Outcome, OutcomeSource, Run};
 
 /// Which mark counts as which outcome; if a run has two marks, the one named first counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct OutcomeFrom(Vec<(Mark, Outcome)>);
+pub(super) struct OutcomeFrom(Vec<(RoundMark, Outcome)>);
 
 impl FromStr for OutcomeFrom {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut marks: Vec<(Mark, Outcome)> = Vec::new();
+        let mut marks: Vec<(RoundMark, Outcome)> = Vec::new();
         for part in text.split(',').map(str::trim) {
             let Some((mark, outcome)) = part.split_once('=') else {
                 return Err(format!("`{part}` is no `MARK=OUTCOME`, such as `interrupted=failure`"));
             };
             let (mark, outcome) = (mark.trim(), outcome.trim());
-            let Some(mark) = Mark::ALL.into_iter().find(|one| one.name() == mark) else {
+            let Some(mark) = RoundMark::ALL.into_iter().find(|one| one.name() == mark) else {
                 return Err(format!("`{mark}` is no mark: there are interrupted, undone and handover"));
             };
             let outcome = match outcome {
@@ -53,8 +53,8 @@ impl OutcomeFrom {
     /// mark belongs to its round; whether the next round undid its work is checked before the rounds are split.
     pub(super) fn grade(&self, run: Run, unit: UnitOfRun, effects: &EffectTable) -> Vec<Run> {
         let (marks, mut runs) = match unit {
-            UnitOfRun::Run => (vec![Marks::of_run(&run, effects)], vec![run]),
-            UnitOfRun::Round => (Marks::of_rounds(&run, effects), run.into_rounds()),
+            UnitOfRun::Run => (vec![RoundMarks::of_run(&run, effects)], vec![run]),
+            UnitOfRun::Round => (RoundMarks::of_rounds(&run, effects), run.into_rounds()),
         };
         for (run, marks) in runs.iter_mut().zip(marks) {
             let found = self.0.iter().find(|(mark, _)| marks.has(*mark));

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use super::Exit;
+use super::ProgramExit;
 use super::compare::{BudgetArgs, RowsAs, show};
 use super::destination::Destination;
-use super::embedded::Tuned as Answered;
-use super::failure::Failure;
-use super::output::{Output, Shown};
+use super::embedded::TuneResult;
+use super::failure::CommandFailure;
+use super::output::{AnswerFormat, Output};
 use super::tune::{answered_parts, show_parts};
 use super::values::share;
-use crate::answers::{Appetite, RunEvidence};
+use crate::answers::{RunEvidence, Tolerances};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::{FolderFormat, Manifest, Merge, Publication, RowFormat, Saved, Search, read_saved, unreadable};
+use crate::report::{FolderFormat, Manifest, Merge, PartSearch, Publication, RowFormat, Saved, read_saved, unreadable};
 
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ pub(super) struct Args {
     budget: BudgetArgs,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Shown,
+    format: AnswerFormat,
     /// With `--format pr`: the stack that runs today; by default the one of the comparison.
     #[arg(long, value_name = "STACK")]
     today: Option<String>,
@@ -47,20 +47,20 @@ pub(super) struct Args {
 }
 
 /// `whenstop report`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let Saved { evidence, manifest, row_format } = if Merge::is_asked(&args.folders) {
-        let merge = Merge::open(&args.folders).map_err(Failure::input)?;
+        let merge = Merge::open(&args.folders).map_err(CommandFailure::input)?;
         if let Some(search) = merge.search() {
             return answer_search(args, &merge, &search, output);
         }
-        if args.out.is_none() && args.format != Shown::Pr {
+        if args.out.is_none() && args.format != AnswerFormat::Pr {
             return Err(wrong("these are parts of a comparison", "name a folder for the whole with `--out DIR`"));
         }
         merged(&merge, output)?
     } else {
         saved(&args.folders)?
     };
-    let appetite = Appetite {
+    let appetite = Tolerances {
         max_killed: args.max_killed.unwrap_or(manifest.appetite.max_killed),
         all: args.all || manifest.appetite.all,
         ..manifest.appetite
@@ -69,9 +69,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Some(format) = args.format.of_table() else {
         let summaries = publication.summaries();
         let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
-        let text = publication.pull_request(&summaries, default, proposed).map_err(Failure::usage)?;
+        let text = publication.pull_request(&summaries, default, proposed).map_err(CommandFailure::usage)?;
         output.bytes(text.as_bytes());
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     };
     let out = args.out.as_deref().or(args.folders.first().map(PathBuf::as_path));
     let rows = args.rows.map_or(row_format, RowsAs::format);
@@ -80,7 +80,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// Answers a search from its parts.
-fn answer_search(args: &Args, merge: &Merge, search: &Search, output: &Output) -> Result<Exit, Failure> {
+fn answer_search(
+    args: &Args,
+    merge: &Merge,
+    search: &PartSearch,
+    output: &Output,
+) -> Result<ProgramExit, CommandFailure> {
     let Some(format) = args.format.of_table() else {
         let what = "`--format pr` compares stacks, and these are parts of a search";
         let help = "compare what it ships with `whenstop compare RUNS --stacks tuned.toml --out DIR`, and report that";
@@ -107,28 +112,28 @@ fn answer_search(args: &Args, merge: &Merge, search: &Search, output: &Output) -
 }
 
 /// The answer of a search from its parts, as values; its files are written to the folder of `--out`.
-pub(super) fn searched(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    let merge = Merge::open(&args.folders).map_err(Failure::input)?;
+pub(super) fn searched(args: &Args, output: &Output) -> Result<TuneResult, CommandFailure> {
+    let merge = Merge::open(&args.folders).map_err(CommandFailure::input)?;
     let Some(search) = merge.search() else {
-        return Err(Failure::nothing("no part of a search here", "give the folders that `tune --shard` wrote"));
+        return Err(CommandFailure::nothing("no part of a search here", "give the folders that `tune --shard` wrote"));
     };
     answered_parts(&merge, &search, args.out.as_deref(), output)
 }
 
 /// What a folder holds.
-fn saved(folders: &[PathBuf]) -> Result<Saved, Failure> {
+fn saved(folders: &[PathBuf]) -> Result<Saved, CommandFailure> {
     let [folder] = folders else {
         return Err(wrong("several folders, and none holds parts of a comparison", "redraw one folder at a time"));
     };
-    let saved = read_saved(folder).map_err(Failure::input)?;
+    let saved = read_saved(folder).map_err(CommandFailure::input)?;
     if saved.evidence.rows.is_empty() {
-        return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
+        return Err(CommandFailure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
     Ok(saved)
 }
 
-fn wrong(what: &str, help: &str) -> Failure {
-    Failure::usage(Diagnostic::new(Location::default(), what, help))
+fn wrong(what: &str, help: &str) -> CommandFailure {
+    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
 }
 
 fn tell_unreadable(merge: &Merge, output: &Output) {
@@ -140,24 +145,26 @@ fn tell_unreadable(merge: &Merge, output: &Output) {
 }
 
 /// The parts of a comparison, put together.
-fn merged(merge: &Merge, output: &Output) -> Result<Saved, Failure> {
+fn merged(merge: &Merge, output: &Output) -> Result<Saved, CommandFailure> {
     tell_unreadable(merge, output);
-    let Some((evidence, manifest)): Option<(RunEvidence, Manifest)> = merge.evidence().map_err(Failure::input)? else {
-        return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
+    let Some((evidence, manifest)): Option<(RunEvidence, Manifest)> =
+        merge.evidence().map_err(CommandFailure::input)?
+    else {
+        return Err(CommandFailure::nothing("the parts hold no run", "compare recordings that have some"));
     };
     output.note(&format!("{} parts", merge.n_parts()));
     Ok(Saved { evidence, manifest, row_format: RowFormat::Csv })
 }
 
 /// The parts put together, written to the folder of `--out`.
-pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Failure> {
-    let merge = Merge::open(&args.folders).map_err(Failure::input)?;
+pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, CommandFailure> {
+    let merge = Merge::open(&args.folders).map_err(CommandFailure::input)?;
     let Saved { evidence, manifest, row_format } = merged(&merge, output)?;
     let publication = Publication::new(evidence, manifest);
     let rows = args.rows.map_or(row_format, RowsAs::format);
     let folder = FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() };
     if let Some(out) = &args.out {
-        publication.write(&publication.summaries(), out, folder).map_err(Failure::input)?;
+        publication.write(&publication.summaries(), out, folder).map_err(CommandFailure::input)?;
     }
     Ok(publication)
 }

@@ -5,14 +5,14 @@ mod test;
 
 use clap::{Subcommand, ValueEnum};
 
-use super::Exit;
-use super::failure::Failure;
-use super::output::{Format, Output};
+use super::ProgramExit;
+use super::failure::CommandFailure;
+use super::output::{Output, TableFormat};
 use super::{examples, lint, texts};
-use crate::answers::tables::{Cell, Table};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::catalog::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::framework::{Framework, Kind};
+use crate::framework::{Framework, FrameworkKind};
 use crate::guard::{EXAMPLES, NUMBER_EXAMPLES};
 use crate::{bailout, catalog, effects, signal};
 
@@ -26,11 +26,11 @@ use crate::{bailout, catalog, effects, signal};
     cap = { steps = 50 }\n\n  [[stack]]\n  use = \"roo-code\"\n  set = { consecutiveMistakeLimit = 5 }")]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<RulesCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum RulesCommand {
     /// List everything a stack file can name.
     List(ListArgs),
     /// Print the manual of a signal, system, preset or bailout, or the table of `effects`.
@@ -54,14 +54,14 @@ enum Command {
 struct ListArgs {
     /// How the list is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 #[derive(Debug, clap::Args)]
 struct NewArgs {
     /// The language to write it in.
     #[arg(long, value_enum)]
-    language: Language,
+    language: ExampleLanguage,
     /// A rule that answers with a number: other rules read it, and limits for it are tuned.
     #[arg(long)]
     number: bool,
@@ -69,41 +69,41 @@ struct NewArgs {
 
 /// Languages with an example.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Language {
+enum ExampleLanguage {
     Python,
     Typescript,
     Rust,
 }
 
 /// `whenstop rules`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     match &args.command {
-        None => output.table(&list(), Format::Table)?,
-        Some(Command::List(ListArgs { format: Format::Md })) => {
+        None => output.table(&list(), TableFormat::Table)?,
+        Some(RulesCommand::List(ListArgs { format: TableFormat::Md })) => {
             output.data(&format!("{}\n{}", frameworks().to_markdown(), list().to_markdown()));
         }
-        Some(Command::List(args)) => output.table(&list(), args.format)?,
-        Some(Command::Explain { name }) => output.data(&explain(name)?),
-        Some(Command::Lint(args)) => return lint::run(args, output),
-        Some(Command::New(args)) => new(args, output),
-        Some(Command::Test(args)) => return test::run(args, output),
-        Some(Command::Texts(args)) => return texts::run(args, output),
+        Some(RulesCommand::List(args)) => output.table(&list(), args.format)?,
+        Some(RulesCommand::Explain { name }) => output.data(&explain(name)?),
+        Some(RulesCommand::Lint(args)) => return lint::run(args, output),
+        Some(RulesCommand::New(args)) => new(args, output),
+        Some(RulesCommand::Test(args)) => return test::run(args, output),
+        Some(RulesCommand::Texts(args)) => return texts::run(args, output),
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 fn new(args: &NewArgs, output: &Output) {
     let [python, typescript, rust] = if args.number { NUMBER_EXAMPLES } else { EXAMPLES };
     let (_, file, text) = match args.language {
-        Language::Python => python,
-        Language::Typescript => typescript,
-        Language::Rust => rust,
+        ExampleLanguage::Python => python,
+        ExampleLanguage::Typescript => typescript,
+        ExampleLanguage::Rust => rust,
     };
     output.bytes(text.as_bytes());
     output.note(&format!("save it as {file}; `whenstop rules test COMMAND` asks it about the bundled runs"));
 }
 
-fn list() -> Table {
+fn list() -> DataTable {
     let mut rows: Vec<[String; 3]> = Vec::new();
     let mut push = |kind: &str, name: &str, what: String| rows.push([kind.to_owned(), name.to_owned(), what]);
     for signal in signal::REGISTRY {
@@ -111,43 +111,46 @@ fn list() -> Table {
     }
     for framework in catalog::frameworks() {
         let what = match framework.kind {
-            Kind::System => format!("profiles {}", framework.profile_names().join(", ")),
-            Kind::Preset => format!("{}; {}", framework.version, framework.summary),
+            FrameworkKind::System => format!("profiles {}", framework.profile_names().join(", ")),
+            FrameworkKind::Preset => format!("{}; {}", framework.version, framework.summary),
         };
         push(&framework.kind.to_string(), framework.id, what);
     }
     for info in bailout::REGISTRY {
         push("bailout", info.id, info.summary.to_owned());
     }
-    Table {
+    DataTable {
         columns: ["kind", "name", "what"].map(str::to_owned).to_vec(),
-        rows: rows.into_iter().map(|row| row.map(Cell::Text).to_vec()).collect(),
+        rows: rows.into_iter().map(|row| row.map(TableCell::Text).to_vec()).collect(),
     }
 }
 
 /// The frameworks: version, rules, default limits, what a hit does, and how many answers of the framework's own code
 /// are reproduced case for case.
-fn frameworks() -> Table {
+fn frameworks() -> DataTable {
     let columns = ["framework", "version", "rules", "limits by default", "what they do", "cases that agree"];
     let row = |preset: &Framework| {
         let limits = preset.parameters.iter().filter(|parameter| {
             parameter.default != parameter.off && parameter.default.parse::<f64>().is_ok_and(|limit| limit > 0.0)
         });
         let limits: Vec<String> = limits.map(|limit| format!("{} {}", limit.name, limit.default)).collect();
-        let text = |text: String| Cell::Text(text);
+        let text = |text: String| TableCell::Text(text);
         vec![
             text(preset.id.to_owned()),
             text(preset.version.to_owned()),
             text(preset.rules.join(", ")),
             text(if limits.is_empty() { "none".to_owned() } else { limits.join(", ") }),
             text(preset.summary.to_owned()),
-            Cell::count(golden_cases(preset.id).map(|cases| cases as u64)),
+            TableCell::count(golden_cases(preset.id).map(|cases| cases as u64)),
         ]
     };
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: catalog::of_kind(Kind::Preset).map(row).collect() }
+    DataTable {
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: catalog::of_kind(FrameworkKind::Preset).map(row).collect(),
+    }
 }
 
-fn explain(name: &str) -> Result<String, Failure> {
+fn explain(name: &str) -> Result<String, CommandFailure> {
     if name == "effects" {
         return Ok(effects::manual());
     }
@@ -173,7 +176,7 @@ fn explain(name: &str) -> Result<String, Failure> {
         .chain(bailout::REGISTRY.iter().map(|info| info.id));
     let help = nearest(name, known)
         .map_or_else(|| "`whenstop rules list` names them all".to_owned(), |near| format!("did you mean `{near}`?"));
-    Err(Failure::usage(Diagnostic::new(Location::default(), format!("nothing is called `{name}`"), help)))
+    Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("nothing is called `{name}`"), help)))
 }
 
 fn explain_framework(framework: &Framework) -> String {

@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 
-use super::Exit;
-use super::failure::Failure;
-use super::output::{Format, Output, is_seen};
+use super::ProgramExit;
+use super::failure::CommandFailure;
+use super::output::{Output, TableFormat, is_seen};
 use crate::report::schema;
 use crate::{guard, reader, review};
 
@@ -56,7 +56,7 @@ enum What {
 }
 
 /// `whenstop schema`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     match args.what {
         What::Trace => output.bytes(reader::trace_schema().as_bytes()),
         What::Check => output.bytes(review::CHECK_SCHEMA.as_bytes()),
@@ -64,17 +64,17 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         What::Lint => output.bytes(review::LINT_SCHEMA.as_bytes()),
         columns => show_columns(columns, output)?,
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// What the columns of a file mean, as a table: in Markdown unless a terminal shows it.
-fn show_columns(what: What, output: &Output) -> Result<(), Failure> {
+fn show_columns(what: What, output: &Output) -> Result<(), CommandFailure> {
     let name = what.to_possible_value().map(|value| value.get_name().to_owned());
     let file = schema::files().into_iter().find(|file| name.as_deref() == Some(file.name));
     let file = file.expect("every file that can be asked for has its columns");
     output.paragraph(&format!("{}.csv, version {}. {}", file.name, file.version, file.line));
     output.data("\n");
-    let format = if is_seen() { Format::Table } else { Format::Md };
+    let format = if is_seen() { TableFormat::Table } else { TableFormat::Md };
     output.table(&file.table(), format)?;
     if matches!(what, What::Estimates) {
         output.data("\n");

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::Exit;
-use super::failure::Failure;
+use super::ProgramExit;
+use super::failure::CommandFailure;
 use super::inputs::read_text;
-use super::output::{Format, Output};
-use crate::answers::tables::{Cell, Table};
+use super::output::{Output, TableFormat};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::system::benchmark::{Question, Score, score, score_bundled};
 
 /// Arguments of `rules texts`.
@@ -18,28 +18,28 @@ pub(super) struct Args {
     file: Option<PathBuf>,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// `whenstop rules texts`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let scores = match &args.file {
         None => score_bundled(),
         Some(path) => {
-            let table = read_text(path, "give a table of labelled texts").map_err(Failure::usage)?;
+            let table = read_text(path, "give a table of labelled texts").map_err(CommandFailure::usage)?;
             score(&table)
         }
     };
     if scores.is_empty() {
-        return Err(Failure::nothing(
+        return Err(CommandFailure::nothing(
             "no labelled text",
             "a line is {\"id\": …, \"input\": {\"text\": …}, \"label\": {\"really_asks_user\": true}}; the labels are \
              really_asks_user, really_blocked and really_complete",
         ));
     }
-    if args.format != Format::Table {
+    if args.format != TableFormat::Table {
         output.table(&table(&scores), args.format)?;
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     }
     for (index, scores) in scores.chunk_by(|a, b| a.question == b.question).enumerate() {
         let blank = if index > 0 { "\n" } else { "" };
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
         output.table(&short_table(scores), args.format)?;
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The system whose tests answer the question.
@@ -61,14 +61,14 @@ fn system_of(question: Question) -> &'static str {
 
 /// One line per test: its hits and misses, the share of its matches that are right (precision) and the share of the
 /// right texts it matches (recall).
-fn table(scores: &[Score]) -> Table {
+fn table(scores: &[Score]) -> DataTable {
     let columns = ["label", "test", "texts", "right", "false_stops", "missed", "precision", "recall"];
-    let count = |count: usize| Cell::Count(count as u64);
-    let share = |share: Option<f64>| Cell::number(share.map(|share| (share * 1000.0).round() / 1000.0));
+    let count = |count: usize| TableCell::Count(count as u64);
+    let share = |share: Option<f64>| TableCell::number(share.map(|share| (share * 1000.0).round() / 1000.0));
     let rows = scores.iter().map(|Score { question, test, counts }| {
         vec![
-            Cell::Text(question.label().to_owned()),
-            Cell::Text(format!("{} {test}", system_of(*question))),
+            TableCell::Text(question.label().to_owned()),
+            TableCell::Text(format!("{} {test}", system_of(*question))),
             count(counts.n()),
             count(counts.true_positives),
             count(counts.false_positives),
@@ -77,24 +77,24 @@ fn table(scores: &[Score]) -> Table {
             share(counts.recall()),
         ]
     });
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
 /// A short table for a terminal about one question: few columns, shares in percent.
-fn short_table(scores: &[Score]) -> Table {
+fn short_table(scores: &[Score]) -> DataTable {
     let columns = ["test", "right", "false stops", "missed", "precision", "recall"];
-    let count = |count: usize| Cell::Count(count as u64);
+    let count = |count: usize| TableCell::Count(count as u64);
     let rows = scores.iter().map(|Score { question, test, counts }| {
         vec![
-            Cell::Text(format!("{} {test}", system_of(*question))),
+            TableCell::Text(format!("{} {test}", system_of(*question))),
             count(counts.true_positives),
             count(counts.false_positives),
             count(counts.false_negatives),
-            Cell::percent(counts.precision()),
-            Cell::percent(counts.recall()),
+            TableCell::percent(counts.precision()),
+            TableCell::percent(counts.recall()),
         ]
     });
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
 #[cfg(test)]
@@ -108,6 +108,6 @@ mod tests {
         let precision = table.columns.iter().position(|column| column == "precision").unwrap();
         assert_eq!(table.rows.len(), 4, "one line for each test of the one question there are labels for");
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
-        assert!(table.rows.iter().any(|row| row[precision] == Cell::Missing));
+        assert!(table.rows.iter().any(|row| row[precision] == TableCell::Missing));
     }
 }

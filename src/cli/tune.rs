@@ -21,14 +21,14 @@ mod words;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Exit;
-use super::compare::shard::Extent;
+use super::ProgramExit;
+use super::compare::shard::ShardScope;
 use super::compare::{EmbedText, price};
 use super::destination::Destination;
-use super::embedded::Tuned as Answered;
-use super::failure::Failure;
+use super::embedded::TuneResult;
+use super::failure::CommandFailure;
 use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs};
-use super::output::{Format, Output, Shown};
+use super::output::{AnswerFormat, Output, TableFormat};
 use super::values::share_inside;
 use crate::aggregate::{LEVEL, RowsBuilder};
 use crate::answers;
@@ -36,7 +36,7 @@ use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::framework::Kind;
+use crate::framework::FrameworkKind;
 use crate::report::{Publication, Shard, refuse_foreign};
 use crate::tune::{BUDGETS, Family, Study, StudyRun, TuneQuestion, promise};
 use crate::verdict::Assumptions;
@@ -45,7 +45,7 @@ use forward::PeriodArg;
 use grid::GridArgs;
 use limits::OwnArgs;
 pub(super) use parts::{answered_parts, show_parts};
-use words::Words;
+use words::TuneSentences;
 
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
@@ -107,7 +107,7 @@ pub(super) struct Args {
     embed_text: EmbedText,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
-    format: Shown,
+    format: AnswerFormat,
     #[command(flatten)]
     corpus: CorpusArgs,
     #[command(flatten, next_help_heading = "A grid of your own")]
@@ -157,16 +157,20 @@ struct PromiseArgs {
 }
 
 /// The error of `--format pr` with `option`, which compares with nothing that is run today.
-fn nothing_today(option: &str) -> Failure {
+fn nothing_today(option: &str) -> CommandFailure {
     let what = format!("`--format pr` is not for `{option}`: nothing is run today to hold its stacks against");
     let help = format!("leave out `{option}`, or use `table`");
-    Failure::usage(Diagnostic::new(Location::default(), what, help))
+    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
 }
 
 impl PromiseArgs {
     /// What is tolerated where candidates are compared.
-    fn appetite(&self) -> answers::Appetite {
-        answers::Appetite { max_killed: self.max_killed, confidence: self.confidence, ..answers::Appetite::default() }
+    fn appetite(&self) -> answers::Tolerances {
+        answers::Tolerances {
+            max_killed: self.max_killed,
+            confidence: self.confidence,
+            ..answers::Tolerances::default()
+        }
     }
 }
 
@@ -188,11 +192,11 @@ impl Args {
 }
 
 /// The strategies shown for comparison, first those that run today, and the question.
-fn asked(args: &Args) -> Result<(Strategies, TuneQuestion), Failure> {
+fn asked(args: &Args) -> Result<(Strategies, TuneQuestion), CommandFailure> {
     let mut strategies: Strategies = StackArgs::named(args.today.clone()).load()?.strategies;
     let question = args.question(strategies.len());
     if !args.no_presets {
-        strategies.extend(catalog::all(Kind::Preset));
+        strategies.extend(catalog::all(FrameworkKind::Preset));
     }
     Ok((strategies, question))
 }
@@ -202,7 +206,12 @@ fn families(question: &TuneQuestion) -> Vec<Family> {
     question.families().into_iter().map(files::held).collect()
 }
 
-fn read(args: &Args, strategies: &Strategies, question: &TuneQuestion, output: &Output) -> Result<Recordings, Failure> {
+fn read(
+    args: &Args,
+    strategies: &Strategies,
+    question: &TuneQuestion,
+    output: &Output,
+) -> Result<Recordings, CommandFailure> {
     let families = families(question);
     let comparison = Comparison::new(strategies, Assumptions::default());
     let plan = Study::plan(&families);
@@ -220,7 +229,7 @@ fn read(args: &Args, strategies: &Strategies, question: &TuneQuestion, output: &
 }
 
 /// `whenstop tune`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     if args.walk_forward.is_some() {
         forward::refuse(args)?;
     } else if let (Some(out), None) = (&args.out, args.shard) {
@@ -253,26 +262,26 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// Refuses a folder whose files are not of an earlier search or comparison.
-fn refuse_others(out: &Path) -> Result<(), Failure> {
-    refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(Failure::input)?;
-    Publication::refuse_foreign(out).map_err(Failure::input)
+fn refuse_others(out: &Path) -> Result<(), CommandFailure> {
+    refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(CommandFailure::input)?;
+    Publication::refuse_foreign(out).map_err(CommandFailure::input)
 }
 
 /// Refuses options that contradict each other.
-fn refuse_contradictions(args: &Args) -> Result<(), Failure> {
+fn refuse_contradictions(args: &Args) -> Result<(), CommandFailure> {
     args.own.check_unused(&args.guards)?;
     if args.lost_success_costs.is_some() && args.learn {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
     }
-    if args.format == Shown::Pr && args.by.is_some() {
+    if args.format == AnswerFormat::Pr && args.by.is_some() {
         return Err(nothing_today("--by"));
     }
-    if args.format == Shown::Pr && args.today.is_empty() {
+    if args.format == AnswerFormat::Pr && args.today.is_empty() {
         let what = "`--format pr` has nothing to hold the tuned stack against";
         let help = "say what is run today: `--today preset:NAME`, or a stack file";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
     }
     Ok(())
 }
@@ -282,12 +291,12 @@ fn refuse_contradictions(args: &Args) -> Result<(), Failure> {
 fn tune<T>(
     args: &Args,
     output: &Output,
-    show: impl FnOnce(&Words<'_>) -> Result<T, Failure>,
-) -> Result<(T, Exit), Failure> {
+    show: impl FnOnce(&TuneSentences<'_>) -> Result<T, CommandFailure>,
+) -> Result<(T, ProgramExit), CommandFailure> {
     let (strategies, question) = asked(args)?;
     let recordings = read(args, &strategies, &question, output)?;
     let answer = answer(&question, &recordings);
-    let words = Words { study: &recordings.study, answer: &answer, question: &question };
+    let words = TuneSentences { study: &recordings.study, answer: &answer, question: &question };
     let shown = show(&words)?;
     if let Some(out) = &args.out {
         files::write(args, &words, out, output)?;
@@ -298,7 +307,7 @@ fn tune<T>(
     Ok((shown, words.exit()))
 }
 
-fn show_pull_request(args: &Args, words: &Words<'_>, output: &Output) -> Result<(), Failure> {
+fn show_pull_request(args: &Args, words: &TuneSentences<'_>, output: &Output) -> Result<(), CommandFailure> {
     match words.shipped() {
         Some(shipped) => output.lines(&files::pull_request(args, words, shipped, output)?),
         None => output.paragraph(&words.verdict()),
@@ -306,22 +315,22 @@ fn show_pull_request(args: &Args, words: &Words<'_>, output: &Output) -> Result<
     Ok(())
 }
 
-fn show(words: &Words<'_>, format: Format, output: &Output) -> Result<(), Failure> {
+fn show(words: &TuneSentences<'_>, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
     match format {
-        Format::Json => output.json(&words.json()),
-        Format::Csv | Format::Md | Format::Latex => output.table(&words.table(), format)?,
-        Format::Table => {
+        TableFormat::Json => output.json(&words.json()),
+        TableFormat::Csv | TableFormat::Md | TableFormat::Latex => output.table(&words.table(), format)?,
+        TableFormat::Table => {
             let (verdict, recordings, table) = (words.verdict(), words.recordings(), words.table());
             output.paragraph(&verdict);
             output.data("\n");
             output.paragraph(&recordings);
             output.data("\n");
-            output.table(&table, Format::Table)?;
+            output.table(&table, TableFormat::Table)?;
             if output.has_all_notes()
                 && let Some(strata) = words.strata()
             {
                 output.data("\n");
-                output.table(&strata, Format::Table)?;
+                output.table(&strata, TableFormat::Table)?;
             }
             output.notes(super::output::lines_of(&[&verdict, &recordings], &[&table]) + 2, &words.notes());
         }
@@ -330,7 +339,7 @@ fn show(words: &Words<'_>, format: Format, output: &Output) -> Result<(), Failur
 }
 
 /// Refuses what a program that embeds whenstop cannot ask.
-fn refuse_embedded(args: &Args) -> Result<(), Failure> {
+fn refuse_embedded(args: &Args) -> Result<(), CommandFailure> {
     let is_asked = args.grid.file.is_some()
         || args.of.is_some()
         || args.walk_forward.is_some()
@@ -339,14 +348,14 @@ fn refuse_embedded(args: &Args) -> Result<(), Failure> {
     if is_asked { Err(for_the_command_line()) } else { Ok(()) }
 }
 
-fn for_the_command_line() -> Failure {
+fn for_the_command_line() -> CommandFailure {
     let what = "grids, classes, settings of a framework, `walk_forward` and parts are for the command line only";
     let help = "run `whenstop tune RUNS --grid FILE --format json`";
-    Failure::usage(Diagnostic::new(Location::default(), what, help))
+    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
 }
 
 /// Writes one part of a search, for a program that embeds whenstop. Returns the number of its runs.
-pub(super) fn write_part(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+pub(super) fn write_part(args: &Args, extent: &ShardScope, out: &Path, output: &Output) -> Result<u64, CommandFailure> {
     refuse_embedded(args)?;
     if args.own.are_asked_for() {
         return limits::write_part(args, extent, out, output);
@@ -355,7 +364,7 @@ pub(super) fn write_part(args: &Args, extent: &Extent, out: &Path, output: &Outp
 }
 
 /// The answer as values, for a program that embeds whenstop.
-pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
+pub(super) fn answered(args: &Args, output: &Output) -> Result<TuneResult, CommandFailure> {
     refuse_embedded(args)?;
     if args.own.are_asked_for() {
         return limits::answered(args, output);
@@ -364,8 +373,8 @@ pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure
     tune(args, output, |words| Ok(values(words))).map(|(answered, _)| answered)
 }
 
-fn values(words: &Words<'_>) -> Answered {
-    Answered {
+fn values(words: &TuneSentences<'_>) -> TuneResult {
+    TuneResult {
         verdict: words.verdict(),
         recordings: words.recordings(),
         table: words.table(),

@@ -12,11 +12,11 @@ use crate::reader::ParquetCell;
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     texts: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<CellValue>,
 }
 
 #[derive(Clone, Debug)]
-enum Piece {
+enum CellValue {
     None,
     Text(Range<usize>),
     Whole(i64),
@@ -46,16 +46,16 @@ impl Cells {
     /// The cells, in the order of the fields.
     pub(super) fn iter(&self) -> impl Iterator<Item = ParquetCell<'_>> {
         self.pieces.iter().map(|piece| match piece {
-            Piece::None => ParquetCell::None,
-            Piece::Text(range) => ParquetCell::Text(self.texts.get(range.clone()).unwrap_or_default()),
-            Piece::Whole(number) => ParquetCell::Whole(*number),
-            Piece::Real(number) => ParquetCell::Real(*number),
-            Piece::Truth(truth) => ParquetCell::Truth(*truth),
+            CellValue::None => ParquetCell::None,
+            CellValue::Text(range) => ParquetCell::Text(self.texts.get(range.clone()).unwrap_or_default()),
+            CellValue::Whole(number) => ParquetCell::Whole(*number),
+            CellValue::Real(number) => ParquetCell::Real(*number),
+            CellValue::Truth(truth) => ParquetCell::Truth(*truth),
         })
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "as every method of a serializer returns")]
-    fn push(&mut self, piece: Piece) -> Result<(), NoCell> {
+    fn push(&mut self, piece: CellValue) -> Result<(), NoCell> {
         self.pieces.push(piece);
         Ok(())
     }
@@ -71,42 +71,42 @@ impl<'c> Serializer for &'c mut Cells {
     type SerializeTupleStruct = Nothing;
     type SerializeTupleVariant = Nothing;
     type SerializeMap = Nothing;
-    type SerializeStruct = Fields<'c>;
+    type SerializeStruct = FieldSerializer<'c>;
     type SerializeStructVariant = Nothing;
 
     fn serialize_bool(self, truth: bool) -> Result<(), NoCell> {
-        self.push(Piece::Truth(truth))
+        self.push(CellValue::Truth(truth))
     }
     fn serialize_i8(self, number: i8) -> Result<(), NoCell> {
-        self.push(Piece::Whole(number.into()))
+        self.push(CellValue::Whole(number.into()))
     }
     fn serialize_i16(self, number: i16) -> Result<(), NoCell> {
-        self.push(Piece::Whole(number.into()))
+        self.push(CellValue::Whole(number.into()))
     }
     fn serialize_i32(self, number: i32) -> Result<(), NoCell> {
-        self.push(Piece::Whole(number.into()))
+        self.push(CellValue::Whole(number.into()))
     }
     fn serialize_i64(self, number: i64) -> Result<(), NoCell> {
-        self.push(Piece::Whole(number))
+        self.push(CellValue::Whole(number))
     }
     fn serialize_u8(self, number: u8) -> Result<(), NoCell> {
-        self.push(Piece::Whole(number.into()))
+        self.push(CellValue::Whole(number.into()))
     }
     fn serialize_u16(self, number: u16) -> Result<(), NoCell> {
-        self.push(Piece::Whole(number.into()))
+        self.push(CellValue::Whole(number.into()))
     }
     fn serialize_u32(self, number: u32) -> Result<(), NoCell> {
-        self.push(Piece::Whole(number.into()))
+        self.push(CellValue::Whole(number.into()))
     }
     fn serialize_u64(self, number: u64) -> Result<(), NoCell> {
         let number = i64::try_from(number).map_err(|_| NoCell(format!("{number} does not fit into 63 bits")))?;
-        self.push(Piece::Whole(number))
+        self.push(CellValue::Whole(number))
     }
     fn serialize_f32(self, number: f32) -> Result<(), NoCell> {
-        self.push(Piece::Real(number.into()))
+        self.push(CellValue::Real(number.into()))
     }
     fn serialize_f64(self, number: f64) -> Result<(), NoCell> {
-        self.push(Piece::Real(number))
+        self.push(CellValue::Real(number))
     }
     fn serialize_char(self, letter: char) -> Result<(), NoCell> {
         self.serialize_str(letter.encode_utf8(&mut [0; 4]))
@@ -114,22 +114,22 @@ impl<'c> Serializer for &'c mut Cells {
     fn serialize_str(self, text: &str) -> Result<(), NoCell> {
         let begins = self.texts.len();
         self.texts.push_str(text);
-        self.push(Piece::Text(begins..self.texts.len()))
+        self.push(CellValue::Text(begins..self.texts.len()))
     }
     fn serialize_bytes(self, _: &[u8]) -> Result<(), NoCell> {
         Err(NoCell::custom("bytes"))
     }
     fn serialize_none(self) -> Result<(), NoCell> {
-        self.push(Piece::None)
+        self.push(CellValue::None)
     }
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NoCell> {
         value.serialize(self)
     }
     fn serialize_unit(self) -> Result<(), NoCell> {
-        self.push(Piece::None)
+        self.push(CellValue::None)
     }
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), NoCell> {
-        self.push(Piece::None)
+        self.push(CellValue::None)
     }
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), NoCell> {
         self.serialize_str(variant)
@@ -161,8 +161,8 @@ impl<'c> Serializer for &'c mut Cells {
     fn serialize_map(self, _: Option<usize>) -> Result<Nothing, NoCell> {
         Err(NoCell::custom("a map"))
     }
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'c>, NoCell> {
-        if self.pieces.is_empty() { Ok(Fields(self)) } else { Err(NoCell::custom("a struct in a struct")) }
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<FieldSerializer<'c>, NoCell> {
+        if self.pieces.is_empty() { Ok(FieldSerializer(self)) } else { Err(NoCell::custom("a struct in a struct")) }
     }
     fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Nothing, NoCell> {
         Err(NoCell::custom("a variant with values"))
@@ -170,9 +170,9 @@ impl<'c> Serializer for &'c mut Cells {
 }
 
 /// The serializer that turns the fields of a row into cells.
-pub(super) struct Fields<'c>(&'c mut Cells);
+pub(super) struct FieldSerializer<'c>(&'c mut Cells);
 
-impl SerializeStruct for Fields<'_> {
+impl SerializeStruct for FieldSerializer<'_> {
     type Ok = ();
     type Error = NoCell;
 

@@ -10,7 +10,7 @@ const SHOWN: usize = 200;
 
 /// Findings from reading the recordings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct ReadingFindings {
     /// Files that could not be read, or not completely.
     pub unreadable: u64,
     /// Notices that affect every number, one line each.
@@ -24,7 +24,7 @@ pub struct Found {
     told: ToldRuns,
 }
 
-impl Found {
+impl ReadingFindings {
     /// Takes the findings of one reading.
     pub fn from_report(report: &CorpusReport) -> Self {
         let line = |(finding, times): &(&Finding, u64)| match times {

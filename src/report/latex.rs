@@ -1,9 +1,9 @@
 //! A table for a paper, using `booktabs` only.
 
-use crate::answers::tables::Table;
+use crate::answers::tables::DataTable;
 use crate::diagnostic::is_hostile;
 
-impl Table {
+impl DataTable {
     /// A LaTeX table that needs the package `booktabs`; numbers are right-aligned, a missing one is a dash. A table
     /// without rows is a comment: an empty `tabular` does not compile.
     pub fn to_latex(&self) -> String {
@@ -58,15 +58,15 @@ pub(in crate::report) fn latex(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::tables::Cell;
+    use crate::answers::tables::TableCell;
 
     #[test]
     fn a_table_for_a_paper_holds_no_command_of_others() {
-        let table = Table {
+        let table = DataTable {
             columns: vec!["stack".into(), "killed, 95 %".into()],
             rows: vec![
-                vec![Cell::Text("loop_5 \\input{x}".into()), Cell::Text("3.9 % (1.2–8.0)".into())],
-                vec![Cell::Text("a & b".into()), Cell::Missing],
+                vec![TableCell::Text("loop_5 \\input{x}".into()), TableCell::Text("3.9 % (1.2–8.0)".into())],
+                vec![TableCell::Text("a & b".into()), TableCell::Missing],
             ],
         };
         let lines = [

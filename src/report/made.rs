@@ -17,7 +17,7 @@ const WITH_VALUE: [&str; 4] = ["--out", "--rows", "--shard", "--threads"];
 /// The command of a comparison and the files it read. The presets, their profiles and the seed are beside it in the
 /// manifest; presets belong to the version of whenstop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Made {
+pub struct Provenance {
     /// The arguments of `whenstop`, without those that say where the result goes and in which format its rows are, which
     /// part of it is made, and with how many threads.
     pub command: Vec<String>,
@@ -36,7 +36,7 @@ pub struct MadeFile {
     pub xxh3: String,
 }
 
-impl Made {
+impl Provenance {
     /// From the arguments and the recordings. Files named in the arguments and a `whenstop.toml` here are added.
     pub fn from_arguments(arguments: &[String], recordings: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut command = Vec::new();
@@ -89,7 +89,7 @@ mod tests {
     fn the_command_is_kept_without_what_changes_nothing() {
         let given = "compare runs --stacks s.toml --out a --threads 2 --shard=1/2 --out=b --quiet --max-killed 0.1";
         let given: Vec<String> = given.split(' ').map(str::to_owned).collect();
-        let kept = Made::from_arguments(&given, []).command;
+        let kept = Provenance::from_arguments(&given, []).command;
         assert_eq!(kept.join(" "), "compare runs --stacks s.toml --max-killed 0.1");
     }
 }

@@ -24,17 +24,17 @@ pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
-pub use found::{Found, unreadable};
+pub use found::{ReadingFindings, unreadable};
 pub use latex::latex_notes;
-pub use made::{Made, MadeFile};
+pub use made::{MadeFile, Provenance};
 pub use markdown::{bullets, code, page, prose};
 pub use owned::{reads_it_too, refuse_foreign};
 pub use page::PlainPage;
 pub use part::{
-    About, Division, Input, Merge, PART, PartManifest, PartWriter, Search, SearchQuestion, SearchedRun, Shard,
-    Shippable, ShippableSettings, write_part,
+    Division, Input, Merge, PART, PartDescription, PartManifest, PartSearch, PartWriter, SearchQuestion, SearchedRun,
+    Shard, Shippable, ShippableSettings, write_part,
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;
-pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};
+pub use row_file::{FixedColumns, RowFormat, RowWriter, parquet_bytes};
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::found::Found;
+use super::found::ReadingFindings;
 use super::row_file::RowWriter;
 use super::saved::{Manifest, STORIES, write_lines, write_stories};
 use super::{CsvStyle, write_folder};
@@ -99,7 +99,7 @@ pub struct Input {
 
 /// A file of the part, with size and hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Piece {
+struct PartFile {
     name: String,
     bytes: u64,
     xxh3_128: String,
@@ -116,7 +116,7 @@ pub struct PartManifest {
     /// What was read.
     pub inputs: Vec<Input>,
     /// Findings from reading them.
-    pub found: Found,
+    pub found: ReadingFindings,
     /// Which formats record calls, as far as was read.
     pub records_calls: BTreeMap<String, bool>,
     /// What its runs imply for the certificates of tuned stacks.
@@ -133,17 +133,17 @@ pub struct PartManifest {
     pub firings: u64,
     /// The place of each run of this part among the runs read.
     places: Vec<u64>,
-    files: Vec<Piece>,
+    files: Vec<PartFile>,
     texts: Texts,
     /// How the merged comparison is to be reported.
     pub comparison: Manifest,
     /// What is searched, if it is a part of a search.
-    pub search: Option<Search>,
+    pub search: Option<PartSearch>,
 }
 
 /// What is searched in parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Search {
+pub struct PartSearch {
     /// What is asked.
     pub question: SearchQuestion,
     /// Whether the runs with an outcome were drawn, as their labels say.
@@ -269,8 +269,9 @@ impl PartWriter {
         rows.iter().try_for_each(|row| self.rows.row(row))
     }
 
-    fn close(mut self, about: About) -> Result<(), Diagnostic> {
-        let About { shard, division, inputs, found, records_calls, met, agents, comparison, told, search } = about;
+    fn close(mut self, about: PartDescription) -> Result<(), Diagnostic> {
+        let PartDescription { shard, division, inputs, found, records_calls, met, agents, comparison, told, search } =
+            about;
         let failed = failed(&self.folder);
         self.followed.flush().map_err(&failed)?;
         self.study.flush().map_err(&failed)?;
@@ -306,7 +307,7 @@ impl PartWriter {
 }
 
 /// What a part's manifest says beyond its rows.
-pub struct About {
+pub struct PartDescription {
     /// Which shard.
     pub shard: Shard,
     /// How the comparison is divided.
@@ -314,7 +315,7 @@ pub struct About {
     /// What was read.
     pub inputs: Vec<Input>,
     /// Findings from reading the inputs.
-    pub found: Found,
+    pub found: ReadingFindings,
     /// Which formats record calls, as far as was read.
     pub records_calls: BTreeMap<String, bool>,
     /// What the part's runs imply for the certificates of tuned stacks.
@@ -326,13 +327,13 @@ pub struct About {
     /// The stories that are kept.
     pub told: KeptStories,
     /// What is searched, if it is a part of a search.
-    pub search: Option<Search>,
+    pub search: Option<PartSearch>,
 }
 
 /// Writes a part through `fill`: the whole folder appears, or nothing.
 pub fn write_part(
     folder: &Path,
-    fill: impl FnOnce(&mut PartWriter) -> Result<About, Diagnostic>,
+    fill: impl FnOnce(&mut PartWriter) -> Result<PartDescription, Diagnostic>,
 ) -> Result<(), Diagnostic> {
     write_folder(folder, CsvStyle::Plain, |to| {
         let mut writer = PartWriter::begin(to)?;
@@ -342,13 +343,13 @@ pub fn write_part(
 }
 
 /// Name, size and hash of a file.
-fn piece(folder: &Path, name: &str) -> io::Result<Piece> {
+fn piece(folder: &Path, name: &str) -> io::Result<PartFile> {
     let mut file = std::fs::File::open(folder.join(name))?;
     let (mut hash, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 1 << 16]);
     loop {
         let n = file.read(&mut buffer)?;
         if n == 0 {
-            return Ok(Piece { name: name.to_owned(), bytes, xxh3_128: format!("{:032x}", hash.digest128()) });
+            return Ok(PartFile { name: name.to_owned(), bytes, xxh3_128: format!("{:032x}", hash.digest128()) });
         }
         bytes += n as u64;
         hash.update(buffer.get(..n).unwrap_or_default());

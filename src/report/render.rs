@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::markdown;
-use crate::answers::tables::{Cell, Table};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::one_line;
 
-impl Cell {
+impl TableCell {
     /// The cell for CSV: numbers rounded to six decimals, empty if missing.
     fn plain(&self) -> String {
         match self {
@@ -85,7 +85,7 @@ pub fn plain_number(number: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-impl Table {
+impl DataTable {
     /// Writes CSV with a header line.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         self.write_csv_part(out, true)
@@ -98,7 +98,7 @@ impl Table {
             writer.write_record(&self.columns)?;
         }
         for row in &self.rows {
-            writer.write_record(row.iter().map(Cell::plain))?;
+            writer.write_record(row.iter().map(TableCell::plain))?;
         }
         writer.flush()
     }
@@ -118,19 +118,21 @@ impl Table {
 
     /// The cells as text, one list per line, column names first: for callers that draw their own table.
     pub fn texts(&self) -> Vec<Vec<String>> {
-        let rows = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
+        let rows = self.rows.iter().map(|row| row.iter().map(TableCell::shown).collect());
         std::iter::once(self.columns.clone()).chain(rows).collect()
     }
 
     /// A JSON array of objects; a missing cell is null.
     pub fn to_json(&self) -> serde_json::Value {
-        let value = |cell: &Cell| match cell {
-            Cell::Text(text) => serde_json::Value::from(text.as_str()),
-            Cell::Count(count) => serde_json::Value::from(*count),
-            Cell::Number(number) => plain_number(*number).parse::<f64>().map_or(serde_json::Value::Null, Into::into),
-            Cell::Missing => serde_json::Value::Null,
+        let value = |cell: &TableCell| match cell {
+            TableCell::Text(text) => serde_json::Value::from(text.as_str()),
+            TableCell::Count(count) => serde_json::Value::from(*count),
+            TableCell::Number(number) => {
+                plain_number(*number).parse::<f64>().map_or(serde_json::Value::Null, Into::into)
+            }
+            TableCell::Missing => serde_json::Value::Null,
         };
-        let object = |row: &Vec<Cell>| self.columns.iter().cloned().zip(row.iter().map(value)).collect();
+        let object = |row: &Vec<TableCell>| self.columns.iter().cloned().zip(row.iter().map(value)).collect();
         self.rows.iter().map(|row| serde_json::Value::Object(object(row))).collect()
     }
 
@@ -166,7 +168,8 @@ impl Table {
     fn block(&self, width: u16) -> String {
         let width = usize::from(width);
         let headers: Vec<[String; 2]> = (0..self.columns.len()).map(|column| self.header(column)).collect();
-        let mut cells: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect()).collect();
+        let mut cells: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.iter().map(TableCell::shown).collect()).collect();
         let mut widths: Vec<usize> = headers.iter().map(|header| longest(header.iter().map(String::as_str))).collect();
         for (column, widest) in widths.iter_mut().enumerate() {
             *widest = (*widest).max(longest(column_of(&cells, column)));
@@ -233,7 +236,7 @@ impl Table {
     }
 
     pub(super) fn is_numeric(&self, column: usize) -> bool {
-        self.rows.iter().all(|row| row.get(column).is_some_and(Cell::is_numeric))
+        self.rows.iter().all(|row| row.get(column).is_some_and(TableCell::is_numeric))
     }
 }
 
@@ -243,11 +246,11 @@ mod tests {
 
     #[test]
     fn a_table_that_is_too_wide_is_broken_between_words() {
-        let table = Table {
+        let table = DataTable {
             columns: vec!["kind".into(), "summary".into()],
             rows: vec![vec![
-                Cell::Text("signal".into()),
-                Cell::Text("input and output tokens so fär, cached included".into()),
+                TableCell::Text("signal".into()),
+                TableCell::Text("input and output tokens so fär, cached included".into()),
             ]],
         };
         assert_eq!(
@@ -263,13 +266,13 @@ mod tests {
 
     #[test]
     fn columns_without_room_stand_below_beside_the_names() {
-        let table = Table {
+        let table = DataTable {
             columns: ["stack", "stops", "killed", "saved"].map(str::to_owned).to_vec(),
             rows: vec![vec![
-                Cell::Text("mixed".into()),
-                Cell::Count(136),
-                Cell::Text("2/272 0.7 (0.1–4.6)".into()),
-                Cell::Text("26 %".into()),
+                TableCell::Text("mixed".into()),
+                TableCell::Count(136),
+                TableCell::Text("2/272 0.7 (0.1–4.6)".into()),
+                TableCell::Text("26 %".into()),
             ]],
         };
         let narrow = table.to_terminal(32);
@@ -283,11 +286,11 @@ mod tests {
 
     #[test]
     fn a_missing_cell_is_empty_null_or_a_dash() {
-        let table = Table {
+        let table = DataTable {
             columns: vec!["stack".into(), "fes_rate".into()],
             rows: vec![
-                vec![Cell::Text("a|b".into()), Cell::Number(0.125)],
-                vec![Cell::Text("c".into()), Cell::number(Some(f64::NAN))],
+                vec![TableCell::Text("a|b".into()), TableCell::Number(0.125)],
+                vec![TableCell::Text("c".into()), TableCell::number(Some(f64::NAN))],
             ],
         };
         let mut csv = Vec::new();

@@ -11,7 +11,7 @@ use super::cells::Cells;
 use super::files::unwritten;
 use crate::aggregate::{CellKind, ColumnSpec};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{ParquetKind as Kind, ParquetRows, ParquetWriter};
+use crate::reader::{ParquetKind, ParquetRows, ParquetWriter};
 
 /// The file format of rows and firings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,30 +34,30 @@ impl RowFormat {
 }
 
 /// A record with a fixed list of columns.
-pub trait Columns {
+pub trait FixedColumns {
     /// The columns, in the order of the fields.
     fn specs() -> Vec<ColumnSpec>;
 }
 
-impl Columns for crate::aggregate::Row {
+impl FixedColumns for crate::aggregate::Row {
     fn specs() -> Vec<ColumnSpec> {
         Self::columns()
     }
 }
 
-impl Columns for crate::aggregate::Firing {
+impl FixedColumns for crate::aggregate::Firing {
     fn specs() -> Vec<ColumnSpec> {
         Self::columns()
     }
 }
 
 /// The columns as Parquet has them.
-fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, Kind)> {
+fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, ParquetKind)> {
     let kind = |kind| match kind {
-        CellKind::Text => Kind::Text,
-        CellKind::Whole => Kind::Whole,
-        CellKind::Real => Kind::Real,
-        CellKind::Truth => Kind::Truth,
+        CellKind::Text => ParquetKind::Text,
+        CellKind::Whole => ParquetKind::Whole,
+        CellKind::Real => ParquetKind::Real,
+        CellKind::Truth => ParquetKind::Truth,
     };
     columns.iter().map(|column| (column.name.as_str(), kind(column.kind))).collect()
 }
@@ -70,7 +70,7 @@ pub struct RowWriter {
 
 impl RowWriter {
     /// Starts a table in a file; all records must be of type `T`.
-    pub fn to_file<T: Columns>(file: File) -> io::Result<Self> {
+    pub fn to_file<T: FixedColumns>(file: File) -> io::Result<Self> {
         Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&T::specs()))?, cells: Cells::default() })
     }
 
@@ -87,7 +87,7 @@ impl RowWriter {
 }
 
 /// Writes records of type `T` to memory.
-pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
+pub fn parquet_bytes<T: FixedColumns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
     let mut writer =
         RowWriter { table: ParquetWriter::in_memory(&parquet_columns(&T::specs()))?, cells: Cells::default() };
     rows.into_iter().try_for_each(|row| writer.row(&row))?;
@@ -95,7 +95,7 @@ pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>)
 }
 
 /// Writes records of type `T` to a file, one row group at a time.
-pub(super) fn write_parquet<T: Columns>(
+pub(super) fn write_parquet<T: FixedColumns>(
     path: &Path,
     rows: impl IntoIterator<Item = impl Serialize>,
 ) -> Result<(), Diagnostic> {
@@ -159,7 +159,7 @@ mod tests {
         let plain = "[[stack]]\nname = \"plain\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"tokens.total\", at_least = 100 }]\n";
         let plain = crate::stack::StackFile::parse("plain.toml", plain).unwrap();
         let mut strategies = crate::catalog::strategies(&plain, &|name| unreachable!("{name}")).unwrap();
-        strategies.extend(crate::catalog::all(crate::framework::Kind::Preset));
+        strategies.extend(crate::catalog::all(crate::framework::FrameworkKind::Preset));
         let comparison = crate::compare::Comparison::new(&strategies, crate::verdict::Assumptions::default());
         let (mut rows, mut firings) = (Vec::new(), Vec::new());
         for run in &runs {

@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::configuration::Configuration;
-use super::made::Made;
+use super::made::Provenance;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
     BestUnit, ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label,
     Premises, Row, RowView, Rows, RowsBuilder, SEED, Summary, Unit, by_stack,
 };
-use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, ToldRuns, Tuned, UnderToldLimits};
+use crate::answers::{FollowedReport, RunEvidence, SplitChoice, ToldRuns, Tolerances, TunedAnswer, UnderToldLimits};
 use crate::compare::StackInfo;
 use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};
@@ -52,7 +52,7 @@ pub struct Manifest {
     pub stacks_tried: usize,
     /// How tasks were split and which stack was chosen, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub choice: Option<Choice>,
+    pub choice: Option<SplitChoice>,
     /// Probability that a true success is labelled a success, if labels have errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_sensitivity: Option<f64>,
@@ -73,13 +73,13 @@ pub struct Manifest {
     pub assumptions: Vec<String>,
     /// What is tolerated.
     #[serde(flatten)]
-    pub appetite: Appetite,
+    pub appetite: Tolerances,
     /// Findings from reading the recordings, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
     /// The command and the files of the comparison, if it was made by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub made: Option<Made>,
+    pub made: Option<Provenance>,
     /// How many runs tell their agents of a limit on steps, if that was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<ToldRuns>,
@@ -92,7 +92,7 @@ pub struct Manifest {
     pub remarks: Vec<String>,
     /// What tuning chose, if these are its stacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tuned: Option<Tuned>,
+    pub tuned: Option<TunedAnswer>,
     /// What counts as a run, if it is not a recording: `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
@@ -120,7 +120,7 @@ impl Manifest {
             proxies: None,
             failure_rate: None,
             assumptions: Vec::new(),
-            appetite: Appetite::default(),
+            appetite: Tolerances::default(),
             found: Vec::new(),
             tuned: None,
             made: None,

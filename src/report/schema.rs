@@ -3,8 +3,8 @@
 use super::saved::ROWS_VERSION;
 use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
 use crate::answers::tables::{
-    Cell, Table, against_columns, against_step_columns, budget_columns, forward_columns, frontier_columns, in_summary,
-    pair_columns, rule_columns,
+    DataTable, TableCell, against_columns, against_step_columns, budget_columns, forward_columns, frontier_columns,
+    in_summary, pair_columns, rule_columns,
 };
 
 /// A file of a results folder whose columns are declared.
@@ -22,18 +22,23 @@ pub struct FileSpec {
 
 impl FileSpec {
     /// The columns as a table, for people.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> DataTable {
         let row = |column: &ColumnSpec| {
             let kind = if column.may_be_empty {
                 format!("{} or empty", column.kind.name())
             } else {
                 column.kind.name().to_owned()
             };
-            let unit = if column.unit.is_empty() { Cell::Missing } else { Cell::Text(column.unit.clone()) };
-            vec![Cell::Text(column.name.clone()), Cell::Text(kind), unit, Cell::Text(column.meaning.clone())]
+            let unit = if column.unit.is_empty() { TableCell::Missing } else { TableCell::Text(column.unit.clone()) };
+            vec![
+                TableCell::Text(column.name.clone()),
+                TableCell::Text(kind),
+                unit,
+                TableCell::Text(column.meaning.clone()),
+            ]
         };
         let columns = ["column", "cells", "unit", "meaning"].map(str::to_owned).to_vec();
-        Table { columns, rows: self.columns.iter().map(row).collect() }
+        DataTable { columns, rows: self.columns.iter().map(row).collect() }
     }
 }
 
@@ -117,21 +122,21 @@ pub fn files() -> Vec<FileSpec> {
 }
 
 /// The numbers by name, as `estimates.csv` and gates (`--fail-on`) use them.
-pub fn numbers() -> Table {
+pub fn numbers() -> DataTable {
     let row = |metric: &crate::aggregate::SummaryMetric| {
         let (least, most) = metric.measure.range();
         let end = |end: Option<f64>, other: &str| end.map_or_else(|| other.to_owned(), |end| end.to_string());
-        let text = |text: &str| if text.is_empty() { Cell::Missing } else { Cell::Text(text.to_owned()) };
+        let text = |text: &str| if text.is_empty() { TableCell::Missing } else { TableCell::Text(text.to_owned()) };
         vec![
-            Cell::Text(metric.name.clone()),
+            TableCell::Text(metric.name.clone()),
             text(metric.measure.words()),
-            Cell::Text(format!("{} to {}", end(least, "any"), end(most, "any"))),
+            TableCell::Text(format!("{} to {}", end(least, "any"), end(most, "any"))),
             text(&metric.of),
-            Cell::Text(metric.meaning.clone()),
+            TableCell::Text(metric.meaning.clone()),
         ]
     };
     let columns = ["name", "unit", "range", "over", "meaning"].map(str::to_owned).to_vec();
-    Table { columns, rows: metrics().iter().map(row).collect() }
+    DataTable { columns, rows: metrics().iter().map(row).collect() }
 }
 
 fn text(name: &str, may_be_empty: bool, meaning: &str) -> ColumnSpec {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Finding, Level};
+use super::{FindingLevel, LineFinding};
 use crate::diagnostic::one_line;
 use crate::transcript::fingerprint;
 
@@ -13,10 +13,10 @@ const SHOWN: usize = 10;
 const MORE: &str = "title=whenstop::";
 
 /// GitHub's workflow commands, one per line: `::error file=a.toml,line=3,title=T::message`.
-pub fn workflow_commands(findings: &[Finding]) -> String {
+pub fn workflow_commands(findings: &[LineFinding]) -> String {
     let mut text = String::new();
-    for level in [Level::Error, Level::Warning, Level::Notice] {
-        let of_level: Vec<&Finding> = findings.iter().filter(|finding| finding.level == level).collect();
+    for level in [FindingLevel::Error, FindingLevel::Warning, FindingLevel::Notice] {
+        let of_level: Vec<&LineFinding> = findings.iter().filter(|finding| finding.level == level).collect();
         let shown = if of_level.len() > SHOWN { SHOWN - 1 } else { of_level.len() };
         for finding in &of_level[..shown] {
             let mut properties = Vec::new();
@@ -40,11 +40,11 @@ pub fn workflow_commands(findings: &[Finding]) -> String {
     text
 }
 
-fn name(level: Level) -> &'static str {
+fn name(level: FindingLevel) -> &'static str {
     match level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Notice => "notice",
+        FindingLevel::Error => "error",
+        FindingLevel::Warning => "warning",
+        FindingLevel::Notice => "notice",
     }
 }
 
@@ -58,12 +58,12 @@ fn property(text: &str) -> String {
 }
 
 /// GitLab's code quality report: an array of issues.
-pub fn code_quality(findings: &[Finding]) -> serde_json::Value {
-    let issue = |finding: &Finding| {
+pub fn code_quality(findings: &[LineFinding]) -> serde_json::Value {
+    let issue = |finding: &LineFinding| {
         let severity = match finding.level {
-            Level::Error => "major",
-            Level::Warning => "minor",
-            Level::Notice => "info",
+            FindingLevel::Error => "major",
+            FindingLevel::Warning => "minor",
+            FindingLevel::Notice => "info",
         };
         let path = if finding.at.path.is_empty() { "whenstop.toml" } else { &finding.at.path };
         let path = path.trim_start_matches("./");

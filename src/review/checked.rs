@@ -1,20 +1,20 @@
 //! The result of a check: stop points compared with a snapshot, numbers compared with gates, and whether it passes.
 
 use super::findings::{self, Places};
-use super::{Finding, Review};
+use super::{ChangeReview, LineFinding};
 use crate::diagnostic::{Location, count};
 use crate::snapshot::GateResult;
 
 /// The result of a gate on one stack, with the gate's location.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
+pub struct CheckedGate {
     /// What it found.
     pub result: GateResult,
     /// Where the gate is written; without a path if it was given on the command line.
     pub at: Location,
 }
 
-impl Held {
+impl CheckedGate {
     /// The stack, as ` for NAME`, unless the gate names it.
     pub fn for_stack(&self) -> String {
         let GateResult { gate, stack, .. } = &self.result;
@@ -34,20 +34,20 @@ impl Held {
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Checked {
+pub struct CheckResult {
     /// The snapshot file.
     pub snapshot: Option<String>,
     /// The changes from the snapshot; `None` if only gates were checked.
-    pub review: Option<Review>,
+    pub review: Option<ChangeReview>,
     /// The gate results, in order.
-    pub gates: Vec<Held>,
+    pub gates: Vec<CheckedGate>,
     /// The results of gates that fail nothing yet, in order.
-    pub advice: Vec<Held>,
+    pub advice: Vec<CheckedGate>,
     /// The location of each stack.
     pub places: Places,
 }
 
-impl Checked {
+impl CheckResult {
     /// Whether the check fails. Every report uses this.
     pub fn failed(&self) -> bool {
         self.a_gate_fails() || self.is_unaccepted()
@@ -69,7 +69,7 @@ impl Checked {
         review.map_or(0, |review| review.corpus.added.len())
     }
 
-    fn gates_judge(&self, review: &Review) -> bool {
+    fn gates_judge(&self, review: &ChangeReview) -> bool {
         !self.gates.is_empty() && !self.a_gate_fails() && review.has_only_new_runs()
     }
 
@@ -93,7 +93,7 @@ impl Checked {
     }
 
     /// Findings with their locations in files, failures first.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<LineFinding> {
         findings::of_check(self)
     }
 }

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Changed, Importance, Rename, Upgrade};
-use crate::snapshot::{Numbers, Snapshot, StackStops};
+use crate::snapshot::{StackNumbers, StackStops, StopSnapshot};
 
 /// How a stack changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum StackChange {
     /// Its stops and numbers are unchanged.
     Same,
     /// Its stops or numbers changed.
@@ -27,13 +27,13 @@ pub struct StackEffect {
     /// Its name; the current one if it was renamed.
     pub stack: String,
     /// How it changed.
-    pub state: State,
+    pub state: StackChange,
     /// Whether its rules or settings changed. `None` if that is unknown.
     pub rules_changed: Option<bool>,
     /// Its results before.
-    pub before: Option<Numbers>,
+    pub before: Option<StackNumbers>,
     /// Its results now.
-    pub now: Option<Numbers>,
+    pub now: Option<StackNumbers>,
     /// Number of changed stop points, on runs that both states have.
     pub changed: u64,
     /// Successes that are killed now but were not before.
@@ -44,7 +44,7 @@ pub struct StackEffect {
 
 /// Stacks that are gone, each with the new stack that does the same: one with equal rules, or else with equal stops if
 /// it stops anything at all.
-pub(super) fn renames(before: &Snapshot, now: &Snapshot) -> Vec<Rename> {
+pub(super) fn renames(before: &StopSnapshot, now: &StopSnapshot) -> Vec<Rename> {
     let gone: Vec<_> = before.stacks.iter().filter(|(name, _)| !now.stacks.contains_key(*name)).collect();
     let mut new: Vec<_> = now.stacks.iter().filter(|(name, _)| !before.stacks.contains_key(*name)).collect();
     let same_rules = |a: &StackStops, b: &StackStops| {
@@ -73,7 +73,7 @@ fn shared_stops_agree(before: &StackStops, now: &StackStops) -> bool {
 }
 
 /// Version changes: of whenstop, and of the frameworks whose rules a stack consults.
-pub(super) fn upgrades(before: &Snapshot, now: &Snapshot, renames: &[Rename]) -> Vec<Upgrade> {
+pub(super) fn upgrades(before: &StopSnapshot, now: &StopSnapshot, renames: &[Rename]) -> Vec<Upgrade> {
     let mut found = Vec::new();
     if let (Some(was), Some(is)) = (&before.whenstop, &now.whenstop)
         && was != is
@@ -98,7 +98,12 @@ pub(super) fn upgrades(before: &Snapshot, now: &Snapshot, renames: &[Rename]) ->
 }
 
 /// Every stack of either state, by name.
-pub(super) fn effects(before: &Snapshot, now: &Snapshot, renames: &[Rename], changes: &[Changed]) -> Vec<StackEffect> {
+pub(super) fn effects(
+    before: &StopSnapshot,
+    now: &StopSnapshot,
+    renames: &[Rename],
+    changes: &[Changed],
+) -> Vec<StackEffect> {
     let mut effects: BTreeMap<&str, StackEffect> = BTreeMap::new();
     for (name, stack) in &now.stacks {
         let was = renames.iter().find(|rename| rename.now == *name).map_or(name, |rename| &rename.before);
@@ -124,10 +129,10 @@ fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, cha
         before.stops.len() != now.stops.len() || (before.numbers.is_some() && before.numbers != now.numbers)
     });
     let state = match (before, now) {
-        (None, _) => State::New,
-        (_, None) => State::Gone,
-        _ if n_changed > 0 || differ => State::Changed,
-        _ => State::Same,
+        (None, _) => StackChange::New,
+        (_, None) => StackChange::Gone,
+        _ if n_changed > 0 || differ => StackChange::Changed,
+        _ => StackChange::Same,
     };
     StackEffect {
         stack: name.to_owned(),

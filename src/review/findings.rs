@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Checked, Importance, State};
+use super::{CheckResult, Importance, StackChange};
 use crate::diagnostic::{Diagnostic, Location};
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum FindingLevel {
     /// Fails the check.
     Error,
     /// Should be looked at.
@@ -21,9 +21,9 @@ pub enum Level {
 
 /// One message about a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct LineFinding {
     /// The severity.
-    pub level: Level,
+    pub level: FindingLevel,
     /// The kind of finding: `gate`, `stop-point`, `corpus`, `lint`.
     pub rule: &'static str,
     /// A few words.
@@ -42,13 +42,13 @@ pub(super) const RULES: [(&str, &str); 4] = [
     ("lint", "A rule of a stack file is dead, shadowed, cannot be evaluated, or looks like a slip of the pen."),
 ];
 
-impl Finding {
+impl LineFinding {
     /// Converts a warning of `lint`.
     pub fn of_lint(warning: &Diagnostic) -> Self {
         let message =
             if warning.help.is_empty() { warning.what.clone() } else { format!("{}; {}", warning.what, warning.help) };
         Self {
-            level: Level::Warning,
+            level: FindingLevel::Warning,
             rule: "lint",
             title: "whenstop rules lint".to_owned(),
             message,
@@ -58,11 +58,11 @@ impl Finding {
 }
 
 /// The findings of a check, failures first.
-pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
+pub(super) fn of_check(checked: &CheckResult) -> Vec<LineFinding> {
     let mut found = of_gates_and_stops(checked);
     let holding = checked.advice.iter().filter(|advice| !advice.result.failed);
-    found.extend(holding.map(|advice| Finding {
-        level: Level::Notice,
+    found.extend(holding.map(|advice| LineFinding {
+        level: FindingLevel::Notice,
         rule: "advice",
         title: format!("gate {} may block", advice.result.gate),
         message: advice.advice(),
@@ -71,7 +71,7 @@ pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
     found
 }
 
-fn of_gates_and_stops(checked: &Checked) -> Vec<Finding> {
+fn of_gates_and_stops(checked: &CheckResult) -> Vec<LineFinding> {
     let nowhere = Location::default();
     let place = |stack: &str| checked.places.get(&(stack.to_owned(), None)).unwrap_or(&nowhere).clone();
     let at_rule = |stack: &str, rule: &Option<String>| {
@@ -80,8 +80,8 @@ fn of_gates_and_stops(checked: &Checked) -> Vec<Finding> {
     };
     let mut found = Vec::new();
     for gate in checked.gates.iter().filter(|gate| gate.result.failed) {
-        found.push(Finding {
-            level: Level::Error,
+        found.push(LineFinding {
+            level: FindingLevel::Error,
             rule: "gate",
             title: format!("gate {} failed", gate.result.gate),
             message: format!("`{}`: {}", gate.result.stack, gate.result.why),
@@ -91,8 +91,8 @@ fn of_gates_and_stops(checked: &Checked) -> Vec<Finding> {
     let Some(review) = &checked.review else { return found };
     let snapshot = Location::file(checked.snapshot.clone().unwrap_or_default());
     if checked.is_unaccepted() {
-        found.push(Finding {
-            level: Level::Error,
+        found.push(LineFinding {
+            level: FindingLevel::Error,
             rule: "stop-point",
             title: review.sentence(),
             message: "review the changes below; if they are meant, `whenstop ci review` and commit the snapshot"
@@ -100,27 +100,27 @@ fn of_gates_and_stops(checked: &Checked) -> Vec<Finding> {
             at: snapshot.clone(),
         });
     }
-    found.extend(review.notices().into_iter().map(|message| Finding {
-        level: Level::Notice,
+    found.extend(review.notices().into_iter().map(|message| LineFinding {
+        level: FindingLevel::Notice,
         rule: "corpus",
         title: "not what the snapshot was accepted on".to_owned(),
         message,
         at: snapshot.clone(),
     }));
-    for stack in review.stacks.iter().filter(|stack| stack.state == State::New) {
-        found.push(Finding {
-            level: Level::Warning,
+    for stack in review.stacks.iter().filter(|stack| stack.state == StackChange::New) {
+        found.push(LineFinding {
+            level: FindingLevel::Warning,
             rule: "stop-point",
             title: format!("{} is new", stack.stack),
             message: format!("nobody has accepted the stop points of `{}` yet", stack.stack),
             at: place(&stack.stack),
         });
     }
-    found.extend(review.groups.iter().map(|group| Finding {
+    found.extend(review.groups.iter().map(|group| LineFinding {
         level: if matches!(group.importance, Importance::Kill | Importance::Missed) {
-            Level::Error
+            FindingLevel::Error
         } else {
-            Level::Warning
+            FindingLevel::Warning
         },
         rule: "stop-point",
         title: format!("{}: stop points changed", group.stack),

@@ -89,7 +89,7 @@ pub(super) fn order(a: &Changed, b: &Changed) -> Ordering {
 
 /// Changed runs of one stack that changed in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Group {
+pub struct ChangeGroup {
     /// What the change means.
     pub importance: Importance,
     /// The stack.
@@ -136,7 +136,7 @@ impl Shift {
     }
 }
 
-impl Group {
+impl ChangeGroup {
     /// The group in one sentence: how many runs, what the change means, by which rule.
     pub fn sentence(&self) -> String {
         let n = self.runs.len();
@@ -212,7 +212,7 @@ fn in_words(verdict: &str) -> &str {
 }
 
 /// Groups changes of the same kind; the most important groups first, then those with the most runs.
-pub(super) fn groups(changes: &[Changed]) -> Vec<Group> {
+pub(super) fn groups(changes: &[Changed]) -> Vec<ChangeGroup> {
     let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for change in changes {
         let (before, now) = (&change.before, &change.now);
@@ -226,9 +226,9 @@ pub(super) fn groups(changes: &[Changed]) -> Vec<Group> {
         );
         groups.entry(key).or_default().push(change.run.clone());
     }
-    let mut groups: Vec<Group> = groups
+    let mut groups: Vec<ChangeGroup> = groups
         .into_iter()
-        .map(|((importance, stack, (rule_before, rule_now), verdicts, point), runs)| Group {
+        .map(|((importance, stack, (rule_before, rule_now), verdicts, point), runs)| ChangeGroup {
             importance,
             stack: stack.clone(),
             rule_before: rule_before.clone(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Checked, Finding, Held};
+use super::{CheckResult, CheckedGate, LineFinding};
 
 /// The JSON Schema of [`check_json`].
 pub const CHECK_SCHEMA: &str = include_str!("schema/check.json");
@@ -14,8 +14,8 @@ pub const LINT_SCHEMA: &str = include_str!("schema/lint.json");
 const VERSION: u32 = 1;
 
 /// A check, or an unjudged diff: everything, with every changed stop point.
-pub fn check_json(checked: &Checked, judged: bool) -> Value {
-    let held = |gates: &[Held]| {
+pub fn check_json(checked: &CheckResult, judged: bool) -> Value {
+    let held = |gates: &[CheckedGate]| {
         let mut values = Vec::new();
         for gate in gates {
             let mut value = serde_json::to_value(&gate.result).unwrap_or_default();
@@ -40,7 +40,7 @@ pub fn check_json(checked: &Checked, judged: bool) -> Value {
 }
 
 /// The warnings of a lint.
-pub fn lint_json(findings: &[Finding]) -> Value {
+pub fn lint_json(findings: &[LineFinding]) -> Value {
     let warnings: Vec<Value> =
         findings.iter().map(|finding| json!({"message": finding.message, "at": place(&finding.at)})).collect();
     json!({"schema_version": VERSION, "whenstop": env!("CARGO_PKG_VERSION"), "warnings": warnings})

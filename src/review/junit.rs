@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::{Checked, Finding, Review, State};
+use super::{ChangeReview, CheckResult, LineFinding, StackChange};
 use crate::diagnostic::one_line;
 
 /// Maximum changed runs listed in a test case.
@@ -10,7 +10,7 @@ const LISTED: usize = 100;
 
 /// A check as JUnit XML. It contains no time, so the same check gives the same bytes. An error means a defect of
 /// whenstop.
-pub fn junit(checked: &Checked) -> Result<String, quick_junit::SerializeError> {
+pub fn junit(checked: &CheckResult) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("whenstop ci check");
     if let Some(review) = &checked.review {
         report.add_test_suite(stop_points(review, checked.judged_by_gates() > 0));
@@ -38,7 +38,7 @@ fn xml(report: &Report) -> Result<String, quick_junit::SerializeError> {
     Ok(report.to_string()?.replacen(" skipped=\"0\"", "", 1))
 }
 
-impl Finding {
+impl LineFinding {
     /// Warnings of `lint` as JUnit XML: one test case each, and one that passes if there is none.
     pub fn junit(findings: &[Self]) -> Result<String, quick_junit::SerializeError> {
         let mut suite = TestSuite::new("lint");
@@ -55,20 +55,20 @@ impl Finding {
 }
 
 /// `fresh`: the gates judge new runs, so it is no failure that there are some.
-fn stop_points(review: &Review, fresh: bool) -> TestSuite {
+fn stop_points(review: &ChangeReview, fresh: bool) -> TestSuite {
     let mut suite = TestSuite::new("stop points");
     let runs = &review.corpus;
     let corpus = (!runs.same_runs() && !fresh).then(|| (review.notices().swap_remove(0), String::new()));
     suite.add_test_case(case("the runs are those of the snapshot", "whenstop.corpus", corpus, "corpus"));
     for stack in &review.stacks {
         let failure = match stack.state {
-            State::New => Some(("new: nobody has accepted its stop points yet".to_owned(), String::new())),
-            State::Gone => Some(("gone: no stack is called so now".to_owned(), String::new())),
+            StackChange::New => Some(("new: nobody has accepted its stop points yet".to_owned(), String::new())),
+            StackChange::Gone => Some(("gone: no stack is called so now".to_owned(), String::new())),
             _ if stack.changed > 0 => {
                 let word = if stack.changed == 1 { "stop point" } else { "stop points" };
                 Some((format!("{} {word} changed", stack.changed), changes(review, &stack.stack)))
             }
-            State::Same | State::Changed => None,
+            StackChange::Same | StackChange::Changed => None,
         };
         suite.add_test_case(case(&stack.stack, "whenstop.stop-points", failure, "stop-point"));
     }
@@ -76,7 +76,7 @@ fn stop_points(review: &Review, fresh: bool) -> TestSuite {
 }
 
 /// The changed runs of a stack, one per line.
-fn changes(review: &Review, stack: &str) -> String {
+fn changes(review: &ChangeReview, stack: &str) -> String {
     let own = review.changes.iter().filter(|change| change.stack == stack);
     let lines: Vec<String> = own
         .map(|change| {

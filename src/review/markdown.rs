@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Changed, Checked, Finding, Review, net_effect};
+use super::{ChangeReview, Changed, CheckResult, LineFinding, net_effect};
 use crate::diagnostic::one_line;
 use crate::report::{code, prose};
 
@@ -13,7 +13,7 @@ const LONGEST: usize = 60_000;
 const GROUPS: usize = 20;
 
 /// The full report: the verdict, the net effect, the gates, what changed, and the runs that matter most.
-pub fn markdown(checked: &Checked, judged: bool) -> String {
+pub fn markdown(checked: &CheckResult, judged: bool) -> String {
     let mut text = String::new();
     if judged {
         let mark = if checked.failed() { "❌" } else { "✅" };
@@ -55,7 +55,7 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
 }
 
 /// The warnings of a lint as a list, each with its location.
-pub fn lint_markdown(findings: &[Finding]) -> String {
+pub fn lint_markdown(findings: &[LineFinding]) -> String {
     let mut text = match findings.len() {
         0 => "### ✅ whenstop rules lint: no warning\n".to_owned(),
         1 => "### ⚠️ whenstop rules lint: 1 warning\n\n".to_owned(),
@@ -67,7 +67,7 @@ pub fn lint_markdown(findings: &[Finding]) -> String {
     cut(text)
 }
 
-fn effect(review: &Review, text: &mut String) {
+fn effect(review: &ChangeReview, text: &mut String) {
     for notice in review.notices() {
         let _ = writeln!(text, "- {}", prose(&notice));
     }
@@ -81,7 +81,7 @@ fn effect(review: &Review, text: &mut String) {
     }
 }
 
-fn changes(review: &Review, text: &mut String) {
+fn changes(review: &ChangeReview, text: &mut String) {
     if review.changes.is_empty() {
         return;
     }
@@ -96,7 +96,7 @@ fn changes(review: &Review, text: &mut String) {
 }
 
 /// The most important changes, with the texts around each stop. Those are fenced, so that nothing in them is markup.
-fn in_full(review: &Review, text: &mut String) {
+fn in_full(review: &ChangeReview, text: &mut String) {
     let told = review.in_full();
     if told.is_empty() {
         return;

@@ -20,21 +20,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
+use crate::snapshot::{CorpusPrint, StopLine, StopSnapshot};
 use crate::words::some_of;
 
 pub use annotations::{code_quality, workflow_commands};
-pub use checked::{Checked, Held};
-pub use effect::{StackEffect, State};
-pub use findings::{Finding, Level, Places};
-pub use importance::{Group, Importance};
+pub use checked::{CheckResult, CheckedGate};
+pub use effect::{StackChange, StackEffect};
+pub use findings::{FindingLevel, LineFinding, Places};
+pub use importance::{ChangeGroup, Importance};
 pub use json::{CHECK_SCHEMA, LINT_SCHEMA, check_json, lint_json};
 pub use junit::junit;
 pub use markdown::{lint_markdown, markdown};
 pub use sarif::sarif;
 pub use settled::settled;
 pub use table::net_effect;
-pub use words::{TranscriptKind, TranscriptLine, Words};
+pub use words::{StopContext, TranscriptKind, TranscriptLine};
 
 /// Maximum changed runs that are shown in full.
 pub const TOLD: usize = 10;
@@ -53,7 +53,7 @@ pub struct Changed {
     /// The stop now.
     pub now: StopLine,
     /// The texts around the stop, if a recording was available.
-    pub words: Option<Words>,
+    pub words: Option<StopContext>,
 }
 
 /// A set of rules that now comes from another version.
@@ -103,7 +103,7 @@ impl CorpusChange {
 
 /// The comparison of two states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Review {
+pub struct ChangeReview {
     /// The recordings.
     pub corpus: CorpusChange,
     /// Renamed stacks that do the same as before.
@@ -113,14 +113,18 @@ pub struct Review {
     /// Each stack, by name: its results before and now.
     pub stacks: Vec<StackEffect>,
     /// Changed runs grouped by what changed, most important first.
-    pub groups: Vec<Group>,
+    pub groups: Vec<ChangeGroup>,
     /// Every changed stop point, most important first.
     pub changes: Vec<Changed>,
 }
 
-impl Review {
+impl ChangeReview {
     /// Compares `now` with `before`. `words` are keyed by stack (its current name) and run.
-    pub fn between(before: &Snapshot, now: &Snapshot, mut words: BTreeMap<(String, String), Words>) -> Self {
+    pub fn between(
+        before: &StopSnapshot,
+        now: &StopSnapshot,
+        mut words: BTreeMap<(String, String), StopContext>,
+    ) -> Self {
         let renames = effect::renames(before, now);
         let earlier = |stack: &str| renames.iter().find(|rename| rename.now == stack).map(|rename| &*rename.before);
         let (runs_before, runs_now) = (before.runs(), now.runs());
@@ -160,12 +164,12 @@ impl Review {
     pub fn has_changes(&self) -> bool {
         !self.changes.is_empty()
             || !self.corpus.same_runs()
-            || self.stacks.iter().any(|stack| matches!(stack.state, State::New | State::Gone))
+            || self.stacks.iter().any(|stack| matches!(stack.state, StackChange::New | StackChange::Gone))
     }
 
     /// Whether nothing differs but that there are runs that were not there before, whatever became of the others.
     pub fn has_only_new_runs(&self) -> bool {
-        let same_stacks = self.stacks.iter().all(|stack| !matches!(stack.state, State::New | State::Gone));
+        let same_stacks = self.stacks.iter().all(|stack| !matches!(stack.state, StackChange::New | StackChange::Gone));
         self.changes.is_empty() && same_stacks && !self.corpus.added.is_empty()
     }
 
@@ -207,10 +211,10 @@ impl Review {
             let stacks = if stacks.is_empty() { String::new() } else { format!(" (in {})", listed(stacks)) };
             lines.push(format!("the rules were those of {before}, and are those of {now}{stacks}"));
         }
-        for stack in self.stacks.iter().filter(|stack| stack.state == State::New) {
+        for stack in self.stacks.iter().filter(|stack| stack.state == StackChange::New) {
             lines.push(format!("`{}` is new: nobody has accepted its stop points yet", stack.stack));
         }
-        for stack in self.stacks.iter().filter(|stack| stack.state == State::Gone) {
+        for stack in self.stacks.iter().filter(|stack| stack.state == StackChange::Gone) {
             lines.push(format!("`{}` is gone: no stack is called so now", stack.stack));
         }
         lines

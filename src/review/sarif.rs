@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::findings::RULES;
-use super::{Finding, Level};
+use super::{FindingLevel, LineFinding};
 
 /// GitHub shows this many results per file.
 const SHOWN: usize = 5000;
 
 /// One run of one tool. Paths are written as relative references, with characters that a URI must not contain escaped.
-pub fn sarif(findings: &[Finding]) -> serde_json::Value {
+pub fn sarif(findings: &[LineFinding]) -> serde_json::Value {
     let rules: Vec<_> =
         RULES.iter().map(|(id, what)| serde_json::json!({"id": id, "shortDescription": {"text": what}})).collect();
     let shown = &findings[..findings.len().min(SHOWN)];
@@ -33,11 +33,11 @@ pub fn sarif(findings: &[Finding]) -> serde_json::Value {
     })
 }
 
-fn result(finding: &Finding) -> serde_json::Value {
+fn result(finding: &LineFinding) -> serde_json::Value {
     let level = match finding.level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-        Level::Notice => "note",
+        FindingLevel::Error => "error",
+        FindingLevel::Warning => "warning",
+        FindingLevel::Notice => "note",
     };
     let index = RULES.iter().position(|(id, _)| *id == finding.rule);
     let mut result = serde_json::json!({

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::Review;
-use crate::snapshot::{Snapshot, StackStops};
+use super::ChangeReview;
+use crate::snapshot::{StackStops, StopSnapshot};
 
 /// What `before` becomes where only the changes `accepted` (stack and run) of `now` are taken over, and with `rest` also
 /// what is new, missing or called otherwise.
 pub fn settled(
-    before: &Snapshot,
-    now: &Snapshot,
-    review: &Review,
+    before: &StopSnapshot,
+    now: &StopSnapshot,
+    review: &ChangeReview,
     accepted: &BTreeSet<(&str, &str)>,
     rest: bool,
-) -> Snapshot {
+) -> StopSnapshot {
     if rest && accepted.len() == review.changes.len() {
         return now.clone();
     }
@@ -65,8 +65,8 @@ mod tests {
     use crate::verdict::Verdict;
 
     /// A snapshot of stacks whose runs stop at these steps.
-    fn snapshot(stacks: &[(&str, &[(&str, usize)])]) -> Snapshot {
-        let mut all = Snapshot::default();
+    fn snapshot(stacks: &[(&str, &[(&str, usize)])]) -> StopSnapshot {
+        let mut all = StopSnapshot::default();
         for (stack, stops) in stacks {
             let of_stack = all.stacks.entry((*stack).to_owned()).or_default();
             for (run, step) in *stops {
@@ -81,7 +81,7 @@ mod tests {
     fn only_what_is_accepted_is_taken_over() {
         let before = snapshot(&[("a", &[("x", 1), ("y", 2), ("old", 3)]), ("gone", &[("x", 1)])]);
         let now = snapshot(&[("a", &[("x", 5), ("y", 6), ("new", 7)]), ("b", &[("x", 1)])]);
-        let review = Review::between(&before, &now, BTreeMap::new());
+        let review = ChangeReview::between(&before, &now, BTreeMap::new());
         assert_eq!(review.changes.len(), 2);
         let of = |accepted: &[(&str, &str)], rest| {
             settled(&before, &now, &review, &accepted.iter().copied().collect(), rest)

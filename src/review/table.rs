@@ -1,38 +1,38 @@
 //! The net effect as a table: one line for each stack that changed, with `before→now` where a number changed.
 
-use super::{Review, StackEffect, State};
-use crate::answers::tables::{Cell, Table};
-use crate::snapshot::{Numbers, Span};
+use super::{ChangeReview, StackChange, StackEffect};
+use crate::answers::tables::{DataTable, TableCell};
+use crate::snapshot::{BoundedNumber, StackNumbers};
 use crate::words::tenths;
 
-/// The stacks that changed; those with equal numbers and stops are left out, and named by [`Review::unchanged`].
-pub fn net_effect(review: &Review) -> Table {
+/// The stacks that changed; those with equal numbers and stops are left out, and named by [`ChangeReview::unchanged`].
+pub fn net_effect(review: &ChangeReview) -> DataTable {
     let unit = review.stacks.iter().find_map(|stack| stack.now.as_ref().or(stack.before.as_ref()));
     let unit = unit.map_or("cost", |numbers| &*numbers.unit);
     let saved = format!("{unit} saved");
     let columns = ["stack", "stops", "successes killed", "failures stopped", &saved, "cost per success", "unknown"];
-    let shown = review.stacks.iter().filter(|stack| stack.state != State::Same);
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: shown.map(line).collect() }
+    let shown = review.stacks.iter().filter(|stack| stack.state != StackChange::Same);
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: shown.map(line).collect() }
 }
 
-impl Review {
+impl ChangeReview {
     /// The stacks that did not change.
     pub fn unchanged(&self) -> Vec<String> {
-        let same = self.stacks.iter().filter(|stack| stack.state == State::Same);
+        let same = self.stacks.iter().filter(|stack| stack.state == StackChange::Same);
         same.map(|stack| stack.stack.clone()).collect()
     }
 }
 
-fn line(effect: &StackEffect) -> Vec<Cell> {
+fn line(effect: &StackEffect) -> Vec<TableCell> {
     let name = match effect.state {
-        State::New => format!("{} (new)", effect.stack),
-        State::Gone => format!("{} (gone)", effect.stack),
-        State::Same | State::Changed => effect.stack.clone(),
+        StackChange::New => format!("{} (new)", effect.stack),
+        StackChange::Gone => format!("{} (gone)", effect.stack),
+        StackChange::Same | StackChange::Changed => effect.stack.clone(),
     };
     // A stack that is new or gone has only one side.
-    let side = |of: &dyn Fn(&Numbers) -> String| -> Cell {
+    let side = |of: &dyn Fn(&StackNumbers) -> String| -> TableCell {
         let told = [effect.before.as_ref(), effect.now.as_ref()].map(|numbers| numbers.map(of));
-        Cell::Text(match told {
+        TableCell::Text(match told {
             // The unit stands once, so that the table fits a terminal.
             [Some(before), Some(now)] if before != now => {
                 format!("{}→{now}", before.strip_suffix(" %").unwrap_or(&before))
@@ -42,7 +42,7 @@ fn line(effect: &StackEffect) -> Vec<Cell> {
         })
     };
     vec![
-        Cell::Text(name),
+        TableCell::Text(name),
         side(&|numbers| count(numbers.stops)),
         side(&|numbers| format!("{}/{}", count(numbers.kills), numbers.successes)),
         side(&|numbers| format!("{}/{}", count(numbers.true_stops), numbers.failures)),
@@ -53,13 +53,13 @@ fn line(effect: &StackEffect) -> Vec<Cell> {
 }
 
 /// Formats `12`, `12–15`.
-pub(super) fn count(span: Span) -> String {
+pub(super) fn count(span: BoundedNumber) -> String {
     let end = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
     if span.low == span.high { end(span.low) } else { format!("{}–{}", end(span.low), end(span.high)) }
 }
 
 /// Formats percents: `26 %`, `12–26 %`, `≤26 %`.
-pub(super) fn share(span: Span) -> String {
+pub(super) fn share(span: BoundedNumber) -> String {
     match (span.low.map(tenths), span.high.map(tenths)) {
         (Some(low), Some(high)) if low == high => format!("{low} %"),
         (Some(low), Some(high)) => format!("{low}–{high} %"),
@@ -74,7 +74,7 @@ fn change(ratio: f64) -> String {
     format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
 
-fn unknown(numbers: &Numbers) -> String {
+fn unknown(numbers: &StackNumbers) -> String {
     match numbers.unknown {
         None => "-".to_owned(),
         Some(unknown) => format!("{unknown}/{}", numbers.runs),

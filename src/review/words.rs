@@ -13,7 +13,7 @@ const AFTER: usize = 3;
 
 /// What was done and received around a stop, in the recording's own words, each cut to a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Words {
+pub struct StopContext {
     /// Number of model calls in the whole recording.
     pub steps: u64,
     /// The lines in order, including the stop itself.
@@ -60,7 +60,7 @@ impl TranscriptKind {
     }
 }
 
-impl Words {
+impl StopContext {
     /// The texts around `at`; `None` for a run that went on to its end.
     pub fn around(run: &Run, at: Option<Point>) -> Self {
         let at = at.or_else(|| run.last_point());

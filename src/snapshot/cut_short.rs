@@ -1,6 +1,6 @@
 //! Gates on what followed the stops: the share of runs whose work a stack cut short.
 
-use super::gate::{GateResult, Sign, Written};
+use super::gate::{GateComparator, GateParts, GateResult};
 use crate::aggregate::FollowedSummary;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::plain_number;
@@ -14,14 +14,14 @@ pub struct CutShortGate {
     text: String,
     stack: Option<String>,
     metric: &'static str,
-    sign: Sign,
+    sign: GateComparator,
     limit: f64,
 }
 
 impl CutShortGate {
     /// Parses a gate; `None` if it is on another metric. `stacks` are the known stacks.
     pub fn parse(text: &str, stacks: &[String]) -> Option<Result<Self, Diagnostic>> {
-        let written = Written::read(text).ok()?;
+        let written = GateParts::read(text).ok()?;
         let metric = METRICS.into_iter().find(|known| *known == written.metric)?;
         Some(Self::from_text(text, metric, written, stacks))
     }
@@ -29,11 +29,11 @@ impl CutShortGate {
     fn from_text(
         text: &str,
         metric: &'static str,
-        written: Written<'_>,
+        written: GateParts<'_>,
         stacks: &[String],
     ) -> Result<Self, Diagnostic> {
         written.refuse_unknown_stack(stacks)?;
-        let Written { stack, sign, limit, .. } = written;
+        let GateParts { stack, sign, limit, .. } = written;
         if !(0.0..=1.0).contains(&limit) {
             let what = format!("gate `{text}`: `{limit}` is no share from 0 to 1");
             return Err(Diagnostic::new(Location::default(), what, "write `cut_short_high>0.05` for 5 %"));
@@ -83,7 +83,7 @@ mod tests {
         assert!(parse("cut_short_high>5").unwrap().is_err());
         let gate = parse("ours: cut_short_high >= 0.05").unwrap().unwrap();
         assert!(gate.names_stack());
-        assert_eq!((gate.sign, gate.limit), (Sign::AtLeast, 0.05));
+        assert_eq!((gate.sign, gate.limit), (GateComparator::AtLeast, 0.05));
         assert!(gate.hold(&[]).is_empty());
     }
 

@@ -13,7 +13,7 @@ use crate::report::plain_number;
 use crate::stats::distribution::binomial_cdf;
 
 use metric::{is_interval_end, known_share, what_is_missing};
-pub(super) use written::{Sign, Written};
+pub(super) use written::{GateComparator, GateParts};
 
 /// Level of the intervals that gates use, before adjustment for the number of stacks.
 const LEVEL: f64 = 0.95;
@@ -24,7 +24,7 @@ const LEVEL: f64 = 0.95;
 pub struct Gate {
     stack: Option<String>,
     number: Named,
-    sign: Sign,
+    sign: GateComparator,
     limit: f64,
 }
 
@@ -47,7 +47,7 @@ impl Gate {
     /// Parses a gate; `stacks` are the known stacks.
     pub fn parse(text: &str, stacks: &[String]) -> Result<Self, Diagnostic> {
         let error = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
-        let written = Written::read(text)?;
+        let written = GateParts::read(text)?;
         let metric = written.metric;
         let Some(number) = named(metric) else {
             let names: Vec<String> = metric_names().collect();
@@ -59,7 +59,7 @@ impl Gate {
             return Err(error(format!("gate `{text}`: no metric `{metric}`"), help));
         };
         written.refuse_unknown_stack(stacks)?;
-        let Written { stack, sign, limit, .. } = written;
+        let GateParts { stack, sign, limit, .. } = written;
         let gate = Self { stack, number, sign, limit };
         gate.can_tell().map_err(|(what, help)| error(format!("gate `{text}` {what}"), help))?;
         Ok(gate)
@@ -75,12 +75,12 @@ impl Gate {
         let (least, most) = self.number.metric.measure.range();
         let fails = |value: Option<f64>| value.map(|value| self.sign.fails(value, self.limit));
         let never = match self.sign {
-            Sign::More | Sign::AtLeast => fails(most) == Some(false),
-            Sign::Less | Sign::AtMost => fails(least) == Some(false),
+            GateComparator::More | GateComparator::AtLeast => fails(most) == Some(false),
+            GateComparator::Less | GateComparator::AtMost => fails(least) == Some(false),
         };
         let always = match self.sign {
-            Sign::More | Sign::AtLeast => fails(least) == Some(true),
-            Sign::Less | Sign::AtMost => fails(most) == Some(true),
+            GateComparator::More | GateComparator::AtLeast => fails(least) == Some(true),
+            GateComparator::Less | GateComparator::AtMost => fails(most) == Some(true),
         };
         if !never && !always {
             return Ok(());
@@ -159,8 +159,8 @@ impl Gate {
         let made = measured.made.filter(|_| self.number.metric.is_rate() && self.number.part == MetricPart::Value)?;
         let at_most = binomial_cdf((self.limit * made.tasks as f64).floor() as u64, made.tasks, self.limit);
         match self.sign {
-            Sign::More | Sign::AtLeast => Some(1.0 - at_most),
-            Sign::Less | Sign::AtMost => None,
+            GateComparator::More | GateComparator::AtLeast => Some(1.0 - at_most),
+            GateComparator::Less | GateComparator::AtMost => None,
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::verdict::Verdict;
 pub use corpus::CorpusPrint;
 pub use cut_short::CutShortGate;
 pub use gate::{Gate, GateResult, MIN_KNOWN};
-pub use numbers::{Numbers, Span};
+pub use numbers::{BoundedNumber, StackNumbers};
 
 /// The stop of one stack on one run, as written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -75,21 +75,21 @@ pub struct StackStops {
     /// Its rules; `None` if the snapshot was made from rows alone.
     pub rules: Option<RuleSet>,
     /// The numbers that result from its stops; `None` if the snapshot was made from rows alone.
-    pub numbers: Option<Numbers>,
+    pub numbers: Option<StackNumbers>,
     /// Its stops by run.
     pub stops: BTreeMap<String, StopLine>,
 }
 
 impl StackStops {
     /// The numbers: as written, else computed from the verdicts as far as possible.
-    pub fn numbers(&self) -> Numbers {
-        self.numbers.clone().unwrap_or_else(|| Numbers::of_verdicts(&self.stops))
+    pub fn numbers(&self) -> StackNumbers {
+        self.numbers.clone().unwrap_or_else(|| StackNumbers::of_verdicts(&self.stops))
     }
 }
 
 /// Stop points by stack and run, and what they were taken from.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Snapshot {
+pub struct StopSnapshot {
     /// The version of whenstop that took the snapshot; `None` if it was made from rows alone.
     pub whenstop: Option<String>,
     /// The recordings; `None` if it was made from rows alone.
@@ -111,7 +111,7 @@ pub struct Change {
     pub now: Option<StopLine>,
 }
 
-impl Snapshot {
+impl StopSnapshot {
     /// Takes only the stop points of `rows`.
     pub fn from_rows(rows: &Rows) -> Self {
         let mut stacks: BTreeMap<String, StackStops> = BTreeMap::new();
@@ -133,7 +133,7 @@ impl Snapshot {
         for (summary, group) in summarise(&groups, None).iter().zip(&groups) {
             if let Some(stack) = snapshot.stacks.get_mut(&*summary.stack) {
                 stack.rules = rules.get(&*summary.stack).cloned();
-                stack.numbers = Some(Numbers::from_summary(summary, group, unit));
+                stack.numbers = Some(StackNumbers::from_summary(summary, group, unit));
             }
         }
         snapshot

@@ -11,14 +11,14 @@ use crate::verdict::Verdict;
 
 /// A number that may be known only within bounds; an end is `None` if nothing limits it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Span {
+pub struct BoundedNumber {
     /// Lower bound.
     pub low: Option<f64>,
     /// Upper bound.
     pub high: Option<f64>,
 }
 
-impl Span {
+impl BoundedNumber {
     /// A number that is known.
     pub fn exactly(value: f64) -> Self {
         Self { low: Some(value), high: Some(value) }
@@ -43,30 +43,30 @@ impl Span {
 
 /// The numbers of one stack on one corpus.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Numbers {
+pub struct StackNumbers {
     /// Number of runs.
     pub runs: u64,
     /// Runs ended early.
-    pub stops: Span,
+    pub stops: BoundedNumber,
     /// Successes killed, among those that could be judged.
-    pub kills: Span,
+    pub kills: BoundedNumber,
     /// Successes that could be judged.
     pub successes: u64,
     /// Failures ended early, among those that could be judged.
-    pub true_stops: Span,
+    pub true_stops: BoundedNumber,
     /// Failures that could be judged.
     pub failures: u64,
     /// The unit of `saved` and `cost_per_success`: `cost`, `tokens` or `steps`.
     pub unit: String,
     /// Saved on failures and after success, as a share of what was recorded.
-    pub saved: Span,
+    pub saved: BoundedNumber,
     /// Spent per success kept, relative to the same without stopping.
     pub cost_per_success: Option<f64>,
     /// Runs for which something counted here is unknown; `None` if the snapshot does not say.
     pub unknown: Option<u64>,
 }
 
-impl Numbers {
+impl StackNumbers {
     /// Computes the numbers from a stack's rows and their summary.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
     pub(super) fn from_summary(summary: &Summary, group: &Group<'_>, unit: Unit) -> Self {
@@ -77,17 +77,20 @@ impl Numbers {
         let ratios = summary.ratios_in(unit);
         Self {
             runs: summary.runs,
-            stops: Span::counted(sum(|row| row.stopped_low(), |_| true), sum(|row| row.stopped_high(), |_| true)),
-            kills: Span::counted(summary.counted(Count::Killed), summary.counted(Count::KilledMax)),
+            stops: BoundedNumber::counted(
+                sum(|row| row.stopped_low(), |_| true),
+                sum(|row| row.stopped_high(), |_| true),
+            ),
+            kills: BoundedNumber::counted(summary.counted(Count::Killed), summary.counted(Count::KilledMax)),
             successes: summary.counted(Count::JudgedSuccesses),
-            true_stops: Span::counted(
+            true_stops: BoundedNumber::counted(
                 sum(|row| row.true_stop_low(), judged_failure),
                 sum(|row| row.true_stop_high(), judged_failure),
             ),
             failures: summary.counted(Count::JudgedFailures),
             unit: unit.noun().to_owned(),
-            saved: Span::rounded(ratios.useful.low.value, ratios.useful.high.value),
-            cost_per_success: Span::rounded(ratios.cost_of_success.ratio.value, None).low,
+            saved: BoundedNumber::rounded(ratios.useful.low.value, ratios.useful.high.value),
+            cost_per_success: BoundedNumber::rounded(ratios.cost_of_success.ratio.value, None).low,
             unknown: Some(summary.counted(Count::Unknown)),
         }
     }
@@ -102,13 +105,13 @@ impl Numbers {
         let stopped = stops.values().filter(|stop| stop.rule.is_some()).count() as u64;
         Self {
             runs: stops.len() as u64,
-            stops: Span::counted(stopped, stopped),
-            kills: Span::counted(kills, kills),
+            stops: BoundedNumber::counted(stopped, stopped),
+            kills: BoundedNumber::counted(kills, kills),
             successes: kills + count(&[Verdict::GoodTrim, Verdict::CleanPass]),
-            true_stops: Span::counted(true_stops, true_stops),
+            true_stops: BoundedNumber::counted(true_stops, true_stops),
             failures: true_stops + count(&[Verdict::MissedStop, Verdict::LostSuccess]),
             unit: Unit::Steps.noun().to_owned(),
-            saved: Span::default(),
+            saved: BoundedNumber::default(),
             cost_per_success: None,
             unknown: None,
         }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{CorpusPrint, Numbers, RuleSet, Snapshot, Span, StackStops, StopLine};
+use super::{BoundedNumber, CorpusPrint, RuleSet, StackNumbers, StackStops, StopLine, StopSnapshot};
 use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
 
 /// The first line; the number is the version of the format.
@@ -24,7 +24,7 @@ const NO_RULE: &str = "-";
 /// The prefix of lines that are not stops.
 const ABOUT: &str = "# ";
 
-impl Snapshot {
+impl StopSnapshot {
     /// Whether this is the text of a snapshot, intact or damaged.
     pub fn is_one(text: &str) -> bool {
         text.starts_with("# whenstop stop points ")
@@ -82,7 +82,7 @@ impl Snapshot {
             let Some([stack, run, rule, stop, verdict]) = five(line) else {
                 return Err(wrong(number, "a line without its five fields"));
             };
-            let rule = (rule != Field::Bare(NO_RULE)).then(|| rule.into_text());
+            let rule = (rule != SnapshotField::Bare(NO_RULE)).then(|| rule.into_text());
             let stop = StopLine { rule, stop: stop.into_text(), verdict: verdict.into_text() };
             let stops = &mut snapshot.stacks.entry(stack.into_text()).or_default().stops;
             if stops.insert(run.into_text(), stop).is_some() {
@@ -108,7 +108,7 @@ impl Snapshot {
 
     /// Reads a line about the corpus, a stack, or its numbers.
     fn read_about(&mut self, line: &str) -> Result<(), &'static str> {
-        let fields: Vec<String> = fields(line).into_iter().map(Field::into_text).collect();
+        let fields: Vec<String> = fields(line).into_iter().map(SnapshotField::into_text).collect();
         let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
         match fields[..] {
             ["whenstop", version] if self.whenstop.is_none() => self.whenstop = Some(version.to_owned()),
@@ -127,7 +127,7 @@ impl Snapshot {
                 }
             }
             ["numbers", name, ref fields @ ..] => {
-                let new = Numbers::read(fields).ok_or("a line of numbers that is none of ours")?;
+                let new = StackNumbers::read(fields).ok_or("a line of numbers that is none of ours")?;
                 if self.stacks.entry(name.to_owned()).or_default().numbers.replace(new).is_some() {
                     return Err("a stack's numbers that stand here twice");
                 }
@@ -151,7 +151,7 @@ fn read_formats(text: &str) -> Option<BTreeMap<String, u64>> {
     formats.collect()
 }
 
-impl Numbers {
+impl StackNumbers {
     /// The numbers as written, one field each.
     fn fields(&self) -> [String; 6] {
         let Self { runs, stops, kills, successes, true_stops, failures, unit, saved, cost_per_success, unknown } = self;
@@ -175,13 +175,13 @@ impl Numbers {
         let (unknown, runs) = unknown.strip_prefix("unknown ")?.split_once(" of ")?;
         Some(Self {
             runs: runs.parse().ok()?,
-            stops: Span::read(stops.strip_prefix("stops ")?)?,
-            kills: Span::read(kills)?,
+            stops: BoundedNumber::read(stops.strip_prefix("stops ")?)?,
+            kills: BoundedNumber::read(kills)?,
             successes: successes.parse().ok()?,
-            true_stops: Span::read(true_stops)?,
+            true_stops: BoundedNumber::read(true_stops)?,
             failures: failures.parse().ok()?,
             unit: unit.to_owned(),
-            saved: Span::read(saved)?,
+            saved: BoundedNumber::read(saved)?,
             cost_per_success: end(per_success.strip_prefix("cost per success ")?)?.low,
             unknown: if unknown == "?" { None } else { Some(unknown.parse().ok()?) },
         })
@@ -189,14 +189,14 @@ impl Numbers {
 }
 
 /// A number, or an unlimited end for `?`; `None` if the text is neither.
-fn end(text: &str) -> Option<Span> {
+fn end(text: &str) -> Option<BoundedNumber> {
     if text == "?" {
-        return Some(Span::default());
+        return Some(BoundedNumber::default());
     }
-    text.parse().ok().filter(|value: &f64| value.is_finite()).map(Span::exactly)
+    text.parse().ok().filter(|value: &f64| value.is_finite()).map(BoundedNumber::exactly)
 }
 
-impl Span {
+impl BoundedNumber {
     /// Formats `12`, `12..15`, `?..15`; `?` if nothing is known.
     fn to_text(self) -> String {
         let end = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
@@ -235,14 +235,14 @@ fn quoted(text: &str) -> String {
 
 /// A parsed field.
 #[derive(Debug, PartialEq)]
-enum Field<'a> {
+enum SnapshotField<'a> {
     /// Unquoted text.
     Bare(&'a str),
     /// From a JSON string.
     Quoted(String),
 }
 
-impl Field<'_> {
+impl SnapshotField<'_> {
     fn into_text(self) -> String {
         match self {
             Self::Bare(text) => text.to_owned(),
@@ -252,24 +252,24 @@ impl Field<'_> {
 }
 
 /// The five fields of a stop. A lone bar inside an unquoted field means that the line was damaged by an insertion.
-fn five(line: &str) -> Option<[Field<'_>; 5]> {
+fn five(line: &str) -> Option<[SnapshotField<'_>; 5]> {
     let fields = fields(line);
-    let is_broken = fields
-        .iter()
-        .any(|field| matches!(field, Field::Bare(text) if text.split(char::is_whitespace).any(|word| word == "|")));
-    <[Field<'_>; 5]>::try_from(fields).ok().filter(|_| !is_broken)
+    let is_broken = fields.iter().any(
+        |field| matches!(field, SnapshotField::Bare(text) if text.split(char::is_whitespace).any(|word| word == "|")),
+    );
+    <[SnapshotField<'_>; 5]>::try_from(fields).ok().filter(|_| !is_broken)
 }
 
 /// The fields of a line. Text that begins with a quote but is not a JSON string is taken literally.
-fn fields(line: &str) -> Vec<Field<'_>> {
+fn fields(line: &str) -> Vec<SnapshotField<'_>> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
     while let Some(text) = rest {
         let (field, after) = match quoted_field(text) {
-            Some((field, after)) => (Field::Quoted(field), after),
+            Some((field, after)) => (SnapshotField::Quoted(field), after),
             None => match text.split_once(SEPARATOR) {
-                Some((field, after)) => (Field::Bare(field), Some(after)),
-                None => (Field::Bare(text), None),
+                Some((field, after)) => (SnapshotField::Bare(field), Some(after)),
+                None => (SnapshotField::Bare(text), None),
             },
         };
         fields.push(field);

@@ -11,7 +11,7 @@ use whenstop::compare::Comparison;
 use whenstop::framework::ConfigText;
 use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace, trace_schema};
 use whenstop::report::{Manifest, Publication};
-use whenstop::snapshot::Snapshot;
+use whenstop::snapshot::StopSnapshot;
 use whenstop::stack::StackFile;
 use whenstop::transcript::{EndCause, Outcome, Run};
 use whenstop::verdict::{Assumptions, Verdict};
@@ -172,7 +172,7 @@ fn rows_and_firings_come_back_from_their_columns() {
 #[test]
 fn stop_points_of_the_example_on_the_hand_written_runs() {
     let (runs, _) = read("traces/verdicts");
-    insta::assert_snapshot!(Snapshot::from_rows(&compared(&runs).1.into_iter().collect()).to_text());
+    insta::assert_snapshot!(StopSnapshot::from_rows(&compared(&runs).1.into_iter().collect()).to_text());
 }
 
 #[test]

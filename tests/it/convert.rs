@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use whenstop::aggregate::{Firing, Row};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
-use whenstop::framework::Kind;
+use whenstop::framework::FrameworkKind;
 use whenstop::reader::{Corpus, ReadOptions, trace};
 use whenstop::signal;
 use whenstop::stack::StackFile;
@@ -63,8 +63,8 @@ fn probing_stacks() -> String {
 pub(crate) fn strategies() -> Strategies {
     let file = StackFile::parse("probing.toml", &probing_stacks()).unwrap();
     let mut all = catalog::strategies(&file, &|_| unreachable!("no configuration is named")).unwrap();
-    all.extend(catalog::all(Kind::Preset));
-    all.extend(catalog::all(Kind::System));
+    all.extend(catalog::all(FrameworkKind::Preset));
+    all.extend(catalog::all(FrameworkKind::System));
     all
 }
 

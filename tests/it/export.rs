@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use whenstop::compare::Comparison;
 use whenstop::decision::Strategy;
-use whenstop::export::{Export, Grade, hosts};
+use whenstop::export::{DifferenceGrade, ExportedStack, hosts};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::StackFile;
 use whenstop::transcript::{Message, Run};
@@ -76,14 +76,15 @@ fn hold(corpus: PathBuf) -> usize {
     for entry in &file.entries {
         let own = file.stack(entry.name()).unwrap();
         for to in hosts() {
-            let export = Export::new(&own, to, false).only_this();
+            let export = ExportedStack::new(&own, to, false).only_this();
             // What nothing switches off would have to be looked for in each run.
             if !export.holds_all() || !to.host.also.is_empty() {
                 continue;
             }
             let host = export.strategy().unwrap();
-            let moved = export.differences().iter().any(|difference| difference.grade == Grade::Moment);
-            let one_prompt = export.differences().iter().any(|difference| difference.grade == Grade::Condition);
+            let moved = export.differences().iter().any(|difference| difference.grade == DifferenceGrade::Moment);
+            let one_prompt =
+                export.differences().iter().any(|difference| difference.grade == DifferenceGrade::Condition);
             let own: Arc<dyn Strategy> = own.clone();
             for run in runs.iter().filter(|run| is_loop(run) && (!one_prompt || prompts(run) == 1)) {
                 let ((wanted, read), (got, read_too)) = (row(&own, run, moved), row(&host, run, moved));

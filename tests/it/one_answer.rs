@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use whenstop::cli::embedded::{self, OptionValue, Values};
+use whenstop::cli::embedded::{self, KeywordArguments, OptionValue};
 
 use crate::scratch::Scratch;
 
@@ -78,10 +78,10 @@ fn read_answer(answer: &serde_json::Value) -> Said {
 }
 
 /// What the Python package is told, as values.
-fn embedded_values(scratch: &Scratch, options: &[(&str, &str)]) -> Values {
+fn embedded_values(scratch: &Scratch, options: &[(&str, &str)]) -> KeywordArguments {
     let given = |value: &str| OptionValue::Given(vec![value.into()]);
     let options = options.iter().map(|(name, value)| ((*name).to_owned(), given(value)));
-    Values { paths: vec![scratch.path("runs.jsonl")], options: options.collect() }
+    KeywordArguments { paths: vec![scratch.path("runs.jsonl")], options: options.collect() }
 }
 
 /// What the catalogue certifies, and what `compare` says of it alone: both ship it, or `tune` ships nothing.

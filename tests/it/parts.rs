@@ -1,7 +1,7 @@
 //! Comparisons in parts: the merged files are those of one comparison, and what is missing, doubled or torn is named.
 
 use crate::scratch::Scratch;
-use whenstop::cli::embedded::{self, OptionValue, Values};
+use whenstop::cli::embedded::{self, KeywordArguments, OptionValue};
 use whenstop::report::Shard;
 
 const STACKS: &str = "[[stack]]\nname = \"loop\"\nany = [{ signal = \"call_result.streak\", at_least = 2 }]\n\
@@ -274,7 +274,7 @@ fn parts_by_file_that_judge_calls_unlike_are_not_merged() {
     let call = r#","tool_calls":[{"id":"1","name":"ls","arguments":{}}]"#;
     std::fs::write(folder.join("a.jsonl"), one_step("a", "")).unwrap();
     std::fs::write(folder.join("b.jsonl"), one_step("b", call)).unwrap();
-    let values = |paths: &[&str], options: &[(&str, String)]| Values {
+    let values = |paths: &[&str], options: &[(&str, String)]| KeywordArguments {
         paths: paths.iter().map(|path| folder.join(path)).collect(),
         options: options
             .iter()

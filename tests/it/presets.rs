@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use whenstop::catalog;
 use whenstop::decision::Strategy;
-use whenstop::framework::{Kind, Settings};
+use whenstop::framework::{FrameworkKind, Settings};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::transcript::{Run, fingerprint};
@@ -78,10 +78,10 @@ fn settings_go_by_the_frameworks_names() {
 /// Every preset has a name of its own, a manual and a version, and runs at its defaults.
 #[test]
 fn every_preset_has_a_manual_and_runs_at_its_defaults() {
-    let strategies = catalog::all(Kind::Preset);
+    let strategies = catalog::all(FrameworkKind::Preset);
     let names: BTreeSet<&str> = strategies.iter().map(|strategy| strategy.name()).collect();
     assert_eq!(names.len(), strategies.len(), "names are keys of tables");
-    for preset in catalog::of_kind(Kind::Preset) {
+    for preset in catalog::of_kind(FrameworkKind::Preset) {
         let of_it = |name: &&&str| **name == preset.id || name.starts_with(&format!("{} (", preset.id));
         assert!(names.iter().any(|name| of_it(&name)), "{} runs at its defaults", preset.id);
         assert!(preset.manual.len() > 200 && !preset.summary.is_empty(), "{}", preset.id);
@@ -93,7 +93,7 @@ fn every_preset_has_a_manual_and_runs_at_its_defaults() {
 #[test]
 #[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn every_preset_runs_on_real_recordings_and_decides_in_order() {
-    let strategies = catalog::all(Kind::Preset);
+    let strategies = catalog::all(FrameworkKind::Preset);
     let corpora = crate::shared::folder("corpora");
     for folder in ["tau2", "mini-swe-agent", "intercode", "tau-bench"] {
         let corpus = Corpus::open(&[corpora.join(folder)], ReadOptions::default()).unwrap();

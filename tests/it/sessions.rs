@@ -7,9 +7,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 use whenstop::aggregate::FollowedRow;
-use whenstop::compare::{Evaluator, Options};
+use whenstop::compare::{EvaluationOptions, Evaluator};
 use whenstop::decision::{Decision, Strategy};
-use whenstop::effects::{Effect, EffectReader, EffectTable, Mark, Marks, Work};
+use whenstop::effects::{Effect, EffectReader, EffectTable, RoundMark, RoundMarks, Work};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
@@ -132,8 +132,10 @@ fn a_round_is_over_when_the_agent_hands_back_and_is_prompted_again() {
 #[test]
 fn marks_say_what_happened_to_the_work_of_a_round() {
     let marks = |words: &[&str]| -> Vec<String> {
-        let marks = Marks::of_rounds(&session(words), &EffectTable::default());
-        let names = |marks: Marks| Mark::ALL.into_iter().filter(|mark| marks.has(*mark)).map(Mark::name).collect();
+        let marks = RoundMarks::of_rounds(&session(words), &EffectTable::default());
+        let names = |marks: RoundMarks| {
+            RoundMark::ALL.into_iter().filter(|mark| marks.has(*mark)).map(RoundMark::name).collect()
+        };
         marks.into_iter().map(names).map(|names: Vec<&str>| names.join(" ")).collect()
     };
     assert_eq!(marks(&["p", "sed -i s/a/b/ f", "x", "p", "a"]), ["interrupted", ""]);
@@ -169,7 +171,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
         let strategies =
             [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
         let run = session(words);
-        let evaluator = Evaluator::new(&strategies, Options::default());
+        let evaluator = Evaluator::new(&strategies, EvaluationOptions::default());
         let FollowedRow {
             edits_low,
             edits_high,
@@ -196,7 +198,7 @@ fn tasks_of_one_name_in_two_suites_are_two_clusters() {
         draft.header.suite = suite.map(str::to_owned);
         draft.header.task_id = task.map(str::to_owned);
         draft.header.run_id = "run".to_owned();
-        let evaluator = Evaluator::new(&strategies, Options::default());
+        let evaluator = Evaluator::new(&strategies, EvaluationOptions::default());
         evaluator.evaluate(&Run::new(draft)).followed.remove(0).cluster.to_string()
     };
     assert_ne!(cluster(Some("a"), Some("1")), cluster(Some("b"), Some("1")));

@@ -9,12 +9,12 @@ use proptest::prelude::*;
 use whenstop::catalog;
 use whenstop::compare::Comparison;
 use whenstop::decision::{Decision, Strategy as StopStrategy};
-use whenstop::framework::Kind;
+use whenstop::framework::FrameworkKind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::{replay, replay_seen, trail};
 use whenstop::rule::{Comparator, Condition, Rule};
 use whenstop::signal::{self, REGISTRY};
-use whenstop::snapshot::Snapshot;
+use whenstop::snapshot::StopSnapshot;
 use whenstop::stack::{Cap, Clause, Entry, OnHit, Scope, Stack, StackFile};
 use whenstop::transcript::{Draft, EndCause, Moment, Point, Run};
 use whenstop::verdict::Assumptions;
@@ -144,7 +144,7 @@ fn each_limit_on_its_own_fixtures() {
         assert!(of_signal.iter().any(|row| row.stop_point.is_some()), "`{}` never fires on its fixtures", info.id);
         rows.extend(of_signal);
     }
-    insta::assert_snapshot!(Snapshot::from_rows(&rows.into_iter().collect()).to_text());
+    insta::assert_snapshot!(StopSnapshot::from_rows(&rows.into_iter().collect()).to_text());
 }
 
 #[test]
@@ -343,8 +343,8 @@ proptest! {
         let (cut, last) = (Run::new(cut), Point::new(step, Moment::EndOfRound));
         let mut all: catalog::Strategies = vec![stack];
         all.extend(bundled::example());
-        all.extend(catalog::all(Kind::System));
-        all.extend(catalog::all(Kind::Preset));
+        all.extend(catalog::all(FrameworkKind::System));
+        all.extend(catalog::all(FrameworkKind::Preset));
         for strategy in &all {
             let until = |run: &Run| -> Vec<Decision> {
                 trail(run, strategy).into_iter().filter(|decision| decision.point <= last).collect()

@@ -8,7 +8,7 @@ use whenstop::reader::{Corpus, ReadOptions, unpacked_text};
 use whenstop::replay::replay;
 use whenstop::system::benchmark;
 use whenstop::system::mira::plan::MetricsScope;
-use whenstop::system::mira::rules::{Profile, Replan, Rules};
+use whenstop::system::mira::rules::{MiraProfile, MiraRules, Replan};
 use whenstop::transcript::{Draft, Event, Grade, Message, Outcome, Role, Run};
 use whenstop_dev::conformance;
 
@@ -113,8 +113,8 @@ fn mira_answers_for_its_other_releases_too() {
         ("replan", "replan"),
     ];
     // What the repository had before 0.3: as 0.2.0, but an empty queue is filled again within the budget.
-    let before = Rules { replan: Replan::WithinBudget, ..Rules::from_profile(Profile::Published020) };
-    let releases = [("v0_2", before), ("later", Rules::from_profile(Profile::Published050))];
+    let before = MiraRules { replan: Replan::WithinBudget, ..MiraRules::from_profile(MiraProfile::Published020) };
+    let releases = [("v0_2", before), ("later", MiraRules::from_profile(MiraProfile::Published050))];
     for ((table, field), (key, rules)) in tables.into_iter().flat_map(|t| releases.map(|r| (t, r))) {
         for case in mira_cases(table) {
             let answer = conformance::mira_answer(rules, table, &case["input"]).unwrap();
@@ -125,8 +125,8 @@ fn mira_answers_for_its_other_releases_too() {
 
 #[test]
 fn mira_knows_the_reason_of_the_documented_order() {
-    let documented = Rules::from_profile(Profile::Documented);
-    let rules = Rules { metrics: MetricsScope::Merged, ..documented };
+    let documented = MiraRules::from_profile(MiraProfile::Documented);
+    let rules = MiraRules { metrics: MetricsScope::Merged, ..documented };
     for case in mira_cases("round_decision") {
         let answer = conformance::mira_answer(rules, "round_decision", &case["input"]).unwrap();
         assert_eq!(answer["stop_reason"], case["by_documented_order"]["stop_reason"], "{}", case["id"]);

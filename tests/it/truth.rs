@@ -8,7 +8,7 @@ use proptest::prelude::{ProptestConfig, proptest};
 use whenstop::aggregate::{Contest, Measured, Premises, Row, Rows, Summary, Unit, by_stack, named, summarise};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
-use whenstop::framework::Kind;
+use whenstop::framework::FrameworkKind;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::snapshot::{Gate, MIN_KNOWN};
 use whenstop::transcript::{Draft, Event, Outcome, Run};
@@ -90,7 +90,9 @@ fn strategies() -> &'static Strategies {
     STRATEGIES.get_or_init(|| {
         let mut all = crate::bundled::example();
         let wanted = ["cline", "roo-code", "smolagents", "hermes-agent"];
-        all.extend(catalog::all(Kind::Preset).into_iter().filter(|strategy| wanted.contains(&strategy.name())));
+        all.extend(
+            catalog::all(FrameworkKind::Preset).into_iter().filter(|strategy| wanted.contains(&strategy.name())),
+        );
         assert_eq!(all.len(), 12);
         all
     })

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use whenstop::catalog;
 use whenstop::explain::{first_actions, trail_lines};
-use whenstop::framework::Kind;
+use whenstop::framework::FrameworkKind;
 use whenstop::reader::{Corpus, ReadOptions};
 
 /// Rule set and run to what it did, in short.
@@ -14,7 +14,7 @@ fn matrix() -> BTreeMap<(String, String), String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/zoo/endless");
     let (runs, _) = Corpus::open(&[folder], ReadOptions::default()).unwrap().runs().unwrap();
     assert_eq!(runs.len(), 9);
-    let strategies = catalog::all(Kind::Preset);
+    let strategies = catalog::all(FrameworkKind::Preset);
     let mut matrix = BTreeMap::new();
     for run in &runs {
         let lines = trail_lines(run, &strategies);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use whenstop::aggregate::{RowsBuilder, by_stack, summarise};
-use whenstop::compare::{Evaluator, Keeps, Options};
+use whenstop::compare::{EvaluationOptions, Evaluator, Keeps};
 use whenstop::decision::Strategy;
 use whenstop::stack::StackFile;
 use whenstop::stats::Interval;
@@ -108,7 +108,7 @@ pub(crate) fn kept_work(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     let stack = file.expect("the stack is well formed").stack("six").expect("it is there");
     let strategies: Vec<Arc<dyn Strategy>> = vec![stack];
     let keeps = if corpus.effect > 0.0 { Keeps::Unknown } else { Keeps::Work };
-    let evaluator = Evaluator::new(&strategies, Options { keeps, ..Options::default() });
+    let evaluator = Evaluator::new(&strategies, EvaluationOptions { keeps, ..EvaluationOptions::default() });
     // Lengths are uniform from 3 to 12, the last edit is uniform among the first steps: the share of successes that are
     // longer than 6 steps and whose last edit comes after the sixth.
     let lost: f64 =

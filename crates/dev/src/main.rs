@@ -10,7 +10,7 @@ mod generate;
 
 /// Tools of whenstop's own development.
 #[derive(Parser)]
-enum Command {
+enum DevCommand {
     /// Check golden tables of decisions against the systems and presets that should reproduce them.
     Conformance(check::Args),
     /// Write synthetic runs with known truth.
@@ -18,9 +18,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result: Result<bool, Diagnostic> = match Command::parse() {
-        Command::Conformance(args) => check::run(&args),
-        Command::Synth(args) => generate::run(&args).map(|()| true),
+    let result: Result<bool, Diagnostic> = match DevCommand::parse() {
+        DevCommand::Conformance(args) => check::run(&args),
+        DevCommand::Synth(args) => generate::run(&args).map(|()| true),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::transcript::{ToolCall, is_dense};
 
 /// The arguments of a call: the fields of an object, or plain text.
-pub(crate) struct Arguments<'a> {
+pub(crate) struct ParsedArguments<'a> {
     text: &'a str,
     value: Option<&'a Value>,
 }
@@ -13,7 +13,7 @@ pub(crate) struct Arguments<'a> {
 /// In place of JSON that is not parsed.
 static UNKNOWN: Value = Value::Null;
 
-impl<'a> Arguments<'a> {
+impl<'a> ParsedArguments<'a> {
     /// Parses the arguments; anything but JSON is plain text. JSON with so many short values that parsing it would take
     /// many times its size in memory counts as unknown.
     pub(crate) fn read(call: &'a ToolCall, text: &'a str) -> Self {
@@ -49,20 +49,20 @@ impl<'a> Arguments<'a> {
     }
 
     /// The command for a shell: a string, or an array of words (`["bash", "-lc", "ls"]`).
-    pub(crate) fn command(&self) -> Option<Command<'_>> {
+    pub(crate) fn command(&self) -> Option<CallCommand<'_>> {
         if let Some(text) = self.plain() {
-            return Some(Command::Text(text));
+            return Some(CallCommand::Text(text));
         }
         if let Some(Value::Array(words)) = self.value {
-            return texts(words).map(Command::Words);
+            return texts(words).map(CallCommand::Words);
         }
         for name in COMMAND_FIELDS {
             let command = match self.field(name) {
-                Some(Value::String(text)) => Some(Command::Text(text)),
-                Some(Value::Array(commands)) if name == "commands" => Some(Command::Script(joined(commands))),
-                Some(Value::Array(words)) => texts(words).map(Command::Words),
+                Some(Value::String(text)) => Some(CallCommand::Text(text)),
+                Some(Value::Array(commands)) if name == "commands" => Some(CallCommand::Script(joined(commands))),
+                Some(Value::Array(words)) => texts(words).map(CallCommand::Words),
                 Some(Value::Object(fields)) => match fields.get("command") {
-                    Some(Value::String(text)) => Some(Command::Text(text)),
+                    Some(Value::String(text)) => Some(CallCommand::Text(text)),
                     _ => None,
                 },
                 _ => None,
@@ -164,7 +164,7 @@ const COMMAND_FIELDS: [&str; 13] = [
 ];
 
 /// A command as given in a call.
-pub(crate) enum Command<'a> {
+pub(crate) enum CallCommand<'a> {
     /// A command line for a shell.
     Text(&'a str),
     /// Several command lines, one per line.

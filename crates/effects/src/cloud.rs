@@ -4,10 +4,10 @@ use crate::Effect;
 use crate::parts::CallEffect;
 use crate::tables::{Section, tables};
 use crate::verbs;
-use crate::words::{Word, after_options, operands, spelled};
+use crate::words::{CommandWord, after_options, operands, spelled};
 
 /// The command that runs elsewhere: `docker exec web ls`.
-pub(crate) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]> {
+pub(crate) fn wrapped<'w>(program: &str, rest: &'w [CommandWord]) -> Option<&'w [CommandWord]> {
     let remote = &tables().remote;
     if !remote.programs.has(program) {
         return None;
@@ -31,7 +31,7 @@ pub(crate) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]>
 }
 
 /// The effect of such a command, unless it is [`wrapped`]; `None` for any other program.
-pub(crate) fn effect(program: &str, words: &[Word]) -> Option<CallEffect> {
+pub(crate) fn effect(program: &str, words: &[CommandWord]) -> Option<CallEffect> {
     let rest = &words[1..];
     let lower: Vec<String> = operands(rest).take(4).map(|word| word.text.to_ascii_lowercase()).collect();
     let names: Vec<&str> = lower.iter().map(String::as_str).collect();

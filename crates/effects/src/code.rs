@@ -12,7 +12,7 @@ use crate::words::shortened;
 
 /// A language, as far as its ways of writing files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum CodeLanguage {
     Python,
     JavaScript,
     Ruby,
@@ -22,7 +22,7 @@ pub(crate) enum Language {
     Other,
 }
 
-impl Language {
+impl CodeLanguage {
     /// The language of a file, by its extension.
     pub(crate) fn from_file_name(file: &str) -> Option<Self> {
         let name = path::file_name(file);
@@ -125,14 +125,14 @@ static OTHER: LazyLock<Signs> = LazyLock::new(|| {
 });
 
 /// The effect of running `code`, which must not be shell code.
-pub(crate) fn effect(code: &str, language: Language) -> CallEffect {
+pub(crate) fn effect(code: &str, language: CodeLanguage) -> CallEffect {
     let signs = match language {
-        Language::Python => &*PYTHON,
-        Language::JavaScript => &*JAVASCRIPT,
-        Language::Ruby => &*RUBY,
-        Language::Perl => &*PERL,
-        Language::Php => &*PHP,
-        Language::Shell | Language::Other => &*OTHER,
+        CodeLanguage::Python => &*PYTHON,
+        CodeLanguage::JavaScript => &*JAVASCRIPT,
+        CodeLanguage::Ruby => &*RUBY,
+        CodeLanguage::Perl => &*PERL,
+        CodeLanguage::Php => &*PHP,
+        CodeLanguage::Shell | CodeLanguage::Other => &*OTHER,
     };
     if let Some(sign) = signs.writes.find(code) {
         return CallEffect::new(Effect::Edit, format!("code that writes: `{}`", shortened(sign.as_str())));

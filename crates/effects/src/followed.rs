@@ -10,14 +10,14 @@ use crate::{Effect, EffectTable};
 
 /// A count known within bounds, because calls with an unknown effect may or may not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bound {
+pub struct CountBounds {
     /// The certain count.
     pub low: u64,
     /// The possible count.
     pub high: u64,
 }
 
-impl Bound {
+impl CountBounds {
     fn add(&mut self, certain: bool, possible: bool) {
         self.low += u64::from(certain);
         self.high += u64::from(certain || possible);
@@ -30,7 +30,7 @@ impl Bound {
 }
 
 /// Whether one of these counts is above 0: certainly, and possibly.
-fn any(counts: [Bound; 3]) -> (bool, bool) {
+fn any(counts: [CountBounds; 3]) -> (bool, bool) {
     (counts.iter().any(|count| count.low > 0), counts.iter().any(|count| count.high > 0))
 }
 
@@ -38,10 +38,10 @@ fn any(counts: [Bound; 3]) -> (bool, bool) {
 #[derive(Clone, Copy, Debug)]
 struct StepWork {
     step: usize,
-    edits: Bound,
-    handovers: Bound,
+    edits: CountBounds,
+    handovers: CountBounds,
     /// Checks that went from failing to passing.
-    greens: Bound,
+    greens: CountBounds,
 }
 
 impl StepWork {
@@ -93,11 +93,11 @@ pub struct TailTokens {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
     /// Calls that edit.
-    pub edits: Bound,
+    pub edits: CountBounds,
     /// Calls that hand work over.
-    pub handovers: Bound,
+    pub handovers: CountBounds,
     /// Checks that went from failing to passing.
-    pub greens: Bound,
+    pub greens: CountBounds,
     /// True if the run ends with a closing reply.
     pub reply: bool,
     /// Tokens spent after the last effect, or after the stop if no effect followed; `None` if unknown.
@@ -123,9 +123,9 @@ impl Work {
         let mut checks = Checks::default();
         let mut steps = Vec::new();
         for (step, calls) in told.iter().enumerate() {
-            let (edits, handovers, greens) = (Bound::default(), Bound::default(), Bound::default());
+            let (edits, handovers, greens) = (CountBounds::default(), CountBounds::default(), CountBounds::default());
             let mut work = StepWork { step, edits, handovers, greens };
-            let flags = Flags::from_step(run, step);
+            let flags = StepErrorFlags::from_step(run, step);
             for (nth, told) in calls.iter().enumerate() {
                 match told.effect {
                     Effect::Edit => match delivered.as_ref().map(|files| files.changed_by(told)) {
@@ -186,7 +186,7 @@ impl Work {
     /// The earliest and the latest possible step from which on the files were as at the end. `None` means from the
     /// start of the run.
     pub fn standing(&self) -> (Option<usize>, Option<usize>) {
-        let last = |counts: fn(Bound) -> u64| self.steps.iter().rfind(|work| counts(work.edits) > 0);
+        let last = |counts: fn(CountBounds) -> u64| self.steps.iter().rfind(|work| counts(work.edits) > 0);
         (last(|bound| bound.low).map(|work| work.step), last(|bound| bound.high).map(|work| work.step))
     }
 
@@ -254,14 +254,14 @@ fn endings(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The error flags of the results of a step's calls.
-struct Flags<'r> {
+struct StepErrorFlags<'r> {
     calls: &'r [ToolCall],
     results: Vec<&'r Message>,
     /// The first result of each call that a result names.
     named: HashMap<&'r str, &'r Message>,
 }
 
-impl<'r> Flags<'r> {
+impl<'r> StepErrorFlags<'r> {
     fn from_step(run: &'r Run, step: usize) -> Self {
         let events = run.steps().get(step).map_or(&[][..], |at| &run.events()[at.reply..at.end]);
         let results: Vec<&Message> =

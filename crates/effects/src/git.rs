@@ -3,10 +3,10 @@
 use crate::Effect;
 use crate::parts::CallEffect;
 use crate::tables::tables;
-use crate::words::{Word, after_options, has, operand_texts, operands, spelled};
+use crate::words::{CommandWord, after_options, has, operand_texts, operands, spelled};
 
 /// The effect of a `git` command.
-pub(crate) fn effect(words: &[Word]) -> CallEffect {
+pub(crate) fn effect(words: &[CommandWord]) -> CallEffect {
     let git = &tables().git;
     let rest = after_options(&words[1..], git.options_with_value("git"));
     let Some((first, arguments)) = rest.split_first() else { return CallEffect::new(Effect::Read, "`git`") };
@@ -31,7 +31,7 @@ pub(crate) fn effect(words: &[Word]) -> CallEffect {
 }
 
 /// The files that a command names as those it changes.
-fn changed(command: &str, arguments: &[Word]) -> Vec<String> {
+fn changed(command: &str, arguments: &[CommandWord]) -> Vec<String> {
     if let Some(named) = after_dashes(arguments) {
         return named.iter().map(|word| word.text.clone()).collect();
     }
@@ -42,14 +42,14 @@ fn changed(command: &str, arguments: &[Word]) -> Vec<String> {
 }
 
 /// The words after `--`, if there is one.
-fn after_dashes(arguments: &[Word]) -> Option<&[Word]> {
+fn after_dashes(arguments: &[CommandWord]) -> Option<&[CommandWord]> {
     let at = arguments.iter().position(|word| word.text == "--")?;
     Some(&arguments[at + 1..])
 }
 
 /// The files and directories whose changes a command discards; `.` for all of them. An operand of `checkout` can be a
 /// branch; it is a file if a file of that name was changed.
-fn discarded(command: &str, arguments: &[Word]) -> Vec<String> {
+fn discarded(command: &str, arguments: &[CommandWord]) -> Vec<String> {
     let all = || vec![".".to_owned()];
     match command {
         "checkout" if has(arguments, &["-f", "--force"]) => all(),
@@ -70,7 +70,7 @@ fn discarded(command: &str, arguments: &[Word]) -> Vec<String> {
 }
 
 /// The effect of `gh` and similar tools.
-pub(crate) fn hosting(program: &str, words: &[Word]) -> CallEffect {
+pub(crate) fn hosting(program: &str, words: &[CommandWord]) -> CallEffect {
     let hosting = &tables().hosting;
     let rest = after_options(&words[1..], hosting.options_with_value(program));
     let names: Vec<&str> = operands(rest).map(|word| word.text.as_str()).collect();
@@ -83,7 +83,7 @@ pub(crate) fn hosting(program: &str, words: &[Word]) -> CallEffect {
 }
 
 /// The effect of a request to a site's interface: `gh api`.
-fn by_request(rest: &[Word]) -> Effect {
+fn by_request(rest: &[CommandWord]) -> Effect {
     if rest.iter().any(|word| word.text == "graphql") {
         return by_query(rest);
     }
@@ -97,7 +97,7 @@ fn by_request(rest: &[Word]) -> Effect {
 }
 
 /// The method of a request, in capitals.
-fn method(rest: &[Word]) -> Option<String> {
+fn method(rest: &[CommandWord]) -> Option<String> {
     for pair in rest.windows(2) {
         if matches!(pair[0].text.as_str(), "-X" | "--method") {
             return Some(pair[1].text.to_ascii_uppercase());
@@ -112,7 +112,7 @@ fn method(rest: &[Word]) -> Option<String> {
 }
 
 /// The effect of a GraphQL request: mutations hand over, and a query that is not shown is unknown.
-fn by_query(rest: &[Word]) -> Effect {
+fn by_query(rest: &[CommandWord]) -> Effect {
     let mut effect = Effect::Unknown;
     for word in rest {
         if word.text.trim_start_matches("query=").trim_start().starts_with("mutation") {

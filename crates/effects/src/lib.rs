@@ -55,10 +55,10 @@ mod manual;
 #[cfg(test)]
 mod tests;
 
-pub use followed::{Bound, Followed, TailTokens, Work};
+pub use followed::{CountBounds, Followed, TailTokens, Work};
 #[doc(hidden)]
 pub use manual::manual;
-pub use marks::{Mark, Marks};
+pub use marks::{RoundMark, RoundMarks};
 #[doc(hidden)]
 pub use parts::CallEffect;
 pub use reader::EffectReader;

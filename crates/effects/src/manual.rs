@@ -1,6 +1,6 @@
 //! The built-in tables as readable text.
 
-use crate::tables::{EffectsByName, Names, tables};
+use crate::tables::{EffectsByName, WordPatterns, tables};
 
 const HEAD: &str = r#"effects: what a tool call does
 
@@ -44,7 +44,7 @@ fn add_sections(text: &mut String, kind: &str, table: &EffectsByName) {
 }
 
 /// Adds a title and the names below it, in lines of at most 100 characters.
-fn add_section(text: &mut String, title: &str, names: &Names) {
+fn add_section(text: &mut String, title: &str, names: &WordPatterns) {
     for part in ["\n", title, ":\n "] {
         text.push_str(part);
     }

@@ -10,7 +10,7 @@ use crate::{Effect, EffectTable};
 /// A sign of how a round turned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Mark {
+pub enum RoundMark {
     /// The round was interrupted.
     Interrupted,
     /// Its edits were undone in the next round: by a rewind, a restored checkpoint or a `git checkout` of the files.
@@ -19,7 +19,7 @@ pub enum Mark {
     Handover,
 }
 
-impl Mark {
+impl RoundMark {
     /// All marks.
     pub const ALL: [Self; 3] = [Self::Interrupted, Self::Undone, Self::Handover];
 
@@ -35,22 +35,22 @@ impl Mark {
 
 /// The marks of one round or of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// See [`Mark::Interrupted`].
+pub struct RoundMarks {
+    /// See [`RoundMark::Interrupted`].
     pub interrupted: bool,
-    /// See [`Mark::Undone`].
+    /// See [`RoundMark::Undone`].
     pub undone: bool,
-    /// See [`Mark::Handover`].
+    /// See [`RoundMark::Handover`].
     pub handed_over: bool,
 }
 
-impl Marks {
+impl RoundMarks {
     /// True if it has the given mark.
-    pub fn has(self, mark: Mark) -> bool {
+    pub fn has(self, mark: RoundMark) -> bool {
         match mark {
-            Mark::Interrupted => self.interrupted,
-            Mark::Undone => self.undone,
-            Mark::Handover => self.handed_over,
+            RoundMark::Interrupted => self.interrupted,
+            RoundMark::Undone => self.undone,
+            RoundMark::Handover => self.handed_over,
         }
     }
 
@@ -58,7 +58,8 @@ impl Marks {
     pub fn of_rounds(run: &Run, table: &EffectTable) -> Vec<Self> {
         let mut reader = EffectReader::new(table);
         let rounds = run.rounds();
-        let acts: Vec<Acts> = rounds.iter().map(|round| Acts::from_round(run, round, &mut reader)).collect();
+        let acts: Vec<RoundActions> =
+            rounds.iter().map(|round| RoundActions::from_round(run, round, &mut reader)).collect();
         // Commands that a person typed between two rounds come before the agent's actions in the second.
         let ends = rounds.iter().map(|round| round.end_step);
         let typed: Vec<Vec<CallEffect>> = ends.map(|end| typed_after(run, end, &mut reader)).collect();
@@ -87,14 +88,14 @@ impl Marks {
 }
 
 /// The actions of a round.
-struct Acts {
+struct RoundActions {
     calls: Vec<CallEffect>,
     has_edits: bool,
     /// It begins with a note that earlier work was rolled back.
     rewinds: bool,
 }
 
-impl Acts {
+impl RoundActions {
     fn from_round(run: &Run, round: &Round, reader: &mut EffectReader<'_>) -> Self {
         let replies = (round.first_step..round.end_step).filter_map(|step| run.reply(step));
         let calls: Vec<CallEffect> =

@@ -4,10 +4,10 @@ use crate::Effect;
 use crate::parts::CallEffect;
 use crate::tables::{ByManager, tables};
 use crate::verbs;
-use crate::words::{Word, after_options, operands, spelled};
+use crate::words::{CommandWord, after_options, operands, spelled};
 
 /// The effect of a package manager or build tool; `None` for any other program.
-pub(crate) fn effect(program: &str, words: &[Word]) -> Option<CallEffect> {
+pub(crate) fn effect(program: &str, words: &[CommandWord]) -> Option<CallEffect> {
     let managers = &tables().managers;
     let program = program.trim_end_matches(".sh");
     if !managers.programs.has(program) {
@@ -56,7 +56,7 @@ fn by_verbs(names: &[&str]) -> Option<Effect> {
 }
 
 /// The effect of a program that is built and run (`cargo run -- add x`), by its own sub-command.
-fn by_words_after_dashes(rest: &[Word]) -> Effect {
+fn by_words_after_dashes(rest: &[CommandWord]) -> Effect {
     let own = rest.iter().skip_while(|word| word.text != "--").skip(1);
     let mut effect = Effect::Check;
     for word in own.filter(|word| !word.text.starts_with('-')).take(3) {
@@ -70,13 +70,13 @@ fn by_words_after_dashes(rest: &[Word]) -> Effect {
 }
 
 /// The effect of `cmake`: `--target install` edits, anything else checks.
-fn by_value_of_target(rest: &[Word]) -> Effect {
+fn by_value_of_target(rest: &[CommandWord]) -> Effect {
     let installs = rest.windows(2).any(|pair| pair[0].text == "--target" && pair[1].text == "install");
     if installs { Effect::Edit } else { Effect::Check }
 }
 
 /// The effect of a management command of Django or Laravel.
-pub(crate) fn django(words: &[Word]) -> CallEffect {
+pub(crate) fn django(words: &[CommandWord]) -> CallEffect {
     let names: Vec<&str> = operands(words).map(|word| word.text.as_str()).collect();
     let effect = tables().django.effect("django", &names, words).unwrap_or(Effect::Check);
     CallEffect::new(effect, format!("`manage {}`", spelled(words, 1)))

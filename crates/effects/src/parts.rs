@@ -47,13 +47,13 @@ impl CallEffect {
 
 /// The effects of the parts of a call, combined.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct CombinedEffect {
     combined: Option<CallEffect>,
     /// The files in `combined.touched`: one command can name a hundred thousand.
     touched: HashSet<String>,
 }
 
-impl Parts {
+impl CombinedEffect {
     /// Adds a part. Of two equally strong parts, the first gives the reason.
     pub(crate) fn add(&mut self, part: CallEffect) {
         let Some(all) = &mut self.combined else {

@@ -1,8 +1,8 @@
 //! The effects of one run's calls, in order. A script's effect is known if the run wrote the script.
 
-use crate::arguments::Arguments;
+use crate::arguments::ParsedArguments;
 use crate::parts::CallEffect;
-use crate::scripts::Scripts;
+use crate::scripts::ScriptEffects;
 use crate::tools::{self, Context};
 use crate::transcript::ToolCall;
 use crate::words::shortened;
@@ -12,13 +12,13 @@ use crate::{Effect, EffectTable};
 #[derive(Debug)]
 pub struct EffectReader<'t> {
     table: &'t EffectTable,
-    scripts: Scripts,
+    scripts: ScriptEffects,
 }
 
 impl<'t> EffectReader<'t> {
     /// A reader for one run.
     pub fn new(table: &'t EffectTable) -> Self {
-        Self { table, scripts: Scripts::default() }
+        Self { table, scripts: ScriptEffects::default() }
     }
 
     /// The effect of `call`; calls must be passed in the order of the run.
@@ -30,7 +30,7 @@ impl<'t> EffectReader<'t> {
             return CallEffect::new(Effect::Unknown, "its arguments were not recorded".to_owned());
         }
         let text = call.arguments.as_str();
-        let arguments = Arguments::read(call, &text);
+        let arguments = ParsedArguments::read(call, &text);
         let mut context = Context { table: self.table, scripts: &mut self.scripts };
         tools::effect(&call.name, &arguments, &mut context)
     }

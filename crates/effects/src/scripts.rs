@@ -7,9 +7,9 @@ use crate::path;
 
 /// The effects of scripts, by file name.
 #[derive(Debug, Default)]
-pub(crate) struct Scripts(BTreeMap<String, CallEffect>);
+pub(crate) struct ScriptEffects(BTreeMap<String, CallEffect>);
 
-impl Scripts {
+impl ScriptEffects {
     /// Records what running `file` does.
     pub(crate) fn record(&mut self, file: &str, effect: CallEffect) {
         self.0.insert(path::file_name(file).to_owned(), effect);

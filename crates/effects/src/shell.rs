@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use rable::{Node, NodeKind};
 
-use crate::code::{self, Language};
-use crate::command::{self, Given, Known, Step};
-use crate::parts::{CallEffect, Parts};
-use crate::powershell::{self, Act, Dialect};
-use crate::scripts::Scripts;
-use crate::words::{Word, shortened};
+use crate::code::{self, CodeLanguage};
+use crate::command::{self, CommandContext, CommandInput, CommandStep};
+use crate::parts::{CallEffect, CombinedEffect};
+use crate::powershell::{self, ScriptAction, ShellDialect};
+use crate::scripts::ScriptEffects;
+use crate::words::{CommandWord, shortened};
 use crate::{Effect, EffectTable, path};
 
 /// A longer command, in bytes, is not parsed: its tree takes up to a kilobyte for each of them.
@@ -43,7 +43,7 @@ const LONGEST_SCRIPT: usize = 1 << 20;
 const TOO_DEEP: &str = "nested too deep to be followed";
 
 /// The effect of a shell command. Scripts it writes are added to `scripts`.
-pub(crate) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
+pub(crate) fn effect(text: &str, table: &EffectTable, scripts: &mut ScriptEffects) -> CallEffect {
     if text.len() <= LONGEST_ON_STACK {
         return effect_within(0, text, table, scripts);
     }
@@ -58,7 +58,7 @@ pub(crate) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
 }
 
 /// The effect of a command within so many shells, on this thread.
-fn effect_within(depth: usize, text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
+fn effect_within(depth: usize, text: &str, table: &EffectTable, scripts: &mut ScriptEffects) -> CallEffect {
     let mut shell = Shell::new(table, scripts);
     shell.depth = depth;
     shell.script(text);
@@ -66,29 +66,29 @@ fn effect_within(depth: usize, text: &str, table: &EffectTable, scripts: &mut Sc
 }
 
 /// The effect of a command for PowerShell.
-pub(crate) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
+pub(crate) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut ScriptEffects) -> CallEffect {
     if let Some(why) = beyond_limits(text) {
         return CallEffect::new(Effect::Unknown, why);
     }
     let mut shell = Shell::new(table, scripts);
     shell.depth += 1;
-    shell.acts(powershell::acts(text, Dialect::PowerShell))
+    shell.acts(powershell::acts(text, ShellDialect::PowerShell))
 }
 
 /// Records that a tool wrote `text` to each of `files`, and searches it once for each language.
-pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, scripts: &mut Scripts) {
+pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, scripts: &mut ScriptEffects) {
     record_scripts_within(0, files, text, table, scripts);
 }
 
 /// The same for a command within so many shells.
-fn record_scripts_within(depth: usize, files: &[&str], text: &str, table: &EffectTable, scripts: &mut Scripts) {
+fn record_scripts_within(depth: usize, files: &[&str], text: &str, table: &EffectTable, scripts: &mut ScriptEffects) {
     if text.len() > LONGEST_SCRIPT {
         return;
     }
-    let by_first_line = Language::from_first_line(text);
-    let mut known: Vec<(Language, CallEffect)> = Vec::new();
+    let by_first_line = CodeLanguage::from_first_line(text);
+    let mut known: Vec<(CodeLanguage, CallEffect)> = Vec::new();
     for file in files {
-        let Some(language) = Language::from_file_name(file).or(by_first_line) else { continue };
+        let Some(language) = CodeLanguage::from_file_name(file).or(by_first_line) else { continue };
         if !known.iter().any(|(other, _)| *other == language) {
             known.push((language, script_effect(depth, text, language, table)));
         }
@@ -101,11 +101,11 @@ fn record_scripts_within(depth: usize, files: &[&str], text: &str, table: &Effec
 }
 
 /// What running a script does: at least a check.
-fn script_effect(depth: usize, text: &str, language: Language, table: &EffectTable) -> CallEffect {
+fn script_effect(depth: usize, text: &str, language: CodeLanguage, table: &EffectTable) -> CallEffect {
     let call = match language {
-        Language::Shell if depth == 0 => effect(text, table, &mut Scripts::default()),
+        CodeLanguage::Shell if depth == 0 => effect(text, table, &mut ScriptEffects::default()),
         // A thread for each script within a script would be as many as somebody likes.
-        Language::Shell => effect_within(depth, text, table, &mut Scripts::default()),
+        CodeLanguage::Shell => effect_within(depth, text, table, &mut ScriptEffects::default()),
         language => code::effect(text, language),
     };
     if call.effect < Effect::Check { CallEffect::new(Effect::Check, call.why) } else { call }
@@ -181,8 +181,8 @@ fn is_too_deep(text: &str) -> bool {
 struct Shell<'t> {
     table: &'t EffectTable,
     /// Scripts that the run has written so far.
-    scripts: &'t mut Scripts,
-    parts: Parts,
+    scripts: &'t mut ScriptEffects,
+    parts: CombinedEffect,
     functions: BTreeSet<String>,
     /// How many shells the current one is within.
     depth: usize,
@@ -191,8 +191,8 @@ struct Shell<'t> {
 }
 
 impl<'t> Shell<'t> {
-    fn new(table: &'t EffectTable, scripts: &'t mut Scripts) -> Self {
-        Self { table, scripts, parts: Parts::default(), functions: BTreeSet::new(), depth: 0, within: 0 }
+    fn new(table: &'t EffectTable, scripts: &'t mut ScriptEffects) -> Self {
+        Self { table, scripts, parts: CombinedEffect::default(), functions: BTreeSet::new(), depth: 0, within: 0 }
     }
 
     /// Adds the effects of a script's commands.
@@ -210,7 +210,7 @@ impl<'t> Shell<'t> {
         }
         self.depth += 1;
         if powershell::looks_like(text) {
-            self.other_shell(text, Dialect::PowerShell);
+            self.other_shell(text, ShellDialect::PowerShell);
         } else if let Ok(nodes) = rable::parse(text, false) {
             for node in &nodes {
                 self.node(node, false);
@@ -224,23 +224,23 @@ impl<'t> Shell<'t> {
     }
 
     /// Adds the effect of a script for PowerShell or `cmd`.
-    fn other_shell(&mut self, text: &str, dialect: Dialect) {
+    fn other_shell(&mut self, text: &str, dialect: ShellDialect) {
         let call = self.acts(powershell::acts(text, dialect));
         self.parts.add(call);
     }
 
     /// The combined effect of what a script for PowerShell or `cmd` does.
-    fn acts(&mut self, acts: Vec<Act>) -> CallEffect {
-        let mut parts = Parts::default();
+    fn acts(&mut self, acts: Vec<ScriptAction>) -> CallEffect {
+        let mut parts = CombinedEffect::default();
         for act in acts {
             match act {
-                Act::Effect(call) => parts.add(call),
-                Act::Text { file, text } => {
+                ScriptAction::Effect(call) => parts.add(call),
+                ScriptAction::Text { file, text } => {
                     record_scripts_within(self.depth, &[&file], &text, self.table, self.scripts);
                 }
-                Act::Command { words, input, piped, is_assigned } => {
+                ScriptAction::Command { words, input, piped, is_assigned } => {
                     let before = std::mem::take(&mut self.parts);
-                    self.command(&words, Given { input: input.as_deref(), piped });
+                    self.command(&words, CommandInput { input: input.as_deref(), piped });
                     let call = std::mem::replace(&mut self.parts, before).combined();
                     if is_assigned && call.effect == Effect::Read {
                         parts.push(Effect::Read, powershell::SETS_VARIABLES);
@@ -254,18 +254,18 @@ impl<'t> Shell<'t> {
     }
 
     /// Adds the effect of a simple command, unless it is within too many others.
-    fn command(&mut self, words: &[Word], given: Given<'_>) {
+    fn command(&mut self, words: &[CommandWord], given: CommandInput<'_>) {
         if self.within >= MOST_COMMANDS {
             self.parts.push(Effect::Unknown, TOO_DEEP);
             return;
         }
         self.within += 1;
-        let known = Known { table: self.table, scripts: self.scripts };
+        let known = CommandContext { table: self.table, scripts: self.scripts };
         for step in command::steps(known, words, given) {
             match step {
-                Step::Effect(call) => self.parts.add(call),
-                Step::Script(text) => self.script(&text),
-                Step::Command(inner, given) => self.command(inner, given),
+                CommandStep::Effect(call) => self.parts.add(call),
+                CommandStep::Script(text) => self.script(&text),
+                CommandStep::Command(inner, given) => self.command(inner, given),
             }
         }
         self.within -= 1;
@@ -346,7 +346,7 @@ impl<'t> Shell<'t> {
         self.all_expansions(words);
         let input = redirects.iter().find_map(given_text);
         let written = self.redirects(redirects);
-        let words: Vec<Word> = words.iter().map(word).collect();
+        let words: Vec<CommandWord> = words.iter().map(word).collect();
         let Some(first) = words.first() else {
             self.parts.push(Effect::Read, "sets variables");
             return;
@@ -361,7 +361,7 @@ impl<'t> Shell<'t> {
             record_scripts_within(self.depth, &files, text, self.table, self.scripts);
         }
         if !self.functions.contains(&first.text) {
-            self.command(&words, Given { input: input.as_deref(), piped });
+            self.command(&words, CommandInput { input: input.as_deref(), piped });
         }
     }
 
@@ -451,12 +451,14 @@ fn given_text(redirect: &Node) -> Option<String> {
 }
 
 /// A word without its quotes.
-fn word(node: &Node) -> Word {
-    let NodeKind::Word { value, parts, .. } = &node.kind else { return Word { text: String::new(), varies: true } };
+fn word(node: &Node) -> CommandWord {
+    let NodeKind::Word { value, parts, .. } = &node.kind else {
+        return CommandWord { text: String::new(), varies: true };
+    };
     let varies = parts.iter().any(|part| {
         !matches!(part.kind, NodeKind::WordLiteral { .. } | NodeKind::AnsiCQuote { .. } | NodeKind::LocaleString { .. })
     });
-    Word { text: unquoted(value), varies }
+    CommandWord { text: unquoted(value), varies }
 }
 
 fn unquoted(value: &str) -> String {

@@ -6,25 +6,26 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::Effect;
-use crate::words::{Word, after_options, has, operands};
+use crate::words::{CommandWord, after_options, has, operands};
 
-static TABLES: LazyLock<Tables> =
-    LazyLock::new(|| Tables::parse(include_str!("tables.toml")).expect("the built-in tables are valid, tested below"));
+static TABLES: LazyLock<BuiltInTables> = LazyLock::new(|| {
+    BuiltInTables::parse(include_str!("tables.toml")).expect("the built-in tables are valid, tested below")
+});
 
 /// The built-in tables.
-pub(crate) fn tables() -> &'static Tables {
+pub(crate) fn tables() -> &'static BuiltInTables {
     &TABLES
 }
 
 /// All tables. `tables.toml` describes each.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Tables {
+pub(crate) struct BuiltInTables {
     pub(crate) tools: EffectsByName,
     pub(crate) tool_kinds: ToolKinds,
     pub(crate) verbs: EffectsByName,
     pub(crate) targets: Targets,
-    pub(crate) scripts: Scripts,
+    pub(crate) scripts: ScriptWords,
     pub(crate) commands: EffectsByName,
     pub(crate) wrappers: Wrappers,
     pub(crate) options: Section,
@@ -44,7 +45,7 @@ pub(crate) struct Tables {
     pub(crate) powershell: PowerShell,
 }
 
-impl Tables {
+impl BuiltInTables {
     /// Reads the tables, and checks that none names a thing twice.
     fn parse(text: &str) -> Result<Self, String> {
         let tables: Self = toml::from_str(text).map_err(|error| error.to_string())?;
@@ -72,9 +73,9 @@ impl Tables {
 /// Words, in the order of the file. A word that ends in `*` stands for all that begin so.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Names(Vec<String>);
+pub(crate) struct WordPatterns(Vec<String>);
 
-impl Names {
+impl WordPatterns {
     pub(crate) fn has(&self, name: &str) -> bool {
         for own in &self.0 {
             let fits = match own.strip_suffix('*') {
@@ -93,7 +94,7 @@ impl Names {
     }
 }
 
-impl TryFrom<String> for Names {
+impl TryFrom<String> for WordPatterns {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -110,9 +111,9 @@ impl TryFrom<String> for Names {
 
 /// Names, each with its effect.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "BTreeMap<Effect, Names>")]
+#[serde(try_from = "BTreeMap<Effect, WordPatterns>")]
 pub(crate) struct EffectsByName {
-    names: BTreeMap<Effect, Names>,
+    names: BTreeMap<Effect, WordPatterns>,
     effects: HashMap<String, Effect>,
 }
 
@@ -123,15 +124,15 @@ impl EffectsByName {
     }
 
     /// The names of each effect, in the order of [`Effect`].
-    pub(crate) fn by_effect(&self) -> &BTreeMap<Effect, Names> {
+    pub(crate) fn by_effect(&self) -> &BTreeMap<Effect, WordPatterns> {
         &self.names
     }
 }
 
-impl TryFrom<BTreeMap<Effect, Names>> for EffectsByName {
+impl TryFrom<BTreeMap<Effect, WordPatterns>> for EffectsByName {
     type Error = String;
 
-    fn try_from(names: BTreeMap<Effect, Names>) -> Result<Self, String> {
+    fn try_from(names: BTreeMap<Effect, WordPatterns>) -> Result<Self, String> {
         let mut effects = HashMap::new();
         for (effect, names) in &names {
             for name in names.all() {
@@ -148,44 +149,44 @@ impl TryFrom<BTreeMap<Effect, Names>> for EffectsByName {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolKinds {
-    pub(crate) shells: Names,
-    pub(crate) batches: Names,
-    pub(crate) editors: Names,
-    pub(crate) file_writers: Names,
-    pub(crate) patches: Names,
-    pub(crate) mcp_clients: Names,
-    pub(crate) terminals: Names,
-    pub(crate) interpreters: Names,
-    pub(crate) databases: Names,
-    pub(crate) browsers: Names,
-    pub(crate) looking_browser_actions: Names,
-    pub(crate) shell_words: Names,
-    pub(crate) plan_folders: Names,
+    pub(crate) shells: WordPatterns,
+    pub(crate) batches: WordPatterns,
+    pub(crate) editors: WordPatterns,
+    pub(crate) file_writers: WordPatterns,
+    pub(crate) patches: WordPatterns,
+    pub(crate) mcp_clients: WordPatterns,
+    pub(crate) terminals: WordPatterns,
+    pub(crate) interpreters: WordPatterns,
+    pub(crate) databases: WordPatterns,
+    pub(crate) browsers: WordPatterns,
+    pub(crate) looking_browser_actions: WordPatterns,
+    pub(crate) shell_words: WordPatterns,
+    pub(crate) plan_folders: WordPatterns,
 }
 
 /// Words in the names of targets and scripts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Targets {
-    pub(crate) handover: Names,
-    pub(crate) edit: Names,
-    pub(crate) dry: Names,
-    pub(crate) read: Names,
+    pub(crate) handover: WordPatterns,
+    pub(crate) edit: WordPatterns,
+    pub(crate) dry: WordPatterns,
+    pub(crate) read: WordPatterns,
 }
 
 /// Words in the names of scripts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Scripts {
-    pub(crate) check: Names,
+pub(crate) struct ScriptWords {
+    pub(crate) check: WordPatterns,
 }
 
 /// What PowerShell has beside other programs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PowerShell {
-    pub(crate) looking_verbs: Names,
-    pub(crate) looking_cmdlets: Names,
+    pub(crate) looking_verbs: WordPatterns,
+    pub(crate) looking_cmdlets: WordPatterns,
     pub(crate) aliases: EffectsByName,
 }
 
@@ -198,7 +199,7 @@ pub(crate) struct Wrappers {
 
 impl Wrappers {
     /// The command that `program` runs, in the words after it; `None` if it runs none.
-    pub(crate) fn command<'w>(&self, program: &str, rest: &'w [Word]) -> Option<&'w [Word]> {
+    pub(crate) fn command<'w>(&self, program: &str, rest: &'w [CommandWord]) -> Option<&'w [CommandWord]> {
         let wrapper = self.rules.iter().find(|wrapper| wrapper.fits(program, rest))?;
         wrapper.command(rest).filter(|inner| !inner.is_empty())
     }
@@ -208,27 +209,27 @@ impl Wrappers {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wrapper {
-    program: Names,
-    first: Option<Names>,
-    second: Option<Names>,
+    program: WordPatterns,
+    first: Option<WordPatterns>,
+    second: Option<WordPatterns>,
     #[serde(default)]
-    values: Names,
+    values: WordPatterns,
     #[serde(default)]
     skips: usize,
-    after: Option<Names>,
+    after: Option<WordPatterns>,
     #[serde(default)]
     dashes: bool,
 }
 
 impl Wrapper {
     /// True if it describes `program`, followed by `rest`.
-    fn fits(&self, program: &str, rest: &[Word]) -> bool {
+    fn fits(&self, program: &str, rest: &[CommandWord]) -> bool {
         let first = rest.first().map(|word| word.text.as_str());
         self.program.has(program) && allows(self.first.as_ref(), first)
     }
 
     /// The command in the words after the program; `None` if there is none.
-    fn command<'w>(&self, rest: &'w [Word]) -> Option<&'w [Word]> {
+    fn command<'w>(&self, rest: &'w [CommandWord]) -> Option<&'w [CommandWord]> {
         if let Some(after) = &self.after {
             let at = rest.iter().position(|word| after.has(&word.text))?;
             return rest.get(at + 1..);
@@ -253,9 +254,9 @@ impl Wrapper {
 /// The options of a program that have a value of their own.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Values {
-    program: Option<Names>,
-    options: Names,
+struct ValueOptions {
+    program: Option<WordPatterns>,
+    options: WordPatterns,
 }
 
 /// The rules of some programs.
@@ -263,27 +264,27 @@ struct Values {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Section<O = Effect> {
     #[serde(default)]
-    pub(crate) programs: Names,
+    pub(crate) programs: WordPatterns,
     #[serde(default = "Vec::new")]
-    values: Vec<Values>,
+    values: Vec<ValueOptions>,
     /// Programs whose sub-command is an option.
     #[serde(default)]
-    pub(crate) options_first: Names,
+    pub(crate) options_first: WordPatterns,
     /// Words that stand before a sub-command.
     #[serde(default)]
-    pub(crate) groups: Names,
-    rules: Vec<Rule<O>>,
+    pub(crate) groups: WordPatterns,
+    rules: Vec<SectionRule<O>>,
 }
 
 /// A rule of a section. A condition that is `None` always holds.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rule<O> {
-    program: Option<Names>,
-    first: Option<Names>,
-    second: Option<Names>,
-    any: Option<Names>,
-    flags: Option<Names>,
+pub(crate) struct SectionRule<O> {
+    program: Option<WordPatterns>,
+    first: Option<WordPatterns>,
+    second: Option<WordPatterns>,
+    any: Option<WordPatterns>,
+    flags: Option<WordPatterns>,
     fewer_than: Option<usize>,
     pub(crate) effect: O,
     /// True if the words after `--` are the files that the command changes.
@@ -293,12 +294,12 @@ pub(crate) struct Rule<O> {
 
 impl<O: Copy> Section<O> {
     /// The first rule that fits `program`, its sub-command and what follows it (`names`), and its `words`.
-    pub(crate) fn rule(&self, program: &str, names: &[&str], words: &[Word]) -> Option<&Rule<O>> {
+    pub(crate) fn rule(&self, program: &str, names: &[&str], words: &[CommandWord]) -> Option<&SectionRule<O>> {
         self.rules.iter().find(|rule| rule.fits(program, names, words))
     }
 
     /// What that rule gives.
-    pub(crate) fn effect(&self, program: &str, names: &[&str], words: &[Word]) -> Option<O> {
+    pub(crate) fn effect(&self, program: &str, names: &[&str], words: &[CommandWord]) -> Option<O> {
         self.rule(program, names, words).map(|rule| rule.effect)
     }
 
@@ -315,7 +316,7 @@ impl<O: Copy> Section<O> {
     /// Refuses rules for programs that the section does not name, and rules that no command can reach.
     fn check(&self, section: &str) -> Result<(), String> {
         for (nth, rule) in self.rules.iter().enumerate() {
-            for program in rule.program.iter().flat_map(Names::all) {
+            for program in rule.program.iter().flat_map(WordPatterns::all) {
                 if !self.programs.all().is_empty() && !self.programs.has(program) {
                     return Err(format!("{section}: a rule names `{program}`, which `programs` does not"));
                 }
@@ -328,8 +329,8 @@ impl<O: Copy> Section<O> {
     }
 }
 
-impl<O> Rule<O> {
-    fn fits(&self, program: &str, names: &[&str], words: &[Word]) -> bool {
+impl<O> SectionRule<O> {
+    fn fits(&self, program: &str, names: &[&str], words: &[CommandWord]) -> bool {
         if let Some(any) = &self.any
             && !names.iter().any(|name| any.has(name))
         {
@@ -361,7 +362,7 @@ impl<O> Rule<O> {
 }
 
 /// True if there is no condition, or if the word fulfils it.
-fn allows(names: Option<&Names>, word: Option<&str>) -> bool {
+fn allows(names: Option<&WordPatterns>, word: Option<&str>) -> bool {
     match names {
         Some(names) => names.has(word.filter(|word| !word.is_empty()).unwrap_or("(none)")),
         None => true,
@@ -403,13 +404,13 @@ impl<'de> Deserialize<'de> for ByManager {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tables, tables};
+    use super::{BuiltInTables, tables};
 
     /// The built-in tables after a change of their text, which must be refused.
     fn refused(from: &str, to: &str) -> String {
         let text = include_str!("tables.toml");
         assert!(text.contains(from), "{from}");
-        Tables::parse(&text.replacen(from, to, 1)).expect_err(to)
+        BuiltInTables::parse(&text.replacen(from, to, 1)).expect_err(to)
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Effects of tools by name: tools of known agents, and for other tools what their name suggests.
 
-use crate::arguments::{Arguments, Command};
-use crate::code::{self, Language};
-use crate::parts::{CallEffect, Parts};
-use crate::scripts::Scripts;
+use crate::arguments::{CallCommand, ParsedArguments};
+use crate::code::{self, CodeLanguage};
+use crate::parts::{CallEffect, CombinedEffect};
+use crate::scripts::ScriptEffects;
 use crate::tables::tables;
 use crate::words::shortened;
 use crate::{Effect, EffectTable, command, path, shell, sql, verbs};
@@ -11,11 +11,11 @@ use crate::{Effect, EffectTable, command, path, shell, sql, verbs};
 /// What is known before a call, and may change with it.
 pub(crate) struct Context<'c> {
     pub(crate) table: &'c EffectTable,
-    pub(crate) scripts: &'c mut Scripts,
+    pub(crate) scripts: &'c mut ScriptEffects,
 }
 
 /// The effect of a call.
-pub(crate) fn effect(name: &str, arguments: &Arguments<'_>, context: &mut Context<'_>) -> CallEffect {
+pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
     let kinds = &tables().tool_kinds;
     let lower = name.to_ascii_lowercase();
     if kinds.shells.has(&lower) {
@@ -62,22 +62,22 @@ fn last_part(name: &str) -> &str {
 }
 
 /// The effect of a call that holds other calls; `None` if it holds none.
-fn batch(arguments: &Arguments<'_>, context: &mut Context<'_>) -> Option<CallEffect> {
+fn batch(arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> Option<CallEffect> {
     let calls = arguments.calls();
     if calls.is_empty() {
         return None;
     }
-    let mut parts = Parts::default();
+    let mut parts = CombinedEffect::default();
     for call in calls {
-        parts.add(effect(&call.name, &Arguments::read(&call, &call.arguments.as_str()), context));
+        parts.add(effect(&call.name, &ParsedArguments::read(&call, &call.arguments.as_str()), context));
     }
     Some(parts.combined())
 }
 
-fn shell_call(name: &str, arguments: &Arguments<'_>, context: &mut Context<'_>) -> CallEffect {
+fn shell_call(name: &str, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
     let (table, scripts) = (context.table, &mut *context.scripts);
     match arguments.command() {
-        Some(Command::Text(text)) => {
+        Some(CallCommand::Text(text)) => {
             // Cline's log appends the host's marker to the command.
             let text = text.strip_suffix("REQ_APP").unwrap_or(text);
             match name {
@@ -86,8 +86,8 @@ fn shell_call(name: &str, arguments: &Arguments<'_>, context: &mut Context<'_>) 
                 _ => shell::effect(text, table, scripts),
             }
         }
-        Some(Command::Script(text)) => shell::effect(&text, table, scripts),
-        Some(Command::Words(words)) => {
+        Some(CallCommand::Script(text)) => shell::effect(&text, table, scripts),
+        Some(CallCommand::Words(words)) => {
             let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             shell::effect(&quoted.join(" "), table, scripts)
         }
@@ -114,7 +114,12 @@ fn editor_command(text: &str, context: &mut Context<'_>) -> CallEffect {
 }
 
 /// The effect of a tool whose arguments decide it; `None` for any other call.
-fn by_arguments(name: &str, lower: &str, arguments: &Arguments<'_>, context: &mut Context<'_>) -> Option<CallEffect> {
+fn by_arguments(
+    name: &str,
+    lower: &str,
+    arguments: &ParsedArguments<'_>,
+    context: &mut Context<'_>,
+) -> Option<CallEffect> {
     let kinds = &tables().tool_kinds;
     let own = last_part(lower);
     let why = format!("tool `{}`", shortened(name));
@@ -146,7 +151,7 @@ fn by_arguments(name: &str, lower: &str, arguments: &Arguments<'_>, context: &mu
     }
     if kinds.interpreters.has(own) {
         let code = arguments.text(&["code", "source", "script", "input", "command"]).or_else(|| arguments.plain())?;
-        return Some(code::effect(code, Language::Python));
+        return Some(code::effect(code, CodeLanguage::Python));
     }
     if kinds.databases.has(own) {
         let text = arguments.text(&["sql", "query", "statement", "command"]).or_else(|| arguments.plain())?;
@@ -156,7 +161,7 @@ fn by_arguments(name: &str, lower: &str, arguments: &Arguments<'_>, context: &mu
 }
 
 /// The effect of a tool that one of its arguments decides; `None` for any other call.
-fn by_one_argument(own: &str, why: String, arguments: &Arguments<'_>) -> Option<CallEffect> {
+fn by_one_argument(own: &str, why: String, arguments: &ParsedArguments<'_>) -> Option<CallEffect> {
     let kinds = &tables().tool_kinds;
     if kinds.browsers.has(own) {
         let action = arguments.text(&["action", "command"])?;
@@ -186,7 +191,7 @@ fn is_plan_of_agent(file: &str) -> bool {
 }
 
 /// Adds the file that an editing tool names, and records what it writes to it.
-fn with_file(call: CallEffect, arguments: &Arguments<'_>, context: &mut Context<'_>) -> CallEffect {
+fn with_file(call: CallEffect, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
     let Some(file) = arguments.path() else { return call };
     if call.effect != Effect::Edit {
         return call;

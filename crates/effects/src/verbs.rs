@@ -3,7 +3,7 @@
 
 use crate::Effect;
 use crate::path;
-use crate::tables::{Names, tables};
+use crate::tables::{WordPatterns, tables};
 
 /// The words of a name, in lower case: `createIssue`, `create-issue` and `create_issue` all give the same two.
 pub(crate) fn words_in(name: &str) -> Vec<String> {
@@ -27,7 +27,7 @@ pub(crate) fn words_in(name: &str) -> Vec<String> {
 }
 
 /// True if one of the words is one of these.
-pub(crate) fn has_one(words: &[String], names: &Names) -> bool {
+pub(crate) fn has_one(words: &[String], names: &WordPatterns) -> bool {
     words.iter().any(|word| names.has(word))
 }
 

@@ -2,13 +2,13 @@
 
 /// A word of a command, without its quotes.
 #[derive(Clone, Debug)]
-pub(crate) struct Word {
+pub(crate) struct CommandWord {
     pub(crate) text: String,
     /// True if part of it comes from a variable or a command.
     pub(crate) varies: bool,
 }
 
-impl Word {
+impl CommandWord {
     /// A literal word.
     pub(crate) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), varies: false }
@@ -25,14 +25,14 @@ impl Word {
     }
 }
 
-impl AsRef<str> for Word {
+impl AsRef<str> for CommandWord {
     fn as_ref(&self) -> &str {
         &self.text
     }
 }
 
 /// The words after the options. The options in `with_value` are followed by a value of their own.
-pub(crate) fn after_options<'w>(words: &'w [Word], with_value: &[impl AsRef<str>]) -> &'w [Word] {
+pub(crate) fn after_options<'w>(words: &'w [CommandWord], with_value: &[impl AsRef<str>]) -> &'w [CommandWord] {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         if word.text == "--" {
@@ -48,7 +48,7 @@ pub(crate) fn after_options<'w>(words: &'w [Word], with_value: &[impl AsRef<str>
 }
 
 /// The first words of a command, for an explanation.
-pub(crate) fn spelled(words: &[Word], most: usize) -> String {
+pub(crate) fn spelled(words: &[CommandWord], most: usize) -> String {
     shortened(&joined(&words[..words.len().min(most)]))
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 /// True if one of `flags` is among the words before `--`. A short flag may be part of a group (`-rf`).
-pub(crate) fn has(words: &[Word], flags: &[impl AsRef<str>]) -> bool {
+pub(crate) fn has(words: &[CommandWord], flags: &[impl AsRef<str>]) -> bool {
     for word in words {
         if word.text == "--" {
             return false;
@@ -89,23 +89,23 @@ fn gives(word: &str, flag: &str) -> bool {
 }
 
 /// The words that are not options.
-pub(crate) fn operands(words: &[Word]) -> impl Iterator<Item = &Word> {
+pub(crate) fn operands(words: &[CommandWord]) -> impl Iterator<Item = &CommandWord> {
     words.iter().filter(|word| !word.text.starts_with('-'))
 }
 
 /// The texts of the words that are not options.
-pub(crate) fn operand_texts(words: &[Word]) -> Vec<String> {
+pub(crate) fn operand_texts(words: &[CommandWord]) -> Vec<String> {
     operands(words).map(|word| word.text.clone()).collect()
 }
 
 /// The words as a shell would read them.
-pub(crate) fn joined(words: &[Word]) -> String {
+pub(crate) fn joined(words: &[CommandWord]) -> String {
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     texts.join(" ")
 }
 
 /// The value of one of these options: `-o x` or `--output=x`.
-pub(crate) fn value_after(words: &[Word], options: &[&str]) -> Option<String> {
+pub(crate) fn value_after(words: &[CommandWord], options: &[&str]) -> Option<String> {
     for pair in words.windows(2) {
         if options.contains(&pair[0].text.as_str()) {
             return Some(pair[1].text.clone());

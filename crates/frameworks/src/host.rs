@@ -1,6 +1,6 @@
 //! What a framework's own configuration can express of a stack, as data next to the framework's rules.
 //!
-//! A [`Slot`] is one parameter and the clause it can hold: the signal, the moment the framework checks it, the
+//! A [`ClauseSlot`] is one parameter and the clause it can hold: the signal, the moment the framework checks it, the
 //! comparison, and what happens on a hit. This module knows nothing of stacks; [`crate::export`] brings the two
 //! together.
 
@@ -8,7 +8,7 @@ use crate::transcript::Moment;
 
 /// A framework as an export target for stacks.
 #[derive(Clone, Copy, Debug)]
-pub struct Host {
+pub struct ExportTarget {
     /// Where the snippet belongs: a file name, or a place in a program.
     pub file: &'static str,
     /// The language of the snippet.
@@ -20,7 +20,7 @@ pub struct Host {
     /// Parameters whose path in the host's file differs from their name in the manual, as pairs (name, path).
     pub paths: &'static [(&'static str, &'static str)],
     /// The clauses it can hold.
-    pub slots: &'static [Slot],
+    pub slots: &'static [ClauseSlot],
     /// Parameters that switch off the framework's own rules, with their values as JSON. Only an export that asks for it
     /// sets them, and a slot's own value takes precedence.
     pub quiet: &'static [(&'static str, &'static str)],
@@ -42,17 +42,17 @@ pub struct Host {
 
 /// One parameter and the clause it can hold.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot {
+pub struct ClauseSlot {
     /// The signal it limits, by its name in stack files.
     pub signal: &'static str,
     /// The moment at which the framework checks it.
     pub at: Moment,
     /// When the count resets.
-    pub counts: Counts,
+    pub counts: CountReset,
     /// How the reading is compared with the parameter.
     pub fires: Fires,
     /// Where the parameter is in the settings.
-    pub place: Place,
+    pub place: ParameterPlace,
     /// The parameter is the clause's limit plus this.
     pub plus: i64,
     /// Its least and greatest value.
@@ -69,7 +69,7 @@ pub struct Slot {
 
 /// When a framework's count resets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
+pub enum CountReset {
     /// Never: it counts over the whole session.
     Session,
     /// At each prompt.
@@ -89,7 +89,7 @@ pub enum Fires {
 
 /// Where a parameter is in the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterPlace {
     /// Under its own name.
     Is(&'static str),
     /// As an item of the list with that name: the item as JSON, then as written in the snippet, with `$` for the value.
@@ -134,7 +134,7 @@ pub const POSITIVE: (f64, f64) = (1.0, f64::INFINITY);
 /// Any value from 0 on.
 pub const FROM_ZERO: (f64, f64) = (0.0, f64::INFINITY);
 
-impl Host {
+impl ExportTarget {
     /// A host that can hold no clause, and why.
     pub const fn none(why: &'static [(&'static str, &'static str)]) -> Self {
         Self {
@@ -155,42 +155,42 @@ impl Host {
     }
 
     /// A host with a snippet and the parameters it can hold.
-    pub const fn new(file: &'static str, syntax: Syntax, template: &'static str, slots: &'static [Slot]) -> Self {
+    pub const fn new(file: &'static str, syntax: Syntax, template: &'static str, slots: &'static [ClauseSlot]) -> Self {
         let nothing = Self::none(&[]);
         Self { file, syntax, template, slots, ..nothing }
     }
 
-    /// Sets the parameters that switch off the other rules ([`Host::quiet`]).
+    /// Sets the parameters that switch off the other rules ([`ExportTarget::quiet`]).
     #[must_use]
     pub const fn quiet(self, quiet: &'static [(&'static str, &'static str)]) -> Self {
         Self { quiet, ..self }
     }
 
-    /// Sets what still acts ([`Host::also`]).
+    /// Sets what still acts ([`ExportTarget::also`]).
     #[must_use]
     pub const fn also(self, also: &'static [&'static str]) -> Self {
         Self { also, ..self }
     }
 
-    /// Sets why clauses cannot be held ([`Host::cannot`]).
+    /// Sets why clauses cannot be held ([`ExportTarget::cannot`]).
     #[must_use]
     pub const fn cannot(self, cannot: &'static [(&'static str, &'static str)]) -> Self {
         Self { cannot, ..self }
     }
 
-    /// Sets the profile ([`Host::profile`]).
+    /// Sets the profile ([`ExportTarget::profile`]).
     #[must_use]
     pub const fn profile(self, profile: &'static str) -> Self {
         Self { profile: Some(profile), ..self }
     }
 
-    /// Sets the paths that differ in the host's file ([`Host::paths`]).
+    /// Sets the paths that differ in the host's file ([`ExportTarget::paths`]).
     #[must_use]
     pub const fn paths(self, paths: &'static [(&'static str, &'static str)]) -> Self {
         Self { paths, ..self }
     }
 
-    /// Sets the note ([`Host::note`]).
+    /// Sets the note ([`ExportTarget::note`]).
     #[must_use]
     pub const fn note(self, note: &'static str) -> Self {
         Self { note, ..self }
@@ -204,13 +204,13 @@ impl Host {
         }
     }
 
-    /// The settings are read from a native file ([`Host::reads_file`]).
+    /// The settings are read from a native file ([`ExportTarget::reads_file`]).
     #[must_use]
     pub const fn reading_file(self) -> Self {
         Self { reads_file: true, ..self }
     }
 
-    /// Sets the additional stack file parameters ([`Host::options`]).
+    /// Sets the additional stack file parameters ([`ExportTarget::options`]).
     #[must_use]
     pub const fn options(self, options: &'static [(&'static str, &'static str)]) -> Self {
         Self { options, ..self }
@@ -228,13 +228,13 @@ impl Host {
     }
 }
 
-impl Slot {
+impl ClauseSlot {
     /// A count per prompt that ends the run once `reading >= parameter`; the parameter is a whole number from 1 on.
-    pub const fn new(signal: &'static str, at: Moment, place: Place) -> Self {
+    pub const fn new(signal: &'static str, at: Moment, place: ParameterPlace) -> Self {
         Self {
             signal,
             at,
-            counts: Counts::Prompt,
+            counts: CountReset::Prompt,
             fires: Fires::AtLeast,
             place,
             plus: 0,
@@ -249,7 +249,7 @@ impl Slot {
     /// Counts over the whole session.
     #[must_use]
     pub const fn session(self) -> Self {
-        Self { counts: Counts::Session, ..self }
+        Self { counts: CountReset::Session, ..self }
     }
 
     /// Fires once `reading > parameter`.
@@ -297,7 +297,7 @@ impl Slot {
     /// The name of its parameter, or of the list that holds it.
     pub const fn parameter(&self) -> &'static str {
         match self.place {
-            Place::Is(name) | Place::Item(name, ..) => name,
+            ParameterPlace::Is(name) | ParameterPlace::Item(name, ..) => name,
         }
     }
 }

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use whenstop_core::decision::{Action, Decision, Evidence, RuleName};
 use whenstop_core::transcript::PointView;
 
-use super::{Failure, Hello};
+use super::{GuardFailure, Hello};
 
 /// The word of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Word {
+pub enum AnswerKind {
     /// The run goes on.
     Continue,
     /// The run ends here.
@@ -26,7 +26,7 @@ pub enum Word {
     Reading,
 }
 
-impl Word {
+impl AnswerKind {
     /// Every answer that a decision is.
     pub const ACTS: [Self; 5] = [Self::Stop, Self::Warn, Self::Refuse, Self::Ask, Self::Inject];
 
@@ -58,10 +58,9 @@ impl Word {
 /// An answer, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the names of the protocol")]
-pub(super) struct Answer {
+pub(super) struct AnswerLine {
     id: String,
-    answer: Word,
+    answer: AnswerKind,
     rule: Option<String>,
     reading: Option<f64>,
     limit: Option<f64>,
@@ -69,27 +68,27 @@ pub(super) struct Answer {
     message: Option<String>,
 }
 
-impl Answer {
+impl AnswerLine {
     /// Reads the answer to the question `id`.
-    pub(super) fn parse(line: &[u8], id: &str, hello: &Hello) -> Result<Self, Failure> {
-        Failure::unless_object(line)?;
-        let answer: Self = serde_json::from_slice(line).map_err(|error| Failure::foreign(line, error))?;
+    pub(super) fn parse(line: &[u8], id: &str, hello: &Hello) -> Result<Self, GuardFailure> {
+        GuardFailure::unless_object(line)?;
+        let answer: Self = serde_json::from_slice(line).map_err(|error| GuardFailure::foreign(line, error))?;
         if answer.id != id {
-            return Err(Failure::stray(line));
+            return Err(GuardFailure::stray(line));
         }
-        if answer.answer != Word::Continue && !hello.answers.contains(&answer.answer) {
+        if answer.answer != AnswerKind::Continue && !hello.answers.contains(&answer.answer) {
             let why = format!("its handshake does not list `{}` among its `answers`", answer.answer.name());
-            return Err(Failure::foreign(line, why));
+            return Err(GuardFailure::foreign(line, why));
         }
-        if answer.answer == Word::Reading && !answer.reading.is_some_and(f64::is_finite) {
-            return Err(Failure::foreign(line, "it has no `reading`, which is a number"));
+        if answer.answer == AnswerKind::Reading && !answer.reading.is_some_and(f64::is_finite) {
+            return Err(GuardFailure::foreign(line, "it has no `reading`, which is a number"));
         }
         match &answer.rule {
             Some(rule) if !hello.rules.iter().any(|known| known.name == *rule) => {
-                Err(Failure::foreign(line, format!("its handshake does not list the rule `{rule}`")))
+                Err(GuardFailure::foreign(line, format!("its handshake does not list the rule `{rule}`")))
             }
-            None if answer.answer != Word::Continue && hello.rules.len() > 1 => {
-                Err(Failure::foreign(line, "it has several rules and does not say which one acts"))
+            None if answer.answer != AnswerKind::Continue && hello.rules.len() > 1 => {
+                Err(GuardFailure::foreign(line, "it has several rules and does not say which one acts"))
             }
             _ => Ok(answer),
         }

@@ -10,7 +10,7 @@ pub(super) const MOST_WAITED: Duration = Duration::from_mins(10);
 
 /// Why a guard gave no valid answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Failure {
+pub enum GuardFailure {
     /// It could not be started.
     NotStarted(String),
     /// It gave no answer within this many seconds.
@@ -45,7 +45,7 @@ pub enum Failure {
     GivenUp,
 }
 
-impl Failure {
+impl GuardFailure {
     /// The kind of [`Self::GivenUp`].
     pub(super) const GIVEN_UP: &str = "given up";
     /// The kind of [`Self::Silent`].
@@ -115,7 +115,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for GuardFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStarted(why) => write!(f, "cannot be started: {why}"),

@@ -4,14 +4,14 @@ use serde::Deserialize;
 use whenstop_core::decision::{Need, Requirement, RuleName};
 use whenstop_core::transcript::Moment;
 
-use super::answer::Word;
+use super::answer::AnswerKind;
 use super::failure::beginning;
-use super::{Failure, PROTOCOL};
+use super::{GuardFailure, PROTOCOL};
 
 /// Something a recording may lack. What a guard does not name here is not sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reads {
+pub enum GuardInput {
     /// `usage` of messages.
     Tokens,
     /// `cost_usd` of messages.
@@ -37,7 +37,7 @@ pub enum Reads {
     Judge,
 }
 
-impl Reads {
+impl GuardInput {
     /// Every one.
     pub const ALL: [Self; 11] = [
         Self::Tokens,
@@ -77,7 +77,7 @@ pub struct RuleHello {
     /// Its name in tables.
     pub name: String,
     /// What it reads, besides what the whole guard reads.
-    pub reads: Vec<Reads>,
+    pub reads: Vec<GuardInput>,
 }
 
 /// What a guard says about itself.
@@ -86,11 +86,11 @@ pub struct Hello {
     /// Its own version.
     pub version: Option<String>,
     /// What all its rules read.
-    pub reads: Vec<Reads>,
+    pub reads: Vec<GuardInput>,
     /// The moments at which it is asked.
     pub points: Vec<Moment>,
     /// What it may answer besides `continue`.
-    pub answers: Vec<Word>,
+    pub answers: Vec<AnswerKind>,
     /// Its rules, in the order in which they are consulted; at least one.
     pub rules: Vec<RuleHello>,
 }
@@ -98,14 +98,14 @@ pub struct Hello {
 /// The answer to the handshake, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct WireHello {
     id: String,
     protocol: serde_json::Value,
     version: Option<String>,
     #[serde(default)]
-    reads: Vec<Reads>,
+    reads: Vec<GuardInput>,
     points: Option<Vec<String>>,
-    answers: Option<Vec<Word>>,
+    answers: Option<Vec<AnswerKind>>,
     #[serde(default)]
     rules: Vec<WireRule>,
 }
@@ -123,7 +123,7 @@ enum WireRule {
 struct NamedRule {
     name: String,
     #[serde(default)]
-    reads: Vec<Reads>,
+    reads: Vec<GuardInput>,
 }
 
 impl Hello {
@@ -136,20 +136,20 @@ impl Hello {
     const ID: &'static str = "hello";
 
     /// Reads the answer of the guard called `name`, which is also its only rule if it names none.
-    pub(super) fn parse(line: &[u8], name: &str) -> Result<Self, Failure> {
-        Failure::unless_object(line)?;
-        let wire: Wire = match serde_json::from_slice(line) {
+    pub(super) fn parse(line: &[u8], name: &str) -> Result<Self, GuardFailure> {
+        GuardFailure::unless_object(line)?;
+        let wire: WireHello = match serde_json::from_slice(line) {
             Ok(wire) => wire,
-            Err(error) => return Err(other_version(line).unwrap_or_else(|| Failure::foreign(line, error))),
+            Err(error) => return Err(other_version(line).unwrap_or_else(|| GuardFailure::foreign(line, error))),
         };
         if wire.protocol.as_u64() != Some(u64::from(PROTOCOL)) {
-            return Err(Failure::Version(wire.protocol.to_string()));
+            return Err(GuardFailure::Version(wire.protocol.to_string()));
         }
         if wire.id != Self::ID {
-            return Err(Failure::foreign(line, "its `id` is not that of the handshake"));
+            return Err(GuardFailure::foreign(line, "its `id` is not that of the handshake"));
         }
         let points = wire.points.unwrap_or_else(|| vec![Moment::AfterTools.name().to_owned()]);
-        let points: Result<Vec<Moment>, Failure> = points.iter().map(|name| moment(name, line)).collect();
+        let points: Result<Vec<Moment>, GuardFailure> = points.iter().map(|name| moment(name, line)).collect();
         let rule = |rule| match rule {
             WireRule::Name(name) => RuleHello { name, reads: Vec::new() },
             WireRule::Rule(NamedRule { name, reads }) => RuleHello { name, reads },
@@ -161,15 +161,15 @@ impl Hello {
         }
         for (nth, rule) in rules.iter().enumerate() {
             if rules[..nth].iter().any(|other| other.name == rule.name) {
-                return Err(Failure::foreign(line, format!("two rules are called `{}`", rule.name)));
+                return Err(GuardFailure::foreign(line, format!("two rules are called `{}`", rule.name)));
             }
         }
-        let answers = wire.answers.unwrap_or_else(|| Word::ACTS.to_vec());
-        if answers.contains(&Word::Reading) && (answers.len() > 1 || rules.len() > 1) {
+        let answers = wire.answers.unwrap_or_else(|| AnswerKind::ACTS.to_vec());
+        if answers.contains(&AnswerKind::Reading) && (answers.len() > 1 || rules.len() > 1) {
             let why = "a guard that answers `reading` answers nothing else, and has one number";
-            return Err(Failure::foreign(line, why));
+            return Err(GuardFailure::foreign(line, why));
         }
-        if answers.contains(&Word::Reading) && is_unnamed {
+        if answers.contains(&AnswerKind::Reading) && is_unnamed {
             "score".clone_into(&mut rules[0].name);
         }
         Ok(Self { version: wire.version, reads: wire.reads, points: points?, answers, rules })
@@ -178,7 +178,7 @@ impl Hello {
     /// A guard about which nothing is known, because its handshake failed.
     pub(super) fn unknown(name: &str) -> Self {
         let rules = vec![RuleHello { name: name.to_owned(), reads: Vec::new() }];
-        Self { version: None, reads: Vec::new(), points: Vec::new(), answers: Word::ACTS.to_vec(), rules }
+        Self { version: None, reads: Vec::new(), points: Vec::new(), answers: AnswerKind::ACTS.to_vec(), rules }
     }
 
     /// The first part in which this handshake differs from another, as it is in each.
@@ -200,12 +200,12 @@ impl Hello {
 
     /// The name of the number that it answers with, if it decides nothing.
     pub fn number(&self) -> Option<&str> {
-        let rule = self.rules.first().filter(|_| self.answers.contains(&Word::Reading));
+        let rule = self.rules.first().filter(|_| self.answers.contains(&AnswerKind::Reading));
         rule.map(|rule| rule.name.as_str())
     }
 
     /// True if some rule reads it, so that it is sent.
-    pub fn reads(&self, what: Reads) -> bool {
+    pub fn reads(&self, what: GuardInput) -> bool {
         self.reads.contains(&what) || self.rules.iter().any(|rule| rule.reads.contains(&what))
     }
 
@@ -223,15 +223,15 @@ impl Hello {
 }
 
 /// The failure of an answer that has a protocol version other than ours, whatever else it has.
-fn other_version(line: &[u8]) -> Option<Failure> {
+fn other_version(line: &[u8]) -> Option<GuardFailure> {
     let value: serde_json::Value = serde_json::from_slice(line).ok()?;
     let version = value.get("protocol")?;
-    (version.as_u64() != Some(u64::from(PROTOCOL))).then(|| Failure::Version(version.to_string()))
+    (version.as_u64() != Some(u64::from(PROTOCOL))).then(|| GuardFailure::Version(version.to_string()))
 }
 
-fn moment(name: &str, line: &[u8]) -> Result<Moment, Failure> {
+fn moment(name: &str, line: &[u8]) -> Result<Moment, GuardFailure> {
     name.parse().map_err(|()| {
         let known = Moment::ALL.map(Moment::name).join(", ");
-        Failure::foreign(line, format!("`{name}` is not a point; there are {known}"))
+        GuardFailure::foreign(line, format!("`{name}` is not a point; there are {known}"))
     })
 }

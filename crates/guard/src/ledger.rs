@@ -7,15 +7,15 @@ use whenstop_core::decision::Trouble;
 use whenstop_core::diagnostic::{count, one_line};
 use whenstop_core::transcript::Point;
 
-use super::Failure;
+use super::GuardFailure;
 use super::failure::MOST_WAITED;
 
 /// A failure: where it happened first, in the order of run ids.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct First {
+struct FirstFailure {
     run: String,
     point: Option<Point>,
-    failure: Failure,
+    failure: GuardFailure,
 }
 
 /// After so many runs without an answer in time, a guard is given up: each took the whole time limit.
@@ -27,16 +27,16 @@ const LATE: Duration = Duration::from_secs(1);
 
 /// The failures of a guard. A run that is replayed twice counts once.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
-    kinds: BTreeMap<&'static str, (BTreeSet<u64>, First)>,
+pub(super) struct FailureLedger {
+    kinds: BTreeMap<&'static str, (BTreeSet<u64>, FirstFailure)>,
     /// How long the late answers took.
     waited: Duration,
 }
 
-impl Ledger {
+impl FailureLedger {
     /// Adds a failure.
-    pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) {
-        let first = First { run: run.to_owned(), point, failure };
+    pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: GuardFailure) {
+        let first = FirstFailure { run: run.to_owned(), point, failure };
         let fingerprint = whenstop_core::transcript::fingerprint::of_text(run).0;
         let (runs, known) = self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
         if first < *known {
@@ -56,21 +56,21 @@ impl Ledger {
     /// Whether the guard is given up, for its whole stack: the number of failed runs does not depend on their order, and
     /// so not on the number of threads. Which run gets which process does, so their handshakes must not differ.
     pub(super) fn is_given_up(&self) -> bool {
-        let failed = |(kind, (runs, _)): (&&str, &(BTreeSet<u64>, First))| {
-            if *kind == Failure::GIVEN_UP { 0 } else { runs.len() }
+        let failed = |(kind, (runs, _)): (&&str, &(BTreeSet<u64>, FirstFailure))| {
+            if *kind == GuardFailure::GIVEN_UP { 0 } else { runs.len() }
         };
-        let silent = self.kinds.get(Failure::SILENT).map_or(0, |(runs, _)| runs.len());
+        let silent = self.kinds.get(GuardFailure::SILENT).map_or(0, |(runs, _)| runs.len());
         self.waited >= MOST_WAITED
             || silent >= MOST_SILENT
-            || self.kinds.contains_key(Failure::DIFFERS)
+            || self.kinds.contains_key(GuardFailure::DIFFERS)
             || self.kinds.iter().map(failed).sum::<usize>() >= MOST_FAILED
     }
 
     /// One line for each kind of failure.
     pub(super) fn troubles(&self, guard: &str) -> Vec<Trouble> {
         let gave_up = self.is_given_up();
-        let failures = self.kinds.iter().filter(|(kind, _)| **kind != Failure::GIVEN_UP);
-        let of_kind = |(_, (runs, first)): (&&str, &(BTreeSet<u64>, First))| {
+        let failures = self.kinds.iter().filter(|(kind, _)| **kind != GuardFailure::GIVEN_UP);
+        let of_kind = |(_, (runs, first)): (&&str, &(BTreeSet<u64>, FirstFailure))| {
             let at = first.point.map_or_else(String::new, |point| format!(" at {point}"));
             let n = count(runs.len() as u64, "run");
             let end = if gave_up { "given up after" } else { "unknown on" };
@@ -92,14 +92,15 @@ mod tests {
 
     #[test]
     fn a_guard_that_always_answers_late_is_given_up() {
-        let mut ledger = Ledger::default();
+        let mut ledger = FailureLedger::default();
         // Any number of answers at once, and 66 that take nine seconds.
-        let is_late =
-            |ledger: &mut Ledger, n: usize, millis| (0..n).any(|_| ledger.is_too_late(Duration::from_millis(millis)));
+        let is_late = |ledger: &mut FailureLedger, n: usize, millis| {
+            (0..n).any(|_| ledger.is_too_late(Duration::from_millis(millis)))
+        };
         assert!(!is_late(&mut ledger, 1_000_000, 999));
         assert!(!is_late(&mut ledger, 66, 9000) && !ledger.is_given_up());
         assert!(is_late(&mut ledger, 1, 9000) && ledger.is_given_up());
-        ledger.put("r", None, Failure::Late);
+        ledger.put("r", None, GuardFailure::Late);
         assert_eq!(
             ledger.troubles("g")[0].what,
             "guard `g` took 10 minutes for late answers; given up after 1 run, such as `r`"

@@ -17,9 +17,9 @@ pub mod process;
 mod strategy;
 mod watch;
 
-pub use answer::Word;
-pub use failure::Failure;
-pub use hello::{Hello, Reads, RuleHello};
+pub use answer::AnswerKind;
+pub use failure::GuardFailure;
+pub use hello::{GuardInput, Hello, RuleHello};
 pub use lines::Notation;
 pub use strategy::{Guard, Link, Opener};
 

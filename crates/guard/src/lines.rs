@@ -6,7 +6,7 @@ use std::io;
 use serde_json::json;
 use whenstop_core::transcript::{Event, Header, Instant, JudgeReply, Message, Metrics, Note, Point, fingerprint};
 
-use super::{Hello, Reads};
+use super::{GuardInput, Hello};
 
 /// How events and times are written. This crate reads and writes no formats of its own.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub(super) fn header(header: &Header, hello: &Hello, notation: Notation) -> Vec<
     put("run_id", Some(json!(alias(header))));
     put("model", header.model.as_deref().map(|model| json!(model)));
     put("agent", header.agent.as_deref().map(|agent| json!(agent)));
-    let started_at = header.started_at.filter(|_| hello.reads(Reads::Times)).map(notation.time);
+    let started_at = header.started_at.filter(|_| hello.reads(GuardInput::Times)).map(notation.time);
     put("started_at", started_at.filter(|text| !text.is_empty()).map(|text| json!(text)));
     put("prompted_by", Some(header.prompted_by.name()).filter(|name| !name.is_empty()).map(|name| json!(name)));
     put("redacted", header.redacted.then(|| json!(true)));
@@ -58,12 +58,12 @@ fn sent<'e>(event: &'e Event, hello: &Hello) -> Option<Cow<'e, Event>> {
     match event {
         Event::Checkpoint(_) => None,
         Event::Message(message) => Some(sent_message(event, message, hello)),
-        Event::Judge(_) if !hello.reads(Reads::Judge) => None,
-        Event::Judge(judge) if judge.usage.is_none() || hello.reads(Reads::Tokens) => Some(Cow::Borrowed(event)),
+        Event::Judge(_) if !hello.reads(GuardInput::Judge) => None,
+        Event::Judge(judge) if judge.usage.is_none() || hello.reads(GuardInput::Tokens) => Some(Cow::Borrowed(event)),
         Event::Judge(judge) => Some(Cow::Owned(Event::Judge(JudgeReply { usage: None, ..judge.clone() }))),
         Event::Metrics(metrics) => {
-            let plan = metrics.plan.clone().filter(|_| hello.reads(Reads::Plan));
-            match (hello.reads(Reads::Metrics), plan) {
+            let plan = metrics.plan.clone().filter(|_| hello.reads(GuardInput::Plan));
+            match (hello.reads(GuardInput::Metrics), plan) {
                 (true, plan) => Some(Cow::Owned(Event::Metrics(Metrics { plan, ..metrics.clone() }))),
                 (false, None) => None,
                 (false, plan) => Some(Cow::Owned(Event::Metrics(Metrics {
@@ -83,9 +83,9 @@ fn sent<'e>(event: &'e Event, hello: &Hello) -> Option<Cow<'e, Event>> {
 }
 
 fn sent_message<'e>(event: &'e Event, message: &Message, hello: &Hello) -> Cow<'e, Event> {
-    let (tokens, cost) = (hello.reads(Reads::Tokens), hello.reads(Reads::Cost));
-    let (times, errors) = (hello.reads(Reads::Times), hello.reads(Reads::Errors));
-    let reasons = hello.reads(Reads::FinishReasons);
+    let (tokens, cost) = (hello.reads(GuardInput::Tokens), hello.reads(GuardInput::Cost));
+    let (times, errors) = (hello.reads(GuardInput::Times), hello.reads(GuardInput::Errors));
+    let reasons = hello.reads(GuardInput::FinishReasons);
     let is_whole = (tokens || message.usage().is_none())
         && (cost || message.cost().is_none())
         && (times || message.ts.is_none())

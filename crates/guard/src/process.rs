@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid};
 
 use super::failure::beginning;
-use super::{Failure, Link};
+use super::{GuardFailure, Link};
 
 /// How to start a guard.
 #[derive(Clone, Debug)]
@@ -69,8 +69,8 @@ impl Launch {
     ///
     /// # Errors
     /// If there is no such program, or it cannot be run.
-    pub fn start(&self) -> Result<Box<dyn Link>, Failure> {
-        let not_started = |why: &dyn std::fmt::Display| Failure::NotStarted(format!("{}: {why}", self.program()));
+    pub fn start(&self) -> Result<Box<dyn Link>, GuardFailure> {
+        let not_started = |why: &dyn std::fmt::Display| GuardFailure::NotStarted(format!("{}: {why}", self.program()));
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(not_started(&"the command is empty"));
         };
@@ -107,18 +107,18 @@ impl Launch {
 }
 
 impl Link for Process {
-    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
+    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, GuardFailure> {
         let answer = self.is_quiet().and_then(|()| self.answer(lines));
         self.failed = answer.is_err();
         answer
     }
 
-    fn is_quiet(&mut self) -> Result<(), Failure> {
+    fn is_quiet(&mut self) -> Result<(), GuardFailure> {
         // A guard that has ended is only missed when it is asked again.
         let mut bytes = [0; 1024];
         let read = self.stdout.read(&mut bytes).unwrap_or(0);
         self.unread.extend_from_slice(&bytes[..read]);
-        if self.unread.is_empty() { Ok(()) } else { Err(Failure::stray(&self.unread)) }
+        if self.unread.is_empty() { Ok(()) } else { Err(GuardFailure::stray(&self.unread)) }
     }
 }
 
@@ -127,7 +127,7 @@ impl Process {
         clippy::disallowed_methods,
         reason = "a time limit: what is decided within it does not depend on the clock"
     )]
-    fn answer(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
+    fn answer(&mut self, lines: &[u8]) -> Result<Vec<u8>, GuardFailure> {
         let until = Instant::now() + Duration::from_secs(u64::from(self.time_limit));
         let mut to_write = lines;
         loop {
@@ -139,7 +139,7 @@ impl Process {
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Failure::Silent(self.time_limit));
+                return Err(GuardFailure::Silent(self.time_limit));
             }
             let ready = self.wait(!to_write.is_empty(), left)?;
             if ready.stderr {
@@ -174,7 +174,7 @@ impl Process {
     }
 
     /// Waits until a pipe is ready, or until the time has passed.
-    fn wait(&self, writes: bool, left: Duration) -> Result<Ready, Failure> {
+    fn wait(&self, writes: bool, left: Duration) -> Result<Ready, GuardFailure> {
         let mut fds = vec![PollFd::from_borrowed_fd(self.stdout.as_fd(), PollFlags::IN)];
         let stdin = self.stdin.as_ref().filter(|_| writes);
         fds.extend(stdin.map(|stdin| PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::OUT)));
@@ -182,7 +182,7 @@ impl Process {
         let timeout = Timespec::try_from(left).ok();
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(Failure::NotStarted(error.to_string())),
+            Err(error) => return Err(GuardFailure::NotStarted(error.to_string())),
         }
         let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
         let stdout = ready.next() == Some(true);
@@ -202,10 +202,10 @@ impl Process {
     }
 
     /// The first whole line that was read.
-    fn line(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    fn line(&mut self) -> Result<Option<Vec<u8>>, GuardFailure> {
         let end = self.unread.iter().position(|byte| *byte == b'\n');
         if end.unwrap_or(self.unread.len()) > LONGEST_ANSWER {
-            return Err(Failure::Long(LONGEST_ANSWER));
+            return Err(GuardFailure::Long(LONGEST_ANSWER));
         }
         let Some(end) = end else { return Ok(None) };
         let rest = self.unread.split_off(end + 1);
@@ -215,11 +215,11 @@ impl Process {
     }
 
     /// Reads what is there.
-    fn hear(&mut self) -> Result<(), Failure> {
+    fn hear(&mut self) -> Result<(), GuardFailure> {
         // An answer that is too long is refused by [`Self::line`]; until then no more of it is kept than is needed for
         // that. While lines are still being sent, nothing takes them out.
         if self.unread.len() > 2 * LONGEST_ANSWER {
-            return Err(Failure::Long(LONGEST_ANSWER));
+            return Err(GuardFailure::Long(LONGEST_ANSWER));
         }
         let mut bytes = [0; 8 * 1024];
         match self.stdout.read(&mut bytes) {
@@ -250,7 +250,7 @@ impl Process {
     }
 
     /// The failure of a guard that closed its stdout.
-    fn ended(&mut self) -> Failure {
+    fn ended(&mut self) -> GuardFailure {
         let status = self.ends_within(GRACE);
         for _ in 0..KEPT_STDERR {
             let before = self.last_words.len();
@@ -266,7 +266,7 @@ impl Process {
         };
         let words = String::from_utf8_lossy(&self.last_words);
         let last = words.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        Failure::Ended { status, last_words: beginning(last) }
+        GuardFailure::Ended { status, last_words: beginning(last) }
     }
 
     /// Waits until the process has ended, and returns how. It stays a zombie until [`Drop`] has killed its group, so

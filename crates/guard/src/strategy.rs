@@ -7,10 +7,10 @@ use std::time::Instant;
 use whenstop_core::decision::{Number, Program, Requirement, RuleName, Strategy, Trouble, Watch};
 use whenstop_core::transcript::{Header, Point};
 
-use super::answer::{Answer, Word};
-use super::ledger::Ledger;
-use super::watch::Asked;
-use super::{Failure, Hello, Notation, lines};
+use super::answer::{AnswerKind, AnswerLine};
+use super::ledger::FailureLedger;
+use super::watch::GuardWatch;
+use super::{GuardFailure, Hello, Notation, lines};
 
 /// A connection to one instance of a guard, which is asked about one run at a time.
 pub trait Link: Send {
@@ -18,19 +18,19 @@ pub trait Link: Send {
     ///
     /// # Errors
     /// If there is no answer. The link is then dropped.
-    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure>;
+    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, GuardFailure>;
 
     /// Checks that nothing was written besides the answers.
     ///
     /// # Errors
     /// If there is a line that nobody asked for.
-    fn is_quiet(&mut self) -> Result<(), Failure> {
+    fn is_quiet(&mut self) -> Result<(), GuardFailure> {
         Ok(())
     }
 }
 
 /// Makes a new link.
-pub type Opener = dyn Fn() -> Result<Box<dyn Link>, Failure> + Send + Sync;
+pub type Opener = dyn Fn() -> Result<Box<dyn Link>, GuardFailure> + Send + Sync;
 
 /// A stop rule in another program.
 pub struct Guard {
@@ -40,16 +40,16 @@ pub struct Guard {
     open: Box<Opener>,
     pub(super) notation: Notation,
     /// Links that no run is using.
-    idle: Mutex<Vec<Idle>>,
-    ledger: Mutex<Ledger>,
+    idle: Mutex<Vec<IdleLink>>,
+    ledger: Mutex<FailureLedger>,
     /// Why the guard cannot be asked at all, if its handshake failed.
-    broken: Option<Failure>,
+    broken: Option<GuardFailure>,
     /// Points asked about so far.
     asked: AtomicU64,
 }
 
 /// A link that no run is using.
-struct Idle {
+struct IdleLink {
     link: Box<dyn Link>,
     /// The run that was left before its end, if the last one was.
     unfinished: Option<String>,
@@ -61,7 +61,7 @@ impl Guard {
     pub fn new(name: &str, program: Program, open: Box<Opener>, notation: Notation) -> Self {
         let first = connected(&*open, name);
         let (hello, idle, broken) = match first {
-            Ok((hello, link)) => (hello, vec![Idle { link, unfinished: None }], None),
+            Ok((hello, link)) => (hello, vec![IdleLink { link, unfinished: None }], None),
             Err(failure) => (Hello::unknown(name), Vec::new(), Some(failure)),
         };
         Self {
@@ -83,7 +83,7 @@ impl Guard {
     }
 
     /// Why its handshake failed, if it did.
-    pub fn broken(&self) -> Option<&Failure> {
+    pub fn broken(&self) -> Option<&GuardFailure> {
         self.broken.as_ref()
     }
 
@@ -98,15 +98,15 @@ impl Guard {
     }
 
     /// A link for a run.
-    pub(super) fn link(&self) -> Result<Box<dyn Link>, Failure> {
+    pub(super) fn link(&self) -> Result<Box<dyn Link>, GuardFailure> {
         if let Some(failure) = &self.broken {
             return Err(failure.clone());
         }
         if locked(&self.ledger).is_given_up() {
-            return Err(Failure::GivenUp);
+            return Err(GuardFailure::GivenUp);
         }
         let idle = locked(&self.idle).pop();
-        if let Some(Idle { mut link, unfinished }) = idle {
+        if let Some(IdleLink { mut link, unfinished }) = idle {
             let is_ready = unfinished.is_none_or(|alias| self.finish(&mut *link, &alias).is_ok());
             if is_ready {
                 return Ok(link);
@@ -116,43 +116,43 @@ impl Guard {
     }
 
     /// A link that no run has used, to the same guard as the first one.
-    pub(super) fn new_link(&self) -> Result<Box<dyn Link>, Failure> {
+    pub(super) fn new_link(&self) -> Result<Box<dyn Link>, GuardFailure> {
         let (hello, link) = connected(&*self.open, &self.name)?;
         if hello == self.hello {
             return Ok(link);
         }
         let (now, first) = hello.difference(&self.hello);
-        Err(Failure::Differs(now, first))
+        Err(GuardFailure::Differs(now, first))
     }
 
     /// Announces the end of a run and waits until the guard has confirmed it.
-    pub(super) fn finish(&self, link: &mut dyn Link, alias: &str) -> Result<(), Failure> {
+    pub(super) fn finish(&self, link: &mut dyn Link, alias: &str) -> Result<(), GuardFailure> {
         let (question, id) = lines::end(alias);
         self.ask(link, question.as_bytes(), &id).map(|_| ())
     }
 
     /// Sends lines that end with the question `id`, and returns its answer.
     #[expect(clippy::disallowed_methods, reason = "how long it takes decides nothing but when to give up")]
-    pub(super) fn ask(&self, link: &mut dyn Link, lines: &[u8], id: &str) -> Result<Answer, Failure> {
+    pub(super) fn ask(&self, link: &mut dyn Link, lines: &[u8], id: &str) -> Result<AnswerLine, GuardFailure> {
         let begun = Instant::now();
-        let answer = Answer::parse(&link.exchange(lines)?, id, &self.hello)?;
+        let answer = AnswerLine::parse(&link.exchange(lines)?, id, &self.hello)?;
         link.is_quiet()?;
         if locked(&self.ledger).is_too_late(begun.elapsed()) {
-            return Err(Failure::Late);
+            return Err(GuardFailure::Late);
         }
         Ok(answer)
     }
 
     /// Takes back a link after a run, or after the part of it that was watched.
     pub(super) fn give_back(&self, link: Box<dyn Link>, unfinished: Option<String>) {
-        locked(&self.idle).push(Idle { link, unfinished });
+        locked(&self.idle).push(IdleLink { link, unfinished });
     }
 
     pub(super) fn count_point(&self) {
         self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn failed(&self, run: &str, point: Option<Point>, failure: Failure) {
+    pub(super) fn failed(&self, run: &str, point: Option<Point>, failure: GuardFailure) {
         locked(&self.ledger).put(run, point, failure);
     }
 
@@ -163,7 +163,7 @@ impl Guard {
 }
 
 /// A new link whose handshake went well.
-fn connected(open: &Opener, name: &str) -> Result<(Hello, Box<dyn Link>), Failure> {
+fn connected(open: &Opener, name: &str) -> Result<(Hello, Box<dyn Link>), GuardFailure> {
     let mut link = open()?;
     let answer = link.exchange(Hello::question().as_bytes())?;
     Hello::parse(&answer, name).map(|hello| (hello, link))
@@ -187,7 +187,7 @@ impl Strategy for Guard {
     }
 
     fn may_leave_path(&self) -> bool {
-        self.hello.answers.iter().any(|answer| !matches!(answer, Word::Stop | Word::Reading))
+        self.hello.answers.iter().any(|answer| !matches!(answer, AnswerKind::Stop | AnswerKind::Reading))
     }
 
     fn number(&self) -> Option<Number<'_>> {
@@ -203,6 +203,6 @@ impl Strategy for Guard {
     }
 
     fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {
-        Box::new(Asked::start(self, header))
+        Box::new(GuardWatch::start(self, header))
     }
 }

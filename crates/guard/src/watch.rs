@@ -5,13 +5,12 @@ use std::sync::Arc;
 use whenstop_core::decision::{Decision, RuleName, RuleReading, Watch};
 use whenstop_core::transcript::{Header, PointView};
 
-use super::answer::Answer;
+use super::answer::AnswerLine;
 use super::strategy::{Guard, Link};
-use super::{Failure, lines};
+use super::{GuardFailure, lines};
 
 /// A run under a guard.
-#[expect(clippy::struct_field_names, reason = "`asked` counts the points, which is what is asked about")]
-pub(super) struct Asked {
+pub(super) struct GuardWatch {
     guard: Arc<Guard>,
     /// The recorded id, for messages. The guard never sees it.
     run: String,
@@ -23,22 +22,22 @@ pub(super) struct Asked {
     sent: usize,
     /// How many points were asked about.
     asked: u32,
-    state: State,
+    state: WatchState,
     /// The latest reading of each rule.
     readings: Vec<RuleReading>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum WatchState {
     Going,
     /// The guard ended the run, or confirmed its end.
     Done,
     Failed,
 }
 
-impl Asked {
+impl GuardWatch {
     pub(super) fn start(guard: Arc<Guard>, header: &Header) -> Self {
-        let state = if guard.broken().is_some() { State::Failed } else { State::Going };
+        let state = if guard.broken().is_some() { WatchState::Failed } else { WatchState::Going };
         let mut watch = Self {
             run: header.run_id.clone(),
             alias: lines::alias(header),
@@ -56,15 +55,15 @@ impl Asked {
         watch
     }
 
-    fn fail(&mut self, view: Option<&PointView<'_>>, failure: Failure) {
-        self.state = State::Failed;
+    fn fail(&mut self, view: Option<&PointView<'_>>, failure: GuardFailure) {
+        self.state = WatchState::Failed;
         // Whatever it still writes belongs to a run that is over, so the link is closed.
         self.link = None;
         self.guard.failed(&self.run, view.map(PointView::point), failure);
     }
 
     /// Sends what happened since the last point and returns the answer.
-    fn ask(&mut self, view: &PointView<'_>) -> Result<Answer, Failure> {
+    fn ask(&mut self, view: &PointView<'_>) -> Result<AnswerLine, GuardFailure> {
         let link = match &mut self.link {
             Some(link) => link,
             empty => empty.insert(self.guard.link()?),
@@ -73,7 +72,7 @@ impl Asked {
         let mut lines = self.header.take().unwrap_or_default();
         for event in &view.events()[self.sent.min(view.events().len())..] {
             lines::event(event, hello, self.guard.notation, &mut lines)
-                .map_err(|error| Failure::NotStarted(format!("an event cannot be written: {error}")))?;
+                .map_err(|error| GuardFailure::NotStarted(format!("an event cannot be written: {error}")))?;
         }
         self.sent = view.events().len();
         self.asked += 1;
@@ -91,7 +90,7 @@ impl Asked {
         }
     }
 
-    fn note(&mut self, answer: &Answer) {
+    fn note(&mut self, answer: &AnswerLine) {
         let Some(rule) = answer.rule(self.guard.hello()) else { return };
         let evidence = answer.evidence();
         let Some(observed) = evidence.observed else { return };
@@ -107,9 +106,9 @@ impl Asked {
     }
 }
 
-impl Watch for Asked {
+impl Watch for GuardWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
-        if self.state != State::Going || !self.guard.hello().points.contains(&view.moment()) {
+        if self.state != WatchState::Going || !self.guard.hello().points.contains(&view.moment()) {
             return;
         }
         match self.ask(view) {
@@ -117,7 +116,7 @@ impl Watch for Asked {
                 self.note(&answer);
                 let decision = answer.decision(view, self.guard.hello());
                 if decision.as_ref().is_some_and(|decision| decision.action.is_terminal()) {
-                    self.state = State::Done;
+                    self.state = WatchState::Done;
                 }
                 trail.extend(decision);
             }
@@ -136,11 +135,11 @@ impl Watch for Asked {
                 Err(failure) => self.fail(None, failure),
             }
         }
-        if self.state == State::Failed { self.guard.rule_names() } else { Vec::new() }
+        if self.state == WatchState::Failed { self.guard.rule_names() } else { Vec::new() }
     }
 }
 
-impl Drop for Asked {
+impl Drop for GuardWatch {
     fn drop(&mut self) {
         if let Some(link) = self.link.take() {
             self.guard.give_back(link, Some(self.alias.clone()));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::payload::Event;
+use super::payload::PayloadEvent;
 use crate::decision::Decision;
 
 /// Nothing: the agent goes on.
@@ -17,13 +17,13 @@ pub fn stop(reason: &str) -> Value {
 
 /// A sentence to the model.
 pub fn nudge(text: &str) -> Value {
-    json!({ "hookSpecificOutput": { "hookEventName": Event::PostToolBatch.name(), "additionalContext": text } })
+    json!({ "hookSpecificOutput": { "hookEventName": PayloadEvent::PostToolBatch.name(), "additionalContext": text } })
 }
 
 /// A question to the person.
 pub fn ask(reason: &str) -> Value {
     json!({ "hookSpecificOutput": {
-        "hookEventName": Event::PreToolUse.name(),
+        "hookEventName": PayloadEvent::PreToolUse.name(),
         "permissionDecision": "ask",
         "permissionDecisionReason": reason,
     } })

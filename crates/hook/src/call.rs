@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use super::answer;
 use super::files;
-use super::host::Host;
-use super::log::{self, Line};
-use super::payload::{Call, Event, Payload};
+use super::host::HostAgent;
+use super::log::{self, LogLine};
+use super::payload::{BatchCall, Payload, PayloadEvent};
 use super::question::is_unattended;
-use super::record::{Flag, Kind, Record, id_of};
-use super::round::{self, Unit, Verdict, id_of_decision};
-use super::settings::{Folders, Mode, Setup};
-use super::state::{self, Header, State};
+use super::record::{Flag, RecordKind, SessionRecord, id_of};
+use super::round::{self, CountScope, StackDecisions, id_of_decision};
+use super::settings::{Folders, HookMode, Setup};
+use super::state::{self, SessionHeader, SessionState};
 use super::tail;
 use crate::decision::{Action, Decision, Need};
 use crate::transcript::Fingerprint;
@@ -31,33 +31,33 @@ const LAG: i64 = 60_000;
 const NOTIFICATIONS: [&str; 2] = ["<task-notification>", "[SYSTEM NOTIFICATION"];
 
 /// Answers one event. `now` is the time for a host that states none.
-pub fn answer(host: Host, folders: &Folders, text: &str, now: SystemTime) -> Result<Value, String> {
+pub fn answer(host: HostAgent, folders: &Folders, text: &str, now: SystemTime) -> Result<Value, String> {
     let Some(payload) = Payload::parse(text) else { return Err("the event is not a JSON object".to_owned()) };
     let (Some(event), Some(session)) = (payload.event(), payload.text("session_id")) else {
         return Ok(answer::nothing());
     };
-    if payload.is_side() && event != Event::SubagentStop {
+    if payload.is_side() && event != PayloadEvent::SubagentStop {
         return Ok(answer::nothing());
     }
     note_fields(folders, event, &payload);
-    if event == Event::SessionStart {
+    if event == PayloadEvent::SessionStart {
         state::remove_unused(&folders.state, now);
     }
     let setup = Setup::load(folders).map_err(|error| error.to_string())?;
-    let path = State::path(&folders.state, &session);
-    let state = State::open(&path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+    let path = SessionState::path(&folders.state, &session);
+    let state = SessionState::open(&path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
     let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     let time = state.not_before(payload.time().unwrap_or(now));
-    let mut call = Hook { host, setup, payload: &payload, session, time, texts: false, state, lines: Vec::new() };
+    let mut call = HookCall { host, setup, payload: &payload, session, time, texts: false, state, lines: Vec::new() };
     call.texts = round::reads_texts(&call.setup.rules);
     let answer = call.take(event);
-    let Hook { lines, .. } = call;
+    let HookCall { lines, .. } = call;
     log::append(&folders.log(), &lines);
     answer
 }
 
 /// Keeps the names of the fields that the host sends, for `doctor`; written only when they change.
-fn note_fields(folders: &Folders, event: Event, payload: &Payload<'_>) {
+fn note_fields(folders: &Folders, event: PayloadEvent, payload: &Payload<'_>) {
     let path = folders.state.join("fields").join(event.name());
     let fields = payload.field_names().join(" ");
     if files::read_text(&path).is_ok_and(|known| known == fields) {
@@ -72,49 +72,49 @@ fn note_fields(folders: &Folders, event: Event, payload: &Payload<'_>) {
 }
 
 /// A call that holds its session's lock.
-pub(super) struct Hook<'c> {
-    host: Host,
+pub(super) struct HookCall<'c> {
+    host: HostAgent,
     pub(super) setup: Setup,
     pub(super) payload: &'c Payload<'c>,
     session: String,
     pub(super) time: i64,
     /// True if records hold texts.
     texts: bool,
-    pub(super) state: State,
-    pub(super) lines: Vec<Line>,
+    pub(super) state: SessionState,
+    pub(super) lines: Vec<LogLine>,
 }
 
-impl Hook<'_> {
-    fn take(&mut self, event: Event) -> Result<Value, String> {
+impl HookCall<'_> {
+    fn take(&mut self, event: PayloadEvent) -> Result<Value, String> {
         if self.state.replaced {
             self.log("the state of another version was put aside; counts begin here");
         }
         self.note_damage()?;
         let salt = self.begin()?;
         match event {
-            Event::UserPromptSubmit => return self.prompt(salt),
-            Event::PreToolUse => return self.before_tool(),
-            Event::PostToolUseFailure => self.failure()?,
-            Event::PostToolBatch => return self.batch(salt),
-            Event::Stop => return self.close(),
-            Event::StopFailure => self.add(vec![self.note("failed reply")])?,
-            Event::SubagentStop => self.sub_agent()?,
-            Event::SessionStart => self.start()?,
-            Event::SessionEnd => {
+            PayloadEvent::UserPromptSubmit => return self.prompt(salt),
+            PayloadEvent::PreToolUse => return self.before_tool(),
+            PayloadEvent::PostToolUseFailure => self.failure()?,
+            PayloadEvent::PostToolBatch => return self.batch(salt),
+            PayloadEvent::Stop => return self.close(),
+            PayloadEvent::StopFailure => self.add(vec![self.note("failed reply")])?,
+            PayloadEvent::SubagentStop => self.sub_agent()?,
+            PayloadEvent::SessionStart => self.start()?,
+            PayloadEvent::SessionEnd => {
                 let mut records = self.read_transcript().unwrap_or_default();
-                records.push(Record::new(Kind::End, self.time));
+                records.push(SessionRecord::new(RecordKind::End, self.time));
                 self.add(records)?;
             }
         }
         Ok(answer::nothing())
     }
 
-    pub(super) fn add(&mut self, records: Vec<Record>) -> Result<(), String> {
+    pub(super) fn add(&mut self, records: Vec<SessionRecord>) -> Result<(), String> {
         self.state.append(records).map_err(|error| format!("cannot write the session's state: {error}"))
     }
 
-    fn note(&self, what: &str) -> Record {
-        Record::new(Kind::Note, self.time).named(what)
+    fn note(&self, what: &str) -> SessionRecord {
+        SessionRecord::new(RecordKind::Note, self.time).named(what)
     }
 
     /// Says once of each damage that records of the session were lost: what is counted from here on is less than what was.
@@ -122,11 +122,11 @@ impl Hook<'_> {
         let n = self.state.damaged;
         let text = format!("damaged: {n} bytes of the session's state could not be read, and are not counted");
         let id = id_of(&text);
-        if n == 0 || self.state.records().iter().any(|record| record.kind == Kind::Said && record.id == id) {
+        if n == 0 || self.state.records().iter().any(|record| record.kind == RecordKind::Said && record.id == id) {
             return Ok(());
         }
         self.log(&text);
-        self.add(vec![Record::new(Kind::Said, self.time).id(id)])
+        self.add(vec![SessionRecord::new(RecordKind::Said, self.time).id(id)])
     }
 
     /// Writes a header if there is none, or if the rules have changed; returns the session's salt.
@@ -137,15 +137,15 @@ impl Hook<'_> {
             return Ok(known.salt);
         }
         let salt = known.map_or_else(|| std::hash::RandomState::new().build_hasher().finish(), |known| known.salt);
-        let header = Header { host: self.host.id().to_owned(), session: self.session.clone(), salt, stacks };
-        let mut record = Record::new(Kind::Header, self.time);
+        let header = SessionHeader { host: self.host.id().to_owned(), session: self.session.clone(), salt, stacks };
+        let mut record = SessionRecord::new(RecordKind::Header, self.time);
         record.text = serde_json::to_vec(&header).unwrap_or_default();
         self.add(vec![record])?;
         Ok(salt)
     }
 
     /// What a record keeps of a text: its fingerprint and, if a rule reads texts, the text.
-    fn keep(&self, mut record: Record, print: Fingerprint, text: &str, salt: u64) -> Record {
+    fn keep(&self, mut record: SessionRecord, print: Fingerprint, text: &str, salt: u64) -> SessionRecord {
         record.a = print.salted(salt).0;
         if self.texts {
             record.flags = record.flags.with(Flag::TEXT);
@@ -155,7 +155,7 @@ impl Hook<'_> {
     }
 
     /// Reads on in the transcript; `None` if there is none.
-    fn read_transcript(&self) -> Option<Vec<Record>> {
+    fn read_transcript(&self) -> Option<Vec<SessionRecord>> {
         let path = self.payload.text("transcript_path").filter(|path| !path.is_empty())?;
         let news = tail::read_on(Path::new(&path), self.state.records(), self.time, false)?;
         let mut records = news.records;
@@ -170,10 +170,10 @@ impl Hook<'_> {
     }
 
     /// Reads on in the transcripts of sub-agents that ended a moment ago: their last lines may come after the event.
-    fn read_sub_agents(&self) -> Vec<Record> {
+    fn read_sub_agents(&self) -> Vec<SessionRecord> {
         let known = self.state.records();
         let late = known.iter().rev().take_while(|record| self.time - record.time <= LAG);
-        let read = late.filter(|record| record.kind == Kind::Transcript && record.flags.has(Flag::SIDE));
+        let read = late.filter(|record| record.kind == RecordKind::Transcript && record.flags.has(Flag::SIDE));
         let paths: BTreeSet<&[u8]> = read.map(|record| record.text.as_slice()).collect();
         let news = paths.into_iter().filter_map(|path| {
             let path = String::from_utf8_lossy(path);
@@ -184,7 +184,7 @@ impl Hook<'_> {
 
     /// The latest note of that name.
     fn fact(&self, name: &str) -> Option<String> {
-        let is = |record: &&Record| record.kind == Kind::Note && record.name == name;
+        let is = |record: &&SessionRecord| record.kind == RecordKind::Note && record.name == name;
         let record = self.state.records().iter().rev().find(is)?;
         Some(String::from_utf8_lossy(&record.text).into_owned())
     }
@@ -195,19 +195,21 @@ impl Hook<'_> {
         let mut records = self.read_transcript().unwrap_or_default();
         let text = self.payload.text("prompt").unwrap_or_default();
         let id = id_of(&self.payload.text("prompt_id").unwrap_or_default());
-        let current = round::current(self.state.records(), Unit::Round);
-        let same_prompt = id != 0 && current.first().is_some_and(|first| first.kind == Kind::Prompt && first.id == id);
+        let current = round::current(self.state.records(), CountScope::Round);
+        let same_prompt =
+            id != 0 && current.first().is_some_and(|first| first.kind == RecordKind::Prompt && first.id == id);
         let is_notification = NOTIFICATIONS.iter().any(|begin| text.starts_with(begin));
         let is_of_host = is_notification || (text.is_empty() && (same_prompt || id == 0));
         if is_notification || !is_of_host {
             let kind = match (is_notification, same_prompt) {
-                (true, _) => Kind::Notification,
-                (false, true) => Kind::Steering,
-                (false, false) => Kind::Prompt,
+                (true, _) => RecordKind::Notification,
+                (false, true) => RecordKind::Steering,
+                (false, false) => RecordKind::Prompt,
             };
-            let record = self.keep(Record::new(kind, self.time).id(id), Fingerprint::of_text(&text), &text, salt);
+            let record =
+                self.keep(SessionRecord::new(kind, self.time).id(id), Fingerprint::of_text(&text), &text, salt);
             // Installed twice, the hook hears of each prompt twice.
-            let has_begun = current.iter().any(|record| matches!(record.kind, Kind::Reply | Kind::Close));
+            let has_begun = current.iter().any(|record| matches!(record.kind, RecordKind::Reply | RecordKind::Close));
             if !(same_prompt && !has_begun && current.first().is_some_and(|first| first.a == record.a)) {
                 records.push(record);
             }
@@ -220,8 +222,9 @@ impl Hook<'_> {
 
     /// The words of the stop that the agent was told in this round.
     fn stop_of_round(&self) -> Option<String> {
-        let current = round::current(self.state.records(), Unit::Round);
-        let stop = current.iter().rev().find(|record| record.kind == Kind::Acted && record.flags.has(Flag::STOP))?;
+        let current = round::current(self.state.records(), CountScope::Round);
+        let stop =
+            current.iter().rev().find(|record| record.kind == RecordKind::Acted && record.flags.has(Flag::STOP))?;
         Some(String::from_utf8_lossy(&stop.text).into_owned())
     }
 
@@ -229,14 +232,14 @@ impl Hook<'_> {
     fn note_disobedience(&mut self) -> Result<(), String> {
         const NAME: &str = "stop not obeyed";
         let Some(words) = self.stop_of_round() else { return Ok(()) };
-        let current = round::current(self.state.records(), Unit::Round);
-        let is_noted = current.iter().any(|record| record.kind == Kind::Note && record.name == NAME);
+        let current = round::current(self.state.records(), CountScope::Round);
+        let is_noted = current.iter().any(|record| record.kind == RecordKind::Note && record.name == NAME);
         if is_noted || round::is_of_earlier_reply(current) {
             return Ok(());
         }
         self.add(vec![self.note(NAME)])?;
         let did = log::NOT_OBEYED.to_owned();
-        self.lines.push(Line { rule: words, did, ..self.line() });
+        self.lines.push(LogLine { rule: words, did, ..self.line() });
         Ok(())
     }
 
@@ -245,12 +248,12 @@ impl Hook<'_> {
         if id.is_empty() || self.payload.flag("is_interrupt") {
             return Ok(());
         }
-        self.add(vec![Record::new(Kind::Failure, self.time).id(id_of(&id))])
+        self.add(vec![SessionRecord::new(RecordKind::Failure, self.time).id(id_of(&id))])
     }
 
     fn start(&mut self) -> Result<(), String> {
         match self.payload.text("source").as_deref() {
-            Some("clear" | "fork" | "branch") => self.add(vec![Record::new(Kind::Reset, self.time)]),
+            Some("clear" | "fork" | "branch") => self.add(vec![SessionRecord::new(RecordKind::Reset, self.time)]),
             Some(source @ ("resume" | "compact")) => self.add(vec![self.note(source)]),
             _ => Ok(()),
         }
@@ -266,23 +269,23 @@ impl Hook<'_> {
     }
 
     /// The records of a batch.
-    fn step(&self, calls: &[Call<'_>], salt: u64) -> Vec<Record> {
-        let record = |kind, call: &Call<'_>| Record::new(kind, self.time).id(id_of(&call.id()));
-        let mut records = vec![Record::new(Kind::Reply, self.time)];
+    fn step(&self, calls: &[BatchCall<'_>], salt: u64) -> Vec<SessionRecord> {
+        let record = |kind, call: &BatchCall<'_>| SessionRecord::new(kind, self.time).id(id_of(&call.id()));
+        let mut records = vec![SessionRecord::new(RecordKind::Reply, self.time)];
         for call in calls {
-            let kept = record(Kind::Call, call).named(call.name());
+            let kept = record(RecordKind::Call, call).named(call.name());
             records.push(self.keep(kept, call.print(), call.arguments(), salt));
         }
         for call in calls {
             let result = call.result();
-            let mut kept = record(Kind::Result, call);
+            let mut kept = record(RecordKind::Result, call);
             if let Some(failed) = call.failed(result.as_deref()) {
                 kept.flags = if failed { Flag::FLAGGED.with(Flag::FAILED) } else { Flag::FLAGGED };
             }
             let text = result.unwrap_or_default();
             records.push(self.keep(kept, Fingerprint::of_text(&text), &text, salt));
         }
-        records.push(Record::new(Kind::Batch, self.time));
+        records.push(SessionRecord::new(RecordKind::Batch, self.time));
         records
     }
 
@@ -293,7 +296,7 @@ impl Hook<'_> {
             return Ok(answer::nothing());
         }
         let mut records = self.read_transcript();
-        if self.setup.settings.mode == Mode::Stop && records.is_some() && self.reads_usage() {
+        if self.setup.settings.mode == HookMode::Stop && records.is_some() && self.reads_usage() {
             records = self.wait_for(&calls, records);
         }
         let has_transcript = records.is_some();
@@ -309,8 +312,9 @@ impl Hook<'_> {
 
     /// True if the batch was recorded before: by a second installation of the hook.
     fn is_known(&self, ids: &[u64]) -> bool {
-        let current = round::current(self.state.records(), Unit::Session);
-        ids.iter().any(|id| *id != 0 && current.iter().any(|record| record.kind == Kind::Call && record.id == *id))
+        let current = round::current(self.state.records(), CountScope::Session);
+        ids.iter()
+            .any(|id| *id != 0 && current.iter().any(|record| record.kind == RecordKind::Call && record.id == *id))
     }
 
     fn reads_usage(&self) -> bool {
@@ -319,11 +323,11 @@ impl Hook<'_> {
     }
 
     /// Waits a moment for the tokens of this batch.
-    fn wait_for(&self, calls: &[Call<'_>], mut records: Option<Vec<Record>>) -> Option<Vec<Record>> {
+    fn wait_for(&self, calls: &[BatchCall<'_>], mut records: Option<Vec<SessionRecord>>) -> Option<Vec<SessionRecord>> {
         let ids: Vec<u64> = calls.iter().map(|call| id_of(&call.id())).collect();
-        let has = |records: &Option<Vec<Record>>| {
+        let has = |records: &Option<Vec<SessionRecord>>| {
             let all = records.iter().flatten().chain(self.state.records());
-            all.filter(|record| record.kind == Kind::Usage).any(|record| ids.contains(&record.b))
+            all.filter(|record| record.kind == RecordKind::Usage).any(|record| ids.contains(&record.b))
         };
         let mut waited = Duration::ZERO;
         while !has(&records) && waited < PATIENCE {
@@ -336,7 +340,7 @@ impl Hook<'_> {
     }
 
     pub(super) fn n_rounds(&self) -> u64 {
-        self.state.records().iter().filter(|record| record.kind == Kind::Prompt).count() as u64
+        self.state.records().iter().filter(|record| record.kind == RecordKind::Prompt).count() as u64
     }
 
     /// Shows the round to the rules and acts on what is new.
@@ -348,7 +352,7 @@ impl Hook<'_> {
             for decision in &verdict.decisions {
                 let id = id_of_decision(&verdict.stack, decision) ^ self.asks_so_far(&verdict.stack);
                 let current = round::current(self.state.records(), unit);
-                if current.iter().any(|record| record.kind == Kind::Acted && record.id == id) {
+                if current.iter().any(|record| record.kind == RecordKind::Acted && record.id == id) {
                     continue;
                 }
                 let acted = self.act(&verdict, decision, id);
@@ -361,21 +365,21 @@ impl Hook<'_> {
         answer
     }
 
-    fn act(&mut self, verdict: &Verdict, decision: &Decision, id: u64) -> Value {
+    fn act(&mut self, verdict: &StackDecisions, decision: &Decision, id: u64) -> Value {
         let mode = self.setup.settings.mode;
         let words = answer::words(decision);
         let ends = decision.action.is_terminal() || decision.action == Action::ForceFinal;
         let asks = decision.action == Action::Ask || ends;
         let speaks = ends || matches!(decision.action, Action::Warn | Action::Inject | Action::Ask);
         let (did, answer) = match mode {
-            Mode::Ask if asks && is_unattended() => ("stopped", answer::stop(&words)),
-            Mode::Ask if asks => ("asked", answer::nothing()),
-            Mode::Stop if ends => ("stopped", answer::stop(&words)),
-            Mode::Nudge | Mode::Ask | Mode::Stop if speaks => ("nudged", answer::nudge(&words)),
+            HookMode::Ask if asks && is_unattended() => ("stopped", answer::stop(&words)),
+            HookMode::Ask if asks => ("asked", answer::nothing()),
+            HookMode::Stop if ends => ("stopped", answer::stop(&words)),
+            HookMode::Nudge | HookMode::Ask | HookMode::Stop if speaks => ("nudged", answer::nudge(&words)),
             _ => ("observed", answer::nothing()),
         };
         let late = self.rests_on_usage(verdict, decision) && decision.point.step + 1 < verdict.n_steps;
-        let mut record = Record::new(Kind::Acted, self.time).id(id).named(verdict.stack.clone());
+        let mut record = SessionRecord::new(RecordKind::Acted, self.time).id(id).named(verdict.stack.clone());
         record.a = id_of(&verdict.stack);
         record.flags = match did {
             "asked" => Flag::ASK,
@@ -385,7 +389,7 @@ impl Hook<'_> {
         record.flags = if late { record.flags.with(Flag::LATE) } else { record.flags };
         record.text = words.into_bytes();
         let _ = self.add(vec![record]);
-        let line = Line {
+        let line = LogLine {
             stack: verdict.stack.clone(),
             rule: decision.rule.to_string(),
             point: decision.point.to_string(),
@@ -400,15 +404,15 @@ impl Hook<'_> {
         answer
     }
 
-    fn rests_on_usage(&self, verdict: &Verdict, decision: &Decision) -> bool {
+    fn rests_on_usage(&self, verdict: &StackDecisions, decision: &Decision) -> bool {
         let Some(rules) = self.setup.rules.get(verdict.nth) else { return false };
         let requirements = rules.strategy.requirements();
         requirements.iter().any(|requirement| requirement.rule == decision.rule && requirement.need == Need::Usage)
     }
 
-    pub(super) fn line(&self) -> Line {
+    pub(super) fn line(&self) -> LogLine {
         let time = jiff::Timestamp::from_millisecond(self.time).map_or_else(|_| String::new(), |time| time.to_string());
-        Line {
+        LogLine {
             time,
             session: self.session.clone(),
             round: self.n_rounds(),
@@ -416,12 +420,12 @@ impl Hook<'_> {
             version: self.fact("version").unwrap_or_default(),
             model: self.fact("model").unwrap_or_default(),
             stacks: format!("{:016x}", self.setup.print),
-            ..Line::default()
+            ..LogLine::default()
         }
     }
 
     fn log(&mut self, did: &str) {
-        let line = Line { did: did.to_owned(), ..self.line() };
+        let line = LogLine { did: did.to_owned(), ..self.line() };
         self.lines.push(line);
     }
 
@@ -436,11 +440,11 @@ impl Hook<'_> {
 
     fn say_once(&mut self, answer: Value, text: &str) -> Result<Value, String> {
         let id = id_of(text);
-        if self.state.records().iter().any(|record| record.kind == Kind::Said && record.id == id) {
+        if self.state.records().iter().any(|record| record.kind == RecordKind::Said && record.id == id) {
             return Ok(answer);
         }
         self.log(text);
-        self.add(vec![Record::new(Kind::Said, self.time).id(id)])?;
+        self.add(vec![SessionRecord::new(RecordKind::Said, self.time).id(id)])?;
         Ok(answer::saying(answer, &format!("whenstop: {text}")))
     }
 
@@ -448,16 +452,16 @@ impl Hook<'_> {
     /// announce batches.
     fn close(&mut self) -> Result<Value, String> {
         let mut records = self.read_transcript().unwrap_or_default();
-        let current = round::current(self.state.records(), Unit::Round);
+        let current = round::current(self.state.records(), CountScope::Round);
         // A hook that keeps the agent at work, or a second installation of this one.
-        let is_closed = current.last().is_some_and(|last| last.kind == Kind::Close);
+        let is_closed = current.last().is_some_and(|last| last.kind == RecordKind::Close);
         let calls_seen = current.iter().chain(&records).any(|record| {
-            record.kind == Kind::Failure
-                || (record.kind == Kind::Usage && record.b != 0 && !record.flags.has(Flag::SIDE))
+            record.kind == RecordKind::Failure
+                || (record.kind == RecordKind::Usage && record.b != 0 && !record.flags.has(Flag::SIDE))
         });
-        let has_batch = self.state.records().iter().any(|record| record.kind == Kind::Batch);
+        let has_batch = self.state.records().iter().any(|record| record.kind == RecordKind::Batch);
         if !is_closed || !records.is_empty() {
-            records.push(Record::new(Kind::Close, self.time));
+            records.push(SessionRecord::new(RecordKind::Close, self.time));
         }
         self.add(records)?;
         let answer = self.decide();

@@ -1,13 +1,13 @@
 //! The agents whose hook this is, and what each lets a rule see.
 
-use super::payload::Event;
-use super::round::Rules;
+use super::payload::PayloadEvent;
+use super::round::HookStrategy;
 use crate::decision::{Need, RuleName};
 use crate::signal::{Reads, TextOf};
 
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
+pub enum HostAgent {
     /// Anthropic's Claude Code.
     ClaudeCode,
     /// Alibaba's Qwen Code.
@@ -16,7 +16,7 @@ pub enum Host {
 
 /// How well a rule reads its numbers on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub enum RuleVisibility {
     /// As in a replay of the finished session.
     Exact,
     /// As in a replay, or a step later where the host's transcript lags.
@@ -25,7 +25,7 @@ pub enum Reach {
     Blind,
 }
 
-impl Reach {
+impl RuleVisibility {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl Reach {
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
     /// The event.
-    pub event: Event,
+    pub event: PayloadEvent,
     /// Its fixture.
     pub fixture: &'static str,
 }
@@ -48,13 +48,13 @@ pub struct Expected {
 macro_rules! expected {
     ($folder:literal: $($event:ident)*) => {
         &[$(Expected {
-            event: Event::$event,
+            event: PayloadEvent::$event,
             fixture: include_str!(concat!("../fixtures/", $folder, "/", stringify!($event), ".json")),
         }),*]
     };
 }
 
-impl Host {
+impl HostAgent {
     /// All hosts.
     pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::QwenCode];
 
@@ -98,7 +98,7 @@ impl Host {
     }
 
     /// How well the rules of a stack read their numbers here, with the reason where it is not exact.
-    pub fn reach(self, rules: &Rules) -> Vec<(RuleName, Reach, &'static str)> {
+    pub fn reach(self, rules: &HookStrategy) -> Vec<(RuleName, RuleVisibility, &'static str)> {
         let requirements = rules.strategy.requirements();
         let of = |rule: RuleName| {
             let needs = requirements.iter().filter(|requirement| requirement.rule == rule);
@@ -107,14 +107,15 @@ impl Host {
                 let clause = stack.clauses.iter().filter(|clause| clause.name == rule);
                 clause.flat_map(|clause| clause.condition.rules()).map(signal)
             });
-            let (reach, why) = of_needs.chain(of_signals).max_by_key(|(reach, _)| *reach).unwrap_or((Reach::Exact, ""));
+            let (reach, why) =
+                of_needs.chain(of_signals).max_by_key(|(reach, _)| *reach).unwrap_or((RuleVisibility::Exact, ""));
             (rule, reach, why)
         };
         rules.strategy.rules().into_iter().map(of).collect()
     }
 
     /// How well a need is met.
-    fn need(self, need: Need, own: bool) -> (Reach, &'static str) {
+    fn need(self, need: Need, own: bool) -> (RuleVisibility, &'static str) {
         match need {
             Need::Times
             | Need::Calls
@@ -126,31 +127,31 @@ impl Host {
             | Need::Arguments
             | Need::PlainArguments
             | Need::CallArguments
-            | Need::ResultTexts => (Reach::Exact, ""),
+            | Need::ResultTexts => (RuleVisibility::Exact, ""),
             Need::Usage => match self {
-                Self::ClaudeCode => (Reach::Late, "tokens are in the transcript, which may lag by a reply"),
+                Self::ClaudeCode => (RuleVisibility::Late, "tokens are in the transcript, which may lag by a reply"),
                 // Each of its sub-agents has a file of its own, which no event names.
                 Self::QwenCode => (
-                    Reach::Late,
+                    RuleVisibility::Late,
                     "tokens are in the transcript, which may lag by a reply; those of sub-agents are not in it and not counted",
                 ),
             },
-            Need::Cost => (Reach::Blind, "no price comes with an event"),
+            Need::Cost => (RuleVisibility::Blind, "no price comes with an event"),
             // An own rule says by its signal which texts it reads.
-            Need::Texts | Need::ReplyTexts if own => (Reach::Exact, ""),
-            Need::Texts | Need::ReplyTexts => (Reach::Blind, "the agent's own words are in no event"),
-            _ => (Reach::Blind, "no event has it"),
+            Need::Texts | Need::ReplyTexts if own => (RuleVisibility::Exact, ""),
+            Need::Texts | Need::ReplyTexts => (RuleVisibility::Blind, "the agent's own words are in no event"),
+            _ => (RuleVisibility::Blind, "no event has it"),
         }
     }
 }
 
 /// How well a signal is read, apart from its need.
-fn signal(rule: &crate::rule::Rule) -> (Reach, &'static str) {
-    let is_exact = (Reach::Exact, "");
-    let has_no_replies = (Reach::Blind, "the agent's own words are in no event");
+fn signal(rule: &crate::rule::Rule) -> (RuleVisibility, &'static str) {
+    let is_exact = (RuleVisibility::Exact, "");
+    let has_no_replies = (RuleVisibility::Blind, "the agent's own words are in no event");
     match (rule.signal.reads, rule.options.of) {
         (Reads::Calls, _) | (Reads::RepliesOrResults, TextOf::Results) => is_exact,
         (Reads::Replies, _) | (Reads::RepliesOrResults, TextOf::Reply) => has_no_replies,
-        (Reads::Messages, _) => (Reach::Blind, "the host's own messages are in no event"),
+        (Reads::Messages, _) => (RuleVisibility::Blind, "the host's own messages are in no event"),
     }
 }

@@ -14,7 +14,7 @@ pub const NOT_OBEYED: &str = "not obeyed";
 /// A line of the log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Line {
+pub struct LogLine {
     /// When, in RFC 3339.
     pub time: String,
     /// The session's id.
@@ -54,7 +54,7 @@ pub struct Line {
 }
 
 /// Appends lines. A log that cannot be written stops nothing.
-pub fn append(path: &Path, lines: &[Line]) {
+pub fn append(path: &Path, lines: &[LogLine]) {
     if lines.is_empty() {
         return;
     }
@@ -72,7 +72,7 @@ pub fn append(path: &Path, lines: &[Line]) {
 }
 
 /// The lines of a log; lines that cannot be read are left out.
-pub fn read(path: &Path) -> Vec<Line> {
+pub fn read(path: &Path) -> Vec<LogLine> {
     let text = files::read_text(path).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-use whenstop_hook::host::Host;
-use whenstop_hook::log::{self, Line};
+use whenstop_hook::host::HostAgent;
+use whenstop_hook::log::{self, LogLine};
 use whenstop_hook::settings::Folders;
 use whenstop_hook::{answer, call};
 
@@ -13,8 +13,8 @@ const LONGEST: u64 = 64 << 20;
 
 fn main() -> ExitCode {
     let named = std::env::args().nth(1).unwrap_or_default();
-    let Some(host) = Host::named(&named) else {
-        let known: Vec<&str> = Host::ALL.iter().map(|host| host.id()).collect();
+    let Some(host) = HostAgent::named(&named) else {
+        let known: Vec<&str> = HostAgent::ALL.iter().map(|host| host.id()).collect();
         let text = format!("whenstop-hook {}\nusage: whenstop-hook {}\n", env!("CARGO_PKG_VERSION"), known.join("|"));
         let _ = std::io::stderr().write_all(text.as_bytes());
         return ExitCode::from(if named == "--version" { 0 } else { 64 });
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 
 /// Answers and ends within the hook of a panic, so that the program needs no unwinding: its profile aborts.
 #[expect(clippy::exit, reason = "nothing of this program is worth unwinding")]
-fn end(host: Host) {
+fn end(host: HostAgent) {
     say(&failed(host, "the hook failed; this is a defect in whenstop"));
     std::process::exit(0);
 }
@@ -41,7 +41,7 @@ fn now() -> std::time::SystemTime {
     std::time::SystemTime::now()
 }
 
-fn answered(host: Host) -> Result<serde_json::Value, String> {
+fn answered(host: HostAgent) -> Result<serde_json::Value, String> {
     let mut bytes = Vec::new();
     std::io::stdin().take(LONGEST).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes);
@@ -50,9 +50,9 @@ fn answered(host: Host) -> Result<serde_json::Value, String> {
 }
 
 /// Notes what went wrong, and lets the agent go on.
-fn failed(host: Host, error: &str) -> serde_json::Value {
+fn failed(host: HostAgent, error: &str) -> serde_json::Value {
     if let Some(folders) = Folders::from_host(host) {
-        log::append(&folders.log(), &[Line { did: format!("failed: {error}"), ..Line::default() }]);
+        log::append(&folders.log(), &[LogLine { did: format!("failed: {error}"), ..LogLine::default() }]);
     }
     answer::nothing()
 }

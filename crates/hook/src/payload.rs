@@ -16,7 +16,7 @@ pub struct Payload<'p> {
 
 /// An event by its name in the hosts' payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Event {
+pub enum PayloadEvent {
     /// A prompt was submitted.
     UserPromptSubmit,
     /// A tool is about to run.
@@ -37,7 +37,7 @@ pub enum Event {
     SessionEnd,
 }
 
-impl Event {
+impl PayloadEvent {
     /// All of them.
     pub const ALL: [Self; 9] = [
         Self::UserPromptSubmit,
@@ -69,7 +69,7 @@ impl Event {
 
 /// One call of a batch, with its result.
 #[derive(Debug)]
-pub struct Call<'p> {
+pub struct BatchCall<'p> {
     fields: BTreeMap<Cow<'p, str>, &'p RawValue>,
 }
 
@@ -80,9 +80,9 @@ impl<'p> Payload<'p> {
     }
 
     /// Which event it is; `None` for one that the hook does not need.
-    pub fn event(&self) -> Option<Event> {
+    pub fn event(&self) -> Option<PayloadEvent> {
         let name = self.text("hook_event_name")?;
-        Event::ALL.into_iter().find(|event| event.name() == name)
+        PayloadEvent::ALL.into_iter().find(|event| event.name() == name)
     }
 
     /// A text field; `None` if it is absent or something else.
@@ -95,7 +95,7 @@ impl<'p> Payload<'p> {
         self.fields.get(field).is_some_and(|value| value.get() == "true")
     }
 
-    /// The id of the call that it is about; see [`Call::id`].
+    /// The id of the call that it is about; see [`BatchCall::id`].
     pub fn call_id(&self) -> String {
         call_id(&self.fields)
     }
@@ -112,10 +112,10 @@ impl<'p> Payload<'p> {
     }
 
     /// The calls of a batch.
-    pub fn calls(&self) -> Vec<Call<'p>> {
+    pub fn calls(&self) -> Vec<BatchCall<'p>> {
         let calls: Option<Vec<&'p RawValue>> =
             self.fields.get("tool_calls").and_then(|calls| serde_json::from_str(calls.get()).ok());
-        let call = |value: &'p RawValue| serde_json::from_str(value.get()).ok().map(|fields| Call { fields });
+        let call = |value: &'p RawValue| serde_json::from_str(value.get()).ok().map(|fields| BatchCall { fields });
         calls.unwrap_or_default().into_iter().filter_map(call).collect()
     }
 
@@ -125,7 +125,7 @@ impl<'p> Payload<'p> {
     }
 }
 
-impl<'p> Call<'p> {
+impl<'p> BatchCall<'p> {
     /// A text field.
     pub fn text(&self, field: &str) -> Option<String> {
         text(self.fields.get(field)?)
@@ -191,10 +191,10 @@ fn text(value: &RawValue) -> Option<String> {
 /// The texts of a list of content blocks, joined by line feeds.
 fn parts(value: &RawValue) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Part {
+    struct TextBlock {
         text: Option<String>,
     }
-    let parts: Vec<Part> = serde_json::from_str(value.get()).ok()?;
+    let parts: Vec<TextBlock> = serde_json::from_str(value.get()).ok()?;
     let texts: Vec<String> = parts.into_iter().filter_map(|part| part.text).collect();
     Some(texts.join("\n"))
 }
@@ -202,13 +202,13 @@ fn parts(value: &RawValue) -> Option<String> {
 /// The texts of Qwen Code's function responses, without the call's id and the host's own counts beside them.
 fn responses(value: &RawValue) -> Option<String> {
     #[derive(serde::Deserialize)]
-    struct Shown<'a> {
+    struct ToolResponse<'a> {
         #[serde(borrow)]
-        response_parts: Vec<Part<'a>>,
+        response_parts: Vec<ResponsePart<'a>>,
     }
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Part<'a> {
+    struct ResponsePart<'a> {
         #[serde(borrow)]
         function_response: Option<FunctionResponse<'a>>,
         #[serde(borrow, flatten)]
@@ -220,15 +220,15 @@ fn responses(value: &RawValue) -> Option<String> {
         response: &'a RawValue,
     }
     #[derive(serde::Deserialize)]
-    struct Words {
+    struct ResponseOutput {
         output: Option<String>,
         error: Option<String>,
     }
-    let shown: Shown<'_> = serde_json::from_str(value.get()).ok()?;
+    let shown: ToolResponse<'_> = serde_json::from_str(value.get()).ok()?;
     let mut texts = Vec::new();
     for part in shown.response_parts {
         if let Some(response) = part.function_response.map(|one| one.response) {
-            let words = serde_json::from_str::<Words>(response.get()).ok();
+            let words = serde_json::from_str::<ResponseOutput>(response.get()).ok();
             let text = words.and_then(|words| words.output.or(words.error));
             texts.push(text.unwrap_or_else(|| response.get().to_owned()));
         }

@@ -3,25 +3,25 @@
 use serde_json::Value;
 
 use super::answer;
-use super::call::Hook;
-use super::log::Line;
-use super::payload::Call;
-use super::record::{Flag, Kind, Record, id_of};
+use super::call::HookCall;
+use super::log::LogLine;
+use super::payload::BatchCall;
+use super::record::{Flag, RecordKind, SessionRecord, id_of};
 use super::round;
 
-impl Hook<'_> {
+impl HookCall<'_> {
     /// Puts the question of this round, if there is one that was not put yet.
     pub(super) fn before_tool(&mut self) -> Result<Value, String> {
         let current = round::current(self.state.records(), self.setup.settings.unit());
         let last = current.iter().rev().find(|record| {
-            matches!(record.kind, Kind::Asked | Kind::WentOn)
-                || (record.kind == Kind::Acted && record.flags.has(Flag::ASK))
+            matches!(record.kind, RecordKind::Asked | RecordKind::WentOn)
+                || (record.kind == RecordKind::Acted && record.flags.has(Flag::ASK))
         });
-        let Some(open) = last.filter(|record| record.kind == Kind::Acted).cloned() else {
+        let Some(open) = last.filter(|record| record.kind == RecordKind::Acted).cloned() else {
             return Ok(answer::nothing());
         };
         let id = id_of(&self.payload.call_id());
-        let mut record = Record::new(Kind::Asked, self.time).id(id).named(open.name.clone());
+        let mut record = SessionRecord::new(RecordKind::Asked, self.time).id(id).named(open.name.clone());
         record.a = open.a;
         self.add(vec![record])?;
         let words = String::from_utf8_lossy(&open.text).into_owned();
@@ -30,19 +30,19 @@ impl Hook<'_> {
 
     /// If the question of this round was put at one of these calls and the person did not refuse it, the agent may go
     /// on: the limit was a mistake here.
-    pub(super) fn went_on(&mut self, calls: &[Call<'_>]) -> Result<(), String> {
+    pub(super) fn went_on(&mut self, calls: &[BatchCall<'_>]) -> Result<(), String> {
         let current = round::current(self.state.records(), self.setup.settings.unit());
-        let asked = current.iter().rev().find(|record| matches!(record.kind, Kind::Asked | Kind::WentOn));
-        let Some(asked) = asked.filter(|record| record.kind == Kind::Asked).cloned() else { return Ok(()) };
+        let asked = current.iter().rev().find(|record| matches!(record.kind, RecordKind::Asked | RecordKind::WentOn));
+        let Some(asked) = asked.filter(|record| record.kind == RecordKind::Asked).cloned() else { return Ok(()) };
         let Some(call) = calls.iter().find(|call| id_of(&call.id()) == asked.id) else { return Ok(()) };
         if call.is_refused() {
             return Ok(());
         }
-        let mut record = Record::new(Kind::WentOn, self.time).named(asked.name.clone());
+        let mut record = SessionRecord::new(RecordKind::WentOn, self.time).named(asked.name.clone());
         record.a = asked.a;
         self.add(vec![record])?;
         let round = self.n_rounds();
-        let line = Line { stack: asked.name.to_string(), round, did: "went on".to_owned(), ..self.line() };
+        let line = LogLine { stack: asked.name.to_string(), round, did: "went on".to_owned(), ..self.line() };
         self.lines.push(line);
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Hook<'_> {
     pub(super) fn asks_so_far(&self, stack: &str) -> u64 {
         let current = round::current(self.state.records(), self.setup.settings.unit());
         let stack = id_of(stack);
-        current.iter().filter(|record| record.kind == Kind::WentOn && record.a == stack).count() as u64
+        current.iter().filter(|record| record.kind == RecordKind::WentOn && record.a == stack).count() as u64
     }
 }
 

@@ -15,8 +15,8 @@ const LONGEST: usize = 4 << 20;
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
-    /// The session begins; the text is a [`Header`](super::state::Header).
+pub enum RecordKind {
+    /// The session begins; the text is a [`SessionHeader`](super::state::SessionHeader).
     Header = 1,
     /// A prompt: `a` is the fingerprint of its text, `id` that of the host's prompt id (0 if it has none).
     Prompt = 2,
@@ -57,7 +57,7 @@ pub enum Kind {
     Notification = 19,
 }
 
-impl Kind {
+impl RecordKind {
     const ALL: [Self; 19] = [
         Self::Header,
         Self::Prompt,
@@ -119,18 +119,18 @@ impl Flag {
 
 /// One record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct SessionRecord {
     /// What it says.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Its flags.
     pub flags: Flag,
     /// Milliseconds since the epoch; never before the record before it.
     pub time: i64,
-    /// See [`Kind`].
+    /// See [`RecordKind`].
     pub id: u64,
-    /// See [`Kind`].
+    /// See [`RecordKind`].
     pub a: u64,
-    /// See [`Kind`].
+    /// See [`RecordKind`].
     pub b: u64,
     /// A tool's name, or another short word.
     pub name: Name,
@@ -138,9 +138,9 @@ pub struct Record {
     pub text: Vec<u8>,
 }
 
-impl Record {
+impl SessionRecord {
     /// An empty record.
-    pub fn new(kind: Kind, time: i64) -> Self {
+    pub fn new(kind: RecordKind, time: i64) -> Self {
         Self { kind, flags: Flag::default(), time, id: 0, a: 0, b: 0, name: Name::default(), text: Vec::new() }
     }
 
@@ -184,15 +184,15 @@ impl Record {
     }
 
     /// Looks for a record where `bytes` begin.
-    pub fn find(bytes: &[u8]) -> Found {
+    pub fn find(bytes: &[u8]) -> FoundRecord {
         let Some(length) = bytes.first_chunk().map(|length| u32::from_le_bytes(*length) as usize) else {
-            return Found::Start;
+            return FoundRecord::Start;
         };
         if !(HEAD..=HEAD + usize::from(u16::MAX) + LONGEST).contains(&length) {
-            return Found::Nothing;
+            return FoundRecord::Nothing;
         }
-        let Some(whole) = bytes.get(..length) else { return Found::Start };
-        Self::read(whole).map_or(Found::Nothing, |record| Found::Record(record, length))
+        let Some(whole) = bytes.get(..length) else { return FoundRecord::Start };
+        Self::read(whole).map_or(FoundRecord::Nothing, |record| FoundRecord::Record(record, length))
     }
 
     /// Reads the bytes of one record; `None` if they are damaged.
@@ -204,7 +204,7 @@ impl Record {
         let n_name = usize::from(u16::from_le_bytes(whole[10..12].try_into().ok()?));
         let (name, text) = whole[HEAD..].split_at_checked(n_name)?;
         Some(Self {
-            kind: Kind::from_byte(whole[8])?,
+            kind: RecordKind::from_byte(whole[8])?,
             flags: Flag(whole[9]),
             time: number(16)?.cast_signed(),
             id: number(24)?,
@@ -218,9 +218,9 @@ impl Record {
 
 /// What stands where a record is looked for.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FoundRecord {
     /// A record, and how many bytes it takes.
-    Record(Record, usize),
+    Record(SessionRecord, usize),
     /// Perhaps the start of a record whose other bytes are missing.
     Start,
     /// No record.
@@ -243,26 +243,26 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written_and_a_damaged_one_not_at_all() {
-        let mut record = Record::new(Kind::Call, -5).id(7).named("mcp__server__tool");
+        let mut record = SessionRecord::new(RecordKind::Call, -5).id(7).named("mcp__server__tool");
         (record.flags, record.a, record.b, record.text) = (Flag::TEXT, u64::MAX, 3, b"{}".to_vec());
         let mut bytes = Vec::new();
         record.write(&mut bytes);
-        assert_eq!(Record::find(&bytes), Found::Record(record.clone(), bytes.len()));
+        assert_eq!(SessionRecord::find(&bytes), FoundRecord::Record(record.clone(), bytes.len()));
         for end in 0..bytes.len() {
-            assert_eq!(Record::find(&bytes[..end]), Found::Start, "{end}");
+            assert_eq!(SessionRecord::find(&bytes[..end]), FoundRecord::Start, "{end}");
         }
         for at in 0..bytes.len() {
             let mut broken = bytes.clone();
             broken[at] ^= 0x41;
-            assert!(!matches!(Record::find(&broken), Found::Record(..)), "{at}");
+            assert!(!matches!(SessionRecord::find(&broken), FoundRecord::Record(..)), "{at}");
         }
     }
 
     #[test]
     fn a_name_too_long_for_a_record_is_cut_between_characters() {
         let mut bytes = Vec::new();
-        Record::new(Kind::Call, 0).named("é".repeat(40_000)).write(&mut bytes);
-        let Found::Record(read, _) = Record::find(&bytes) else { panic!("a record") };
+        SessionRecord::new(RecordKind::Call, 0).named("é".repeat(40_000)).write(&mut bytes);
+        let FoundRecord::Record(read, _) = SessionRecord::find(&bytes) else { panic!("a record") };
         assert!(read.name.len() <= 65_535 && read.name.chars().all(|c| c == 'é'));
     }
 }

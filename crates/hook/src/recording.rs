@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use super::record::Record;
-use super::round::{self, Shown};
-use super::state::{self, State};
+use super::record::SessionRecord;
+use super::round::{self, RuleInput};
+use super::state::{self, SessionState};
 use crate::transcript::{Draft, Event, Grade, Header, Message, PromptedBy, ToolCall};
 
 /// The recording of a state file; `None` if it holds no events.
 pub fn read(path: &Path) -> std::io::Result<Option<Draft>> {
-    let records = State::read(path)?;
+    let records = SessionState::read(path)?;
     Ok(draft(&records))
 }
 
 /// The recording of a session's records; `None` if they hold no events.
-pub fn draft(records: &[Record]) -> Option<Draft> {
+pub fn draft(records: &[SessionRecord]) -> Option<Draft> {
     let known = state::header(records)?;
     let mut events: Vec<Event> = Vec::new();
     round::show(records, |shown| {
-        if let Shown::Event(event) = shown {
+        if let RuleInput::Event(event) = shown {
             events.push(event);
         }
     });

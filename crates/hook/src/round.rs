@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use super::record::{Flag, Kind, Record, id_of};
+use super::record::{Flag, RecordKind, SessionRecord, id_of};
 use super::tail::{largest, usage_of};
 use crate::decision::{Action, Decision, Need, Strategy, Watch};
 use crate::replay::Terms;
@@ -19,16 +19,16 @@ use crate::transcript::{
 
 /// A strategy of the stack file, and the stack it is, if it is the user's own.
 #[derive(Clone)]
-pub struct Rules {
+pub struct HookStrategy {
     /// The strategy.
     pub strategy: Arc<dyn Strategy>,
     /// The stack, unless it is a system or a preset.
     pub own: Option<Arc<Stack>>,
 }
 
-impl std::fmt::Debug for Rules {
+impl std::fmt::Debug for HookStrategy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Rules({})", self.strategy.name())
+        write!(f, "HookStrategy({})", self.strategy.name())
     }
 }
 
@@ -39,14 +39,15 @@ fn is_text(need: Need) -> bool {
 
 /// True if one of them reads texts or arguments, so that fingerprints do not suffice. What a system or a preset reads
 /// is known to itself alone.
-pub fn reads_texts(rules: &[Rules]) -> bool {
-    let needs = |rules: &Rules| rules.strategy.requirements().iter().any(|requirement| is_text(requirement.need));
+pub fn reads_texts(rules: &[HookStrategy]) -> bool {
+    let needs =
+        |rules: &HookStrategy| rules.strategy.requirements().iter().any(|requirement| is_text(requirement.need));
     rules.iter().any(|rules| rules.own.is_none() || needs(rules))
 }
 
 /// What counts start from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
+pub enum CountScope {
     /// The latest prompt.
     #[default]
     Round,
@@ -55,25 +56,25 @@ pub enum Unit {
 }
 
 /// The records of the current round or session.
-pub fn current(records: &[Record], unit: Unit) -> &[Record] {
-    let begins = |record: &Record| match unit {
-        Unit::Round => matches!(record.kind, Kind::Prompt | Kind::Reset),
-        Unit::Session => record.kind == Kind::Reset,
+pub fn current(records: &[SessionRecord], unit: CountScope) -> &[SessionRecord] {
+    let begins = |record: &SessionRecord| match unit {
+        CountScope::Round => matches!(record.kind, RecordKind::Prompt | RecordKind::Reset),
+        CountScope::Session => record.kind == RecordKind::Reset,
     };
     &records[records.iter().rposition(begins).unwrap_or(0)..]
 }
 
 /// Each round of a session, in order.
-pub fn rounds(records: &[Record]) -> Vec<&[Record]> {
+pub fn rounds(records: &[SessionRecord]) -> Vec<&[SessionRecord]> {
     let starts: Vec<usize> =
-        records.iter().enumerate().filter(|(_, record)| record.kind == Kind::Prompt).map(|(at, _)| at).collect();
+        records.iter().enumerate().filter(|(_, record)| record.kind == RecordKind::Prompt).map(|(at, _)| at).collect();
     let ends = starts.iter().skip(1).copied().chain([records.len()]);
     starts.iter().zip(ends).map(|(&start, end)| &records[start..end]).collect()
 }
 
 /// Something shown to the rules.
 #[derive(Debug)]
-pub enum Shown {
+pub enum RuleInput {
     /// An event.
     Event(Event),
     /// The next request is about to be made.
@@ -107,7 +108,7 @@ type Ids = HashSet<u64, BuildHasherDefault<Id>>;
 
 /// What records say about model calls and results, wherever it stands among them.
 #[derive(Default)]
-struct Known {
+struct RecordFacts {
     usage: ById<Usage>,
     message_of: ById<u64>,
     /// Messages that have a call; their other lines (a thought, a text) have none.
@@ -118,16 +119,16 @@ struct Known {
     unfinished: HashSet<usize>,
 }
 
-impl Known {
-    fn from_records(records: &[Record]) -> Self {
-        let n = records.iter().filter(|record| record.kind == Kind::Usage).count();
+impl RecordFacts {
+    fn from_records(records: &[SessionRecord]) -> Self {
+        let n = records.iter().filter(|record| record.kind == RecordKind::Usage).count();
         let mut known = Self::default();
         known.usage.reserve(n);
         known.message_of.reserve(n);
         known.calling.reserve(n);
         for record in records {
             match record.kind {
-                Kind::Usage => {
+                RecordKind::Usage => {
                     let usage = known.usage.entry(record.id).or_default();
                     *usage = largest(*usage, usage_of(record));
                     if record.b != 0 {
@@ -135,7 +136,7 @@ impl Known {
                         known.calling.insert(record.id);
                     }
                 }
-                Kind::Failure => {
+                RecordKind::Failure => {
                     known.failed.insert(record.id);
                 }
                 _ => {}
@@ -145,14 +146,16 @@ impl Known {
         known
     }
 
-    fn unfinished_batches(&self, records: &[Record]) -> HashSet<usize> {
+    fn unfinished_batches(&self, records: &[SessionRecord]) -> HashSet<usize> {
         let mut unfinished = HashSet::new();
         let (mut message, mut last_batch) = (None, None);
         for (at, record) in records.iter().enumerate() {
             match record.kind {
-                Kind::Prompt | Kind::Steering | Kind::Notification | Kind::Close => last_batch = None,
-                Kind::Batch => last_batch = Some((at, message)),
-                Kind::Call => {
+                RecordKind::Prompt | RecordKind::Steering | RecordKind::Notification | RecordKind::Close => {
+                    last_batch = None;
+                }
+                RecordKind::Batch => last_batch = Some((at, message)),
+                RecordKind::Call => {
                     message = self.message_of.get(&record.id).copied();
                     if let Some((batch, before)) = last_batch.take()
                         && before.is_some()
@@ -173,81 +176,83 @@ impl Known {
 }
 
 /// True if the last batch has further calls of the reply that the batch before it is of.
-pub fn is_of_earlier_reply(records: &[Record]) -> bool {
-    let batches = records.iter().enumerate().rev().filter(|(_, record)| record.kind == Kind::Batch);
+pub fn is_of_earlier_reply(records: &[SessionRecord]) -> bool {
+    let batches = records.iter().enumerate().rev().filter(|(_, record)| record.kind == RecordKind::Batch);
     let before = batches.map(|(at, _)| at).nth(1);
-    before.is_some_and(|before| Known::from_records(records).unfinished.contains(&before))
+    before.is_some_and(|before| RecordFacts::from_records(records).unfinished.contains(&before))
 }
 
 /// Hands over the events that records stand for, with the requests between them. Nothing is collected on the way: at
 /// each call of the hook, what takes the time is memory that is touched for the first time.
-pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
-    let known = Known::from_records(records);
+pub fn show(records: &[SessionRecord], mut to: impl FnMut(RuleInput)) {
+    let known = RecordFacts::from_records(records);
     let mut reply: Option<Message> = None;
     let mut results: Vec<Message> = Vec::new();
     let mut sides = Ids::default();
     let mut unbooked = None;
-    let event = |message| Shown::Event(Event::Message(message));
+    let event = |message| RuleInput::Event(Event::Message(message));
     for (at, record) in records.iter().enumerate() {
         let ts = Some(Instant(record.time));
         match record.kind {
-            Kind::Prompt | Kind::Steering | Kind::Notification => {
+            RecordKind::Prompt | RecordKind::Steering | RecordKind::Notification => {
                 let mut prompt = text_message(Role::User, record);
                 prompt.ts = ts;
                 prompt.origin = match record.kind {
-                    Kind::Steering => Origin::Steering,
-                    Kind::Notification => Origin::Notification,
+                    RecordKind::Steering => Origin::Steering,
+                    RecordKind::Notification => Origin::Notification,
                     _ => Origin::Prompt,
                 };
                 to(event(prompt));
             }
-            Kind::Usage if record.flags.has(Flag::SIDE) && sides.insert(record.id) => {
+            RecordKind::Usage if record.flags.has(Flag::SIDE) && sides.insert(record.id) => {
                 let mut side = Message::new(Role::Assistant);
                 side.lane = Lane::Side(hex(record.id));
                 side.set_usage(known.usage.get(&record.id).copied());
                 side.ts = ts;
                 to(event(side));
             }
-            Kind::Usage if record.b == 0 && !record.flags.has(Flag::SIDE) && !known.calling.contains(&record.id) => {
+            RecordKind::Usage
+                if record.b == 0 && !record.flags.has(Flag::SIDE) && !known.calling.contains(&record.id) =>
+            {
                 unbooked = Some(record.id);
             }
             // Of the same reply as the batch before it.
-            Kind::Reply if reply.is_some() => {}
-            Kind::Reply => {
+            RecordKind::Reply if reply.is_some() => {}
+            RecordKind::Reply => {
                 let mut message = Message::new(Role::Assistant);
                 message.ts = ts;
                 reply = Some(message);
                 results.clear();
             }
-            Kind::Call => {
+            RecordKind::Call => {
                 let Some(reply) = &mut reply else { continue };
                 // Most replies have one call; a vector that grows by itself begins with room for four.
                 reply.tool_calls.reserve_exact(1);
                 reply.tool_calls.push(call(record));
                 reply.set_usage(reply.usage().or_else(|| known.usage_of_call(record.id)));
             }
-            Kind::Result => results.push(result(record, &known)),
-            Kind::Batch if known.unfinished.contains(&at) => {}
-            Kind::Batch => {
+            RecordKind::Result => results.push(result(record, &known)),
+            RecordKind::Batch if known.unfinished.contains(&at) => {}
+            RecordKind::Batch => {
                 let Some(reply) = reply.take() else { continue };
                 unbooked = None;
                 to(event(reply));
                 results.drain(..).for_each(|result| to(event(result)));
-                to(Shown::Request);
+                to(RuleInput::Request);
             }
-            Kind::Close => {
+            RecordKind::Close => {
                 let mut message = Message::new(Role::Assistant);
                 message.ts = ts;
                 message.set_usage(unbooked.take().and_then(|id| known.usage.get(&id).copied()));
                 to(event(message));
-                to(Shown::Close);
+                to(RuleInput::Close);
             }
             _ => {}
         }
     }
 }
 
-fn text_message(role: Role, record: &Record) -> Message {
+fn text_message(role: Role, record: &SessionRecord) -> Message {
     if record.flags.has(Flag::TEXT) {
         Message::saying(role, String::from_utf8_lossy(&record.text).into_owned())
     } else {
@@ -255,7 +260,7 @@ fn text_message(role: Role, record: &Record) -> Message {
     }
 }
 
-fn call(record: &Record) -> ToolCall {
+fn call(record: &SessionRecord) -> ToolCall {
     let id = hex(record.id);
     if record.flags.has(Flag::TEXT) {
         ToolCall::new(Some(&id), &record.name, String::from_utf8_lossy(&record.text).into_owned())
@@ -264,7 +269,7 @@ fn call(record: &Record) -> ToolCall {
     }
 }
 
-fn result(record: &Record, known: &Known) -> Message {
+fn result(record: &SessionRecord, known: &RecordFacts) -> Message {
     let mut message = text_message(Role::Tool, record);
     message.tool_call_id = Some(hex(record.id));
     message.ts = Some(Instant(record.time));
@@ -281,7 +286,7 @@ pub fn hex(id: u64) -> Name {
 
 /// What the rules of one stack say about a round.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct StackDecisions {
     /// Its index among the rules.
     pub nth: usize,
     /// The stack's name.
@@ -293,14 +298,14 @@ pub struct Verdict {
 }
 
 /// The rules of one stack while they are shown a round.
-struct Watched {
+struct RunningRules {
     /// `None` for rules that are silent in this round.
     watch: Option<Box<dyn Watch>>,
     decisions: Vec<Decision>,
 }
 
-impl Watched {
-    fn start(rules: &Rules, went_on: u32, header: &Header, texts: bool) -> Self {
+impl RunningRules {
+    fn start(rules: &HookStrategy, went_on: u32, header: &Header, texts: bool) -> Self {
         let strategy = match (&rules.own, went_on) {
             (_, 0) => Some(Arc::clone(&rules.strategy)),
             (Some(stack), times) => Some(raised(stack, times) as Arc<dyn Strategy>),
@@ -327,14 +332,14 @@ impl Watched {
 }
 
 /// Shows a round to all rules. `texts` says whether its records hold texts.
-pub fn judge(records: &[Record], rules: &[Rules], unit: Unit, texts: bool) -> Vec<Verdict> {
+pub fn judge(records: &[SessionRecord], rules: &[HookStrategy], unit: CountScope, texts: bool) -> Vec<StackDecisions> {
     let went_on = went_on(records);
-    let header = Header { of_session: unit == Unit::Round, ..Header::default() };
-    let times = |rules: &Rules| went_on.get(&id_of(rules.strategy.name())).copied().unwrap_or(0);
-    let mut watched: Vec<Watched> =
-        rules.iter().map(|rules| Watched::start(rules, times(rules), &header, texts)).collect();
-    let is_event = |record: &&Record| {
-        use Kind::{Close, Notification, Prompt, Reply, Result, Steering};
+    let header = Header { of_session: unit == CountScope::Round, ..Header::default() };
+    let times = |rules: &HookStrategy| went_on.get(&id_of(rules.strategy.name())).copied().unwrap_or(0);
+    let mut watched: Vec<RunningRules> =
+        rules.iter().map(|rules| RunningRules::start(rules, times(rules), &header, texts)).collect();
+    let is_event = |record: &&SessionRecord| {
+        use RecordKind::{Close, Notification, Prompt, Reply, Result, Steering};
         matches!(record.kind, Prompt | Steering | Notification | Reply | Result | Close)
     };
     let mut recorder = Recorder::new(header).with_room_for(records.iter().filter(is_event).count());
@@ -342,15 +347,15 @@ pub fn judge(records: &[Record], rules: &[Rules], unit: Unit, texts: bool) -> Ve
     show(records, |shown| {
         let see = |view: PointView<'_>| watched.iter_mut().for_each(|watched| watched.see(&view));
         match shown {
-            Shown::Event(event) => {
+            RuleInput::Event(event) => {
                 n_steps += u32::from(event.message().is_some_and(Message::is_step));
                 recorder.push(event).for_each(see);
             }
-            Shown::Request => recorder.request().for_each(see),
-            Shown::Close => recorder.close_step().for_each(see),
+            RuleInput::Request => recorder.request().for_each(see),
+            RuleInput::Close => recorder.close_step().for_each(see),
         }
     });
-    let of = |((nth, rules), watched): ((usize, &Rules), Watched)| Verdict {
+    let of = |((nth, rules), watched): ((usize, &HookStrategy), RunningRules)| StackDecisions {
         nth,
         stack: rules.strategy.name().to_owned(),
         decisions: watched.decisions,
@@ -360,9 +365,9 @@ pub fn judge(records: &[Record], rules: &[Rules], unit: Unit, texts: bool) -> Ve
 }
 
 /// How often the person let the agent go on, by stack.
-fn went_on(records: &[Record]) -> BTreeMap<u64, u32> {
+fn went_on(records: &[SessionRecord]) -> BTreeMap<u64, u32> {
     let mut times = BTreeMap::new();
-    for record in records.iter().filter(|record| record.kind == Kind::WentOn) {
+    for record in records.iter().filter(|record| record.kind == RecordKind::WentOn) {
         *times.entry(record.a).or_insert(0) += 1;
     }
     times

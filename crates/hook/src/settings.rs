@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::files;
-use super::host::Host;
-use super::round::{Rules, Unit};
+use super::host::HostAgent;
+use super::round::{CountScope, HookStrategy};
 use crate::catalog;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
@@ -18,7 +18,7 @@ use crate::stack::{Entry, Scope, Stack, StackFile};
 /// What a decision to stop leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum HookMode {
     /// A line in the log, and nothing else.
     #[default]
     Observe,
@@ -30,7 +30,7 @@ pub enum Mode {
     Stop,
 }
 
-impl Mode {
+impl HookMode {
     /// All modes.
     pub const ALL: [Self; 4] = [Self::Observe, Self::Nudge, Self::Ask, Self::Stop];
 
@@ -48,17 +48,17 @@ impl Mode {
 /// The contents of `settings.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub struct HookSettings {
     /// What a decision leads to.
-    pub mode: Mode,
+    pub mode: HookMode,
     /// Where counts start: `round` or `session`.
     pub unit: String,
 }
 
-impl Settings {
+impl HookSettings {
     /// Where counts start.
-    pub fn unit(&self) -> Unit {
-        if self.unit == "session" { Unit::Session } else { Unit::Round }
+    pub fn unit(&self) -> CountScope {
+        if self.unit == "session" { CountScope::Session } else { CountScope::Round }
     }
 }
 
@@ -73,7 +73,7 @@ pub struct Folders {
 
 impl Folders {
     /// Those of this machine; `None` if no home folder is known.
-    pub fn from_host(host: Host) -> Option<Self> {
+    pub fn from_host(host: HostAgent) -> Option<Self> {
         let place = |variable: &str, base: &str| {
             let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
             let home = ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty());
@@ -103,9 +103,9 @@ impl Folders {
 #[derive(Debug)]
 pub struct Setup {
     /// The settings.
-    pub settings: Settings,
+    pub settings: HookSettings,
     /// The rules.
-    pub rules: Vec<Rules>,
+    pub rules: Vec<HookStrategy>,
     /// The fingerprint of the stack file.
     pub print: u64,
 }
@@ -129,7 +129,7 @@ impl Setup {
     }
 
     /// The rules of a stack file.
-    pub fn from_settings(settings: Settings, path: &Path, text: &str) -> Result<Self, Diagnostics> {
+    pub fn from_settings(settings: HookSettings, path: &Path, text: &str) -> Result<Self, Diagnostics> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let read_config = |config: &str| {
             let path = folder.join(config);
@@ -141,8 +141,8 @@ impl Setup {
         let unit = settings.unit();
         let rules =
             own(&file).into_iter().zip(strategies).map(|(own, strategy)| match own.map(|own| shown_alone(own, unit)) {
-                Some(own) => Rules { strategy: Arc::clone(&own) as Arc<dyn Strategy>, own: Some(own) },
-                None => Rules { strategy, own: None },
+                Some(own) => HookStrategy { strategy: Arc::clone(&own) as Arc<dyn Strategy>, own: Some(own) },
+                None => HookStrategy { strategy, own: None },
             });
         Ok(Self { settings, rules: rules.collect(), print: super::record::id_of(text) })
     }
@@ -150,10 +150,10 @@ impl Setup {
 
 /// A stack whose rules are shown nothing but a round: what counts by round then counts by all that it is shown, and need
 /// not look for the round itself.
-fn shown_alone(mut stack: Arc<Stack>, unit: Unit) -> Arc<Stack> {
+fn shown_alone(mut stack: Arc<Stack>, unit: CountScope) -> Arc<Stack> {
     let by_round = stack.clauses.iter().any(|clause| clause.scope == Scope::Round)
         || stack.cap.as_ref().is_some_and(|cap| cap.scope == Scope::Round);
-    if unit == Unit::Round && by_round {
+    if unit == CountScope::Round && by_round {
         let stack = Arc::make_mut(&mut stack);
         stack.clauses.iter_mut().for_each(|clause| clause.scope = Scope::Run);
         stack.cap.iter_mut().for_each(|cap| cap.scope = Scope::Run);

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::files;
-use super::record::{Found, Kind, Record, id_of};
+use super::record::{FoundRecord, RecordKind, SessionRecord, id_of};
 
 /// The first bytes of a state file: what it is, and the layout of its records.
 const MAGIC: &[u8; 16] = b"whenstop-hook 1\n";
@@ -23,7 +23,7 @@ const KEPT: Duration = Duration::from_hours(14 * 24);
 
 /// What a header record says. A new one is written when the rules change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct SessionHeader {
     /// The host.
     pub host: String,
     /// The session's id, as the host gave it.
@@ -36,10 +36,10 @@ pub struct Header {
 
 /// The locked state of a session.
 #[derive(Debug)]
-pub struct State {
+pub struct SessionState {
     file: File,
     /// All records, those that were appended in this call included.
-    records: Vec<Record>,
+    records: Vec<SessionRecord>,
     /// Where the last whole record ends.
     end: u64,
     /// True if a file of another version was put aside.
@@ -48,7 +48,7 @@ pub struct State {
     pub damaged: u64,
 }
 
-impl State {
+impl SessionState {
     /// The file of a session.
     pub fn path(folder: &Path, session: &str) -> PathBuf {
         folder.join("sessions").join(format!("{:016x}", id_of(session)))
@@ -80,7 +80,7 @@ impl State {
     }
 
     /// The records of a state file, without locking it; empty for a file of another version.
-    pub fn read(path: &Path) -> std::io::Result<Vec<Record>> {
+    pub fn read(path: &Path) -> std::io::Result<Vec<SessionRecord>> {
         let file = files::open_to_read(path)?;
         if magic(&file)? == MAGIC { Ok(all(&file)?.records) } else { Ok(Vec::new()) }
     }
@@ -111,12 +111,12 @@ impl State {
     }
 
     /// All records, in order.
-    pub fn records(&self) -> &[Record] {
+    pub fn records(&self) -> &[SessionRecord] {
         &self.records
     }
 
     /// The latest header.
-    pub fn header(&self) -> Option<Header> {
+    pub fn header(&self) -> Option<SessionHeader> {
         header(&self.records)
     }
 
@@ -126,7 +126,7 @@ impl State {
     }
 
     /// Appends records. If they cannot be written whole, none of them stays in the file; they still count in this call.
-    pub fn append(&mut self, records: Vec<Record>) -> std::io::Result<()> {
+    pub fn append(&mut self, records: Vec<SessionRecord>) -> std::io::Result<()> {
         let mut bytes = Vec::new();
         for record in &records {
             record.write(&mut bytes);
@@ -144,8 +144,8 @@ impl State {
 }
 
 /// The latest header among records.
-pub fn header(records: &[Record]) -> Option<Header> {
-    let header = records.iter().rev().find(|record| record.kind == Kind::Header)?;
+pub fn header(records: &[SessionRecord]) -> Option<SessionHeader> {
+    let header = records.iter().rev().find(|record| record.kind == RecordKind::Header)?;
     serde_json::from_slice(&header.text).ok()
 }
 
@@ -196,7 +196,7 @@ fn lock(file: &File) -> std::io::Result<()> {
 /// What the rest of a file holds.
 #[derive(Default)]
 struct All {
-    records: Vec<Record>,
+    records: Vec<SessionRecord>,
     /// How many bytes there are up to the end of the last record.
     whole: u64,
     /// How many of them are in no record.
@@ -213,16 +213,16 @@ fn all(file: &File) -> std::io::Result<All> {
         let n_read = file.take(PIECE as u64).read_to_end(&mut bytes)?;
         let mut at = 0;
         while at < bytes.len() {
-            match Record::find(&bytes[at..]) {
-                Found::Record(record, length) => {
+            match SessionRecord::find(&bytes[at..]) {
+                FoundRecord::Record(record, length) => {
                     all.records.push(record);
                     all.whole += skipped + length as u64;
                     all.damaged += skipped;
                     skipped = 0;
                     at += length;
                 }
-                Found::Start if n_read > 0 => break,
-                Found::Start | Found::Nothing => {
+                FoundRecord::Start if n_read > 0 => break,
+                FoundRecord::Start | FoundRecord::Nothing => {
                     skipped += 1;
                     at += 1;
                 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::files;
-use super::record::{Flag, Kind, Record, id_of};
+use super::record::{Flag, RecordKind, SessionRecord, id_of};
 use crate::transcript::Usage;
 
 /// The most that is read at once; a longer transcript is read on at the next call.
@@ -21,7 +21,7 @@ const MOST: u64 = 256 << 20;
 #[derive(Debug, Default)]
 pub struct News {
     /// The records to append.
-    pub records: Vec<Record>,
+    pub records: Vec<SessionRecord>,
     /// The host's version, if a line states it.
     pub version: Option<String>,
     /// The model of the last reply.
@@ -29,12 +29,12 @@ pub struct News {
 }
 
 /// Reads on in the transcript at `path`; `None` if there is none. `records` are those of the session so far.
-pub fn read_on(path: &Path, records: &[Record], time: i64, side: bool) -> Option<News> {
+pub fn read_on(path: &Path, records: &[SessionRecord], time: i64, side: bool) -> Option<News> {
     let mut file = files::open_to_read(path).ok()?;
     let length = file.metadata().ok()?.len();
     let inode = inode(&file);
     let id = id_of(&path.to_string_lossy());
-    let last = records.iter().rev().find(|record| record.kind == Kind::Transcript && record.id == id);
+    let last = records.iter().rev().find(|record| record.kind == RecordKind::Transcript && record.id == id);
     // A shorter file or another one in its place is read anew; each message still counts once, by its id.
     let from = last.filter(|last| last.b == inode && last.a <= length).map_or(0, |last| last.a);
     let mut news = News::default();
@@ -50,7 +50,7 @@ pub fn read_on(path: &Path, records: &[Record], time: i64, side: bool) -> Option
         news.take(&bytes[start..end], time, side);
         start = end + 1;
     }
-    let mut read = Record::new(Kind::Transcript, time).id(id);
+    let mut read = SessionRecord::new(RecordKind::Transcript, time).id(id);
     (read.a, read.b) = (from + whole as u64, inode);
     if side {
         read.flags = Flag::SIDE;
@@ -74,7 +74,7 @@ fn inode(_: &File) -> u64 {
 /// A line of a transcript, as far as it is read: Claude Code's, or Qwen Code's, which has Gemini's names.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Line {
+struct TranscriptEntry {
     #[serde(rename = "type")]
     kind: String,
     uuid: Option<String>,
@@ -82,25 +82,25 @@ struct Line {
     model: Option<String>,
     is_sidechain: bool,
     request_id: Option<String>,
-    message: Option<Message>,
+    message: Option<TranscriptMessage>,
     usage_metadata: Option<UsageMetadata>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message {
+struct TranscriptMessage {
     id: Option<String>,
     model: Option<String>,
     usage: Option<Anthropic>,
     content: Blocks,
-    parts: Vec<Part>,
+    parts: Vec<MessagePart>,
 }
 
 /// The blocks of a message; a content that is plain text has none.
 #[derive(Default, Deserialize)]
 #[serde(untagged)]
 enum Blocks {
-    List(Vec<Block>),
+    List(Vec<MessageBlock>),
     #[default]
     None,
     Other(serde::de::IgnoredAny),
@@ -108,7 +108,7 @@ enum Blocks {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Block {
+struct MessageBlock {
     #[serde(rename = "type")]
     kind: String,
     id: Option<String>,
@@ -118,7 +118,7 @@ struct Block {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Part {
+struct MessagePart {
     function_call: Option<FunctionCall>,
 }
 
@@ -198,14 +198,14 @@ impl News {
         if !is_reply && !has_error {
             return;
         }
-        let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
+        let Ok(line) = serde_json::from_slice::<TranscriptEntry>(line) else { return };
         self.version = line.version.or(self.version.take());
         let Some(message) = line.message else { return };
         let blocks = if let Blocks::List(blocks) = &message.content { &blocks[..] } else { &[] };
         if line.kind == "user" && !line.is_sidechain && !side {
             let failed = blocks.iter().filter(|block| block.kind == "tool_result" && block.is_error == Some(true));
             let ids = failed.filter_map(|block| block.tool_use_id.as_deref());
-            self.records.extend(ids.map(|id| Record::new(Kind::Failure, time).id(id_of(id))));
+            self.records.extend(ids.map(|id| SessionRecord::new(RecordKind::Failure, time).id(id_of(id))));
         }
         let model = message.model.or(line.model);
         if line.kind != "assistant" || model.as_deref() == Some("<synthetic>") {
@@ -226,7 +226,7 @@ impl News {
         }
         let is_side = line.is_sidechain || side;
         for call in calls {
-            let mut record = Record::new(Kind::Usage, time).id(id_of(&id));
+            let mut record = SessionRecord::new(RecordKind::Usage, time).id(id_of(&id));
             record.flags = if is_side { Flag::SIDE } else { Flag::default() };
             record.b = call;
             record.text = write_usage(usage);
@@ -234,7 +234,7 @@ impl News {
         }
         let others = message.usage.as_ref().map(Anthropic::others).unwrap_or_default();
         for (nth, other) in others.into_iter().enumerate() {
-            let mut record = Record::new(Kind::Usage, time).id(id_of(&format!("{id} {nth}")));
+            let mut record = SessionRecord::new(RecordKind::Usage, time).id(id_of(&format!("{id} {nth}")));
             record.flags = Flag::SIDE;
             record.text = write_usage(other);
             self.records.push(record);
@@ -253,7 +253,7 @@ fn write_usage(usage: Usage) -> Vec<u8> {
 }
 
 /// The counts of a usage record.
-pub fn usage_of(record: &Record) -> Usage {
+pub fn usage_of(record: &SessionRecord) -> Usage {
     let count = |nth: usize| {
         let bytes = record.text.get(nth * 8..nth * 8 + 8)?.try_into().ok()?;
         Some(u64::from_le_bytes(bytes)).filter(|count| *count != u64::MAX)
@@ -281,7 +281,7 @@ mod tests {
         let line = format!(r#"{{"type":"assistant","message":{{"id":"m","model":"x","content":[],"usage":{usage}}}}}"#);
         let mut news = News::default();
         news.take(line.as_bytes(), 1, false);
-        let told = |record: &Record| {
+        let told = |record: &SessionRecord| {
             let usage = usage_of(record);
             (record.flags.has(Flag::SIDE), usage.input, usage.output)
         };

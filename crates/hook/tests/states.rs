@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use whenstop_hook::host::Host;
-use whenstop_hook::log::{self, Line};
-use whenstop_hook::record::{Kind, Record};
+use whenstop_hook::host::HostAgent;
+use whenstop_hook::log::{self, LogLine};
+use whenstop_hook::record::{RecordKind, SessionRecord};
 use whenstop_hook::settings::Folders;
-use whenstop_hook::state::State;
+use whenstop_hook::state::SessionState;
 
 const STACKS: &str = r#"
 [[stack]]
@@ -23,13 +23,13 @@ const TOKENS: &str = "[[stack]]\nname = \"tokens\"\nany = [{ signal = \"tokens.t
 
 struct Home {
     folder: tempfile::TempDir,
-    host: Host,
+    host: HostAgent,
     entry: &'static str,
 }
 
 impl Home {
     fn new(mode: &str, stacks: &str) -> Self {
-        let home = Self { folder: tempfile::tempdir().unwrap(), host: Host::ClaudeCode, entry: "cli" };
+        let home = Self { folder: tempfile::tempdir().unwrap(), host: HostAgent::ClaudeCode, entry: "cli" };
         let config = home.folders().config;
         std::fs::create_dir_all(&config).unwrap();
         std::fs::write(config.join("settings.toml"), format!("mode = \"{mode}\"")).unwrap();
@@ -102,15 +102,15 @@ impl Home {
     }
 
     fn state(&self) -> PathBuf {
-        State::path(&self.folders().state, "s")
+        SessionState::path(&self.folders().state, "s")
     }
 
-    fn count(&self, kind: Kind) -> usize {
-        State::read(&self.state()).unwrap().iter().filter(|record| record.kind == kind).count()
+    fn count(&self, kind: RecordKind) -> usize {
+        SessionState::read(&self.state()).unwrap().iter().filter(|record| record.kind == kind).count()
     }
 
     fn did(&self) -> Vec<String> {
-        log::read(&self.folders().log()).into_iter().map(|line: Line| line.did).collect()
+        log::read(&self.folders().log()).into_iter().map(|line: LogLine| line.did).collect()
     }
 }
 
@@ -205,7 +205,7 @@ fn a_torn_record_is_dropped_and_the_rest_counts() {
     // The batch lost its last record: it is not complete, and the next one is the second.
     assert_eq!(home.batch(2), json!({}));
     assert!(is_stop(&home.batch(3)));
-    assert!(State::read(&home.state()).unwrap().len() > 10);
+    assert!(SessionState::read(&home.state()).unwrap().len() > 10);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_clock_set_back_makes_no_time_run_backwards() {
     at("UserPromptSubmit", "2026-11-23T10:00:00Z", json!({ "prompt": "go" }));
     at("PostToolBatch", "2026-11-23T10:00:30Z", batch(0));
     at("PostToolBatch", "2026-11-23T09:00:31Z", batch(1));
-    let times: Vec<i64> = State::read(&home.state()).unwrap().iter().map(|record| record.time).collect();
+    let times: Vec<i64> = SessionState::read(&home.state()).unwrap().iter().map(|record| record.time).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(home.did(), [""; 0]);
     at("PostToolBatch", "2026-11-23T10:01:00Z", batch(2));
@@ -262,7 +262,7 @@ fn a_sub_agents_calls_are_no_steps_and_its_tokens_count() {
         payload["agent_id"] = json!("a1");
         assert_eq!(home.send_text(&payload.to_string()), json!({}));
     }
-    assert_eq!(home.count(Kind::Batch), 0);
+    assert_eq!(home.count(RecordKind::Batch), 0);
     let side = home.folder.path().join("agent.jsonl");
     let line = |tokens: u64| json!({ "type": "assistant", "message": { "id": "a", "content": [], "usage": { "input_tokens": tokens, "output_tokens": 0 } } });
     std::fs::write(&side, format!("{}\n", line(1200))).unwrap();
@@ -291,7 +291,7 @@ fn what_a_sub_agents_transcript_says_after_its_end_is_read_at_the_next_event() {
 fn calls_of_one_reply_that_are_announced_one_by_one_are_one_step() {
     let mut home = Home::new("stop", STACKS);
     let (settings, stacks) = (home.folders().settings(), home.folders().stacks());
-    home.host = Host::QwenCode;
+    home.host = HostAgent::QwenCode;
     std::fs::create_dir_all(home.folders().config).unwrap();
     std::fs::copy(settings, home.folders().settings()).unwrap();
     std::fs::copy(stacks, home.folders().stacks()).unwrap();
@@ -319,7 +319,7 @@ fn without_a_transcript_a_rule_on_tokens_is_said_to_be_blind_once() {
     let first = home.batch(0);
     assert!(first["systemMessage"].as_str().unwrap().contains("no transcript"), "{first}");
     assert_eq!(home.batch(1), json!({}), "said once");
-    assert_eq!(home.count(Kind::Usage), 0);
+    assert_eq!(home.count(RecordKind::Usage), 0);
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn installed_twice_it_counts_once() {
         assert_eq!((home.batch(nth), home.batch(nth)), (json!({}), json!({})));
     }
     assert!(is_stop(&home.batch(2)));
-    assert_eq!((home.count(Kind::Prompt), home.count(Kind::Batch)), (1, 3));
+    assert_eq!((home.count(RecordKind::Prompt), home.count(RecordKind::Batch)), (1, 3));
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn without_a_prompt_id_every_prompt_begins_a_round() {
             assert_eq!(home.batch(round * 2 + nth), json!({}));
         }
     }
-    assert_eq!(home.count(Kind::Prompt), 3);
+    assert_eq!(home.count(RecordKind::Prompt), 3);
 }
 
 #[test]
@@ -417,8 +417,8 @@ fn sixty_at_once_lose_no_record_unsaid() {
     }
     let did = home.did();
     let n_locked_out = did.iter().filter(|did| did.contains("another program holds its lock")).count();
-    assert_eq!(home.count(Kind::Batch) + n_locked_out, 60, "{did:?}");
-    assert_eq!(home.count(Kind::Call), home.count(Kind::Batch));
+    assert_eq!(home.count(RecordKind::Batch) + n_locked_out, 60, "{did:?}");
+    assert_eq!(home.count(RecordKind::Call), home.count(RecordKind::Batch));
     assert_eq!(did.iter().filter(|did| *did == "observed").count(), 1, "{did:?}");
 }
 
@@ -522,17 +522,17 @@ fn a_damaged_record_is_left_out_and_said_once() {
     let home = Home::new("observe", STACKS);
     home.prompt("p1");
     (0..4).for_each(|nth| drop(home.batch(nth)));
-    let records = State::read(&home.state()).unwrap();
+    let records = SessionState::read(&home.state()).unwrap();
     let mut bytes = std::fs::read(home.state()).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(home.state(), &bytes).unwrap();
-    assert_eq!(State::read(&home.state()).unwrap().len(), records.len() - 1);
+    assert_eq!(SessionState::read(&home.state()).unwrap().len(), records.len() - 1);
     (4..6).for_each(|nth| drop(home.batch(nth)));
     let said: Vec<String> = home.did().into_iter().filter(|did| did.starts_with("damaged")).collect();
     assert_eq!(said.len(), 1, "{said:?}");
     // Two batches of four records each, and that it was said, in the place of the damaged one.
-    assert_eq!(State::read(&home.state()).unwrap().len(), records.len() - 1 + 9);
+    assert_eq!(SessionState::read(&home.state()).unwrap().len(), records.len() - 1 + 9);
 }
 
 #[test]
@@ -581,7 +581,7 @@ fn a_full_disk_stops_nobody() {
 
 #[test]
 fn every_fixture_is_read() {
-    for host in Host::ALL {
+    for host in HostAgent::ALL {
         let mut home = Home::new("ask", STACKS);
         let text = std::fs::read_to_string(home.folders().stacks()).unwrap();
         home.host = host;
@@ -591,15 +591,15 @@ fn every_fixture_is_read() {
             assert_eq!(home.send_text(expected.fixture), json!({}), "{} {:?}", host.id(), expected.event);
         }
         let session = "00893aaf-19fa-41d2-8238-13269b9b3ca0";
-        let records = State::read(&State::path(&home.folders().state, session)).unwrap();
-        let results: Vec<&Record> = records.iter().filter(|record| record.kind == Kind::Result).collect();
+        let records = SessionState::read(&SessionState::path(&home.folders().state, session)).unwrap();
+        let results: Vec<&SessionRecord> = records.iter().filter(|record| record.kind == RecordKind::Result).collect();
         assert_eq!(results.len(), 2, "{}", host.id());
         assert_ne!(results[0].a, results[1].a);
         let failed: Vec<bool> =
             results.iter().map(|result| result.flags.has(whenstop_hook::record::Flag::FAILED)).collect();
         // Claude Code's batch has no flag: the failure is a record of its own.
-        assert_eq!(failed, [false, host == Host::QwenCode]);
-        assert!(records.iter().any(|record| record.kind == Kind::Failure));
+        assert_eq!(failed, [false, host == HostAgent::QwenCode]);
+        assert!(records.iter().any(|record| record.kind == RecordKind::Failure));
     }
 }
 
@@ -618,7 +618,7 @@ fn a_stop_is_told_again_at_each_request_until_somebody_speaks() {
     let notified = home.send("UserPromptSubmit", json!({ "prompt": "<task-notification>\ndone", "prompt_id": "n1" }));
     assert!(is_stop(&notified), "a notification is no person's prompt");
     assert_eq!(home.prompt("p2"), json!({}), "a person may go on");
-    assert_eq!(home.count(Kind::Prompt), 2);
+    assert_eq!(home.count(RecordKind::Prompt), 2);
     assert_eq!(home.did(), ["stopped"]);
 }
 
@@ -655,7 +655,7 @@ fn a_notification_goes_on_with_the_round_of_the_prompt() {
 fn equal_results_are_equal_whatever_ids_stand_around_them() {
     let mut home =
         Home::new("stop", "[[stack]]\nname = \"same\"\nany = [{ signal = \"call_result.streak\", at_least = 2 }]\n");
-    home.host = Host::QwenCode;
+    home.host = HostAgent::QwenCode;
     let config = home.folders().config;
     std::fs::create_dir_all(&config).unwrap();
     for name in ["settings.toml", "stacks.toml"] {

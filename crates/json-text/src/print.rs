@@ -85,7 +85,7 @@ fn print_of_number(value: &str) -> Option<u64> {
 
 fn print_of_object(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
     // A sum does not depend on the order of its terms.
-    let (mut members, mut sum) = (Seen::default(), 0_u64);
+    let (mut members, mut sum) = (SeenMembers::default(), 0_u64);
     cursor.items(*b"{}", |cursor| {
         let key = cursor.key()?;
         let key = print_of_string(cursor, key)?;
@@ -107,13 +107,13 @@ fn print_of_array(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
 
 /// The members of an object so far, as fingerprints of the key and of key and value.
 #[derive(Default)]
-struct Seen {
+struct SeenMembers {
     first: [(u64, u64); 8],
     more: HashMap<u64, u64>,
     len: usize,
 }
 
-impl Seen {
+impl SeenMembers {
     /// Adds a member and returns the one it replaces: of members with the same key the last one counts.
     fn enter(&mut self, key: u64, member: u64) -> Option<u64> {
         for (other, before) in &mut self.first[..self.len.min(8)] {

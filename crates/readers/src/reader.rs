@@ -7,7 +7,7 @@
 
 pub use crate::corpus::Corpus;
 pub use crate::find::file_name::FileName;
-pub use crate::find::places::{Kept, PLACES, Place};
+pub use crate::find::places::{PLACES, Place, SessionStorage};
 pub use crate::find::read_error::ReadError;
 pub use crate::find::skipped::{Skipped, Twin};
 pub use crate::label::label_files::{LabelColumns, LabelDraw};
@@ -15,9 +15,9 @@ pub use crate::label::report_files::{FolderGrades, Graded, LARGEST_REPORT, REPOR
 pub use crate::open::decompress::unpacked_text;
 pub use crate::open::finding::Finding;
 pub use crate::open::inputs::{FileIdentity, add_input, file_identity, forget_inputs, is_input};
-pub use crate::open::layout::Layout;
+pub use crate::open::layout::RecordLayout;
 pub use crate::open::probe::{Probe, Shape, Sketch};
-pub use crate::open::temp_folder::{Held, clean_up};
+pub use crate::open::temp_folder::{TemporaryFolder, clean_up};
 pub use crate::open::whole_file::{LARGEST_WHOLE, open_regular, read_whole, read_whole_text};
 pub use crate::price::{
     NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, RecordedCosts, Unpriced, ZeroCosts,
@@ -30,7 +30,7 @@ pub use crate::read::wrappings::detect_format as detect;
 pub use crate::record::field_map::FieldMap;
 pub use crate::record::named_by::NamedBy;
 pub use crate::record::options::{Detail, ReadOptions, SubAgents};
-pub use crate::record::reading::{Places, Reading, Record};
+pub use crate::record::reading::{LastPosition, Reading, Record};
 pub use crate::survey::call_counts::CallCounts;
 pub use crate::survey::corpus_report::{CorpusReport, FileRead, FormatCounts, RunRead, tokens};
 pub use crate::survey::hygiene::{Check, Oddity};

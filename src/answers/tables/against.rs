@@ -1,12 +1,12 @@
 //! `against.csv` and `against-steps.csv`: what a limit was predicted to do, and what it did.
 
-use super::{Cell, FileColumns, Table};
+use super::{DataTable, FileColumns, TableCell};
 use crate::against::{CheckEstimates, CheckVerdict, PredictionCheck, ShareOfSuccesses, SolvedByStep};
 use crate::answers::{AgainstLine, words};
 use crate::words::digits;
 
 /// The lines of `against.csv`.
-pub fn against(lines: Vec<AgainstLine>) -> Table {
+pub fn against(lines: Vec<AgainstLine>) -> DataTable {
     against_columns().table(lines)
 }
 
@@ -122,15 +122,15 @@ fn verdict_name(line: &AgainstLine) -> &'static str {
 }
 
 /// The cells of a line for a terminal, from the tasks on.
-pub(in crate::answers) fn against_line_cells(line: &AgainstLine) -> Vec<Cell> {
-    let verdict = Cell::Text(verdict_name(line).replace('_', " "));
+pub(in crate::answers) fn against_line_cells(line: &AgainstLine) -> Vec<TableCell> {
+    let verdict = TableCell::Text(verdict_name(line).replace('_', " "));
     let Some(check) = check(line) else {
-        return std::iter::repeat_n(Cell::Missing, 6).chain([verdict]).collect();
+        return std::iter::repeat_n(TableCell::Missing, 6).chain([verdict]).collect();
     };
     let found = &check.estimates;
-    let share = |share: ShareOfSuccesses| Cell::Text(digits(share.value));
+    let share = |share: ShareOfSuccesses| TableCell::Text(digits(share.value));
     vec![
-        Cell::Count(check.tasks as u64),
+        TableCell::Count(check.tasks as u64),
         share(found.killed),
         share(found.at_risk),
         share(found.lost),
@@ -150,7 +150,7 @@ pub struct AgainstStep {
 }
 
 /// The lines of `against-steps.csv`: what was solved by each step does not depend on the stack.
-pub fn against_steps(lines: &[AgainstLine]) -> Table {
+pub fn against_steps(lines: &[AgainstLine]) -> DataTable {
     let mut steps = Vec::new();
     let first = lines.first().map(|line| &line.stack);
     for line in lines.iter().filter(|line| Some(&line.stack) == first) {
@@ -161,7 +161,7 @@ pub fn against_steps(lines: &[AgainstLine]) -> Table {
     }
     if steps.is_empty() {
         let columns = against_step_columns().specs().into_iter().map(|column| column.name);
-        return Table { columns: columns.collect(), rows: Vec::new() };
+        return DataTable { columns: columns.collect(), rows: Vec::new() };
     }
     against_step_columns().table(steps)
 }

@@ -1,6 +1,6 @@
 //! `budget.csv`: success by budget, one line per step of each curve.
 
-use super::{FileColumns, Table};
+use super::{DataTable, FileColumns};
 use crate::aggregate::{BudgetCurve, Label, Unit};
 use crate::stats::Interval;
 
@@ -31,7 +31,7 @@ pub struct BudgetStep {
 
 /// The budget curves. Unless `whole`, a long curve is thinned to as many steps as can be drawn, keeping every step
 /// with an interval and the last.
-pub fn budget(curves: &[BudgetCurve], whole: bool) -> Table {
+pub fn budget(curves: &[BudgetCurve], whole: bool) -> DataTable {
     let mut steps = Vec::new();
     for curve in curves {
         let n = curve.curve.steps.len();

@@ -1,6 +1,6 @@
 //! The columns of a file for programs, each declared once: its name, what `schema` says of it, and how its cell is made.
 
-use super::{Cell, Table, method};
+use super::{DataTable, TableCell, method};
 use crate::aggregate::{CellKind, ColumnSpec};
 use crate::stats::{BoundEstimate, DifferenceEstimate, Estimate, Interval, RangeEstimate};
 
@@ -9,14 +9,14 @@ pub struct FileColumns<T>(Vec<FileColumn<T>>);
 
 struct FileColumn<T> {
     spec: ColumnSpec,
-    cell: Box<dyn Fn(&T) -> Cell>,
+    cell: Box<dyn Fn(&T) -> TableCell>,
 }
 
 /// How a number was obtained: how many it is over, what they are, and the method.
 struct Basis {
     n: u64,
     over: String,
-    method: Cell,
+    method: TableCell,
 }
 
 impl<T: 'static> FileColumns<T> {
@@ -31,15 +31,15 @@ impl<T: 'static> FileColumns<T> {
     }
 
     /// The table of these lines. Without a line it has no columns.
-    pub(super) fn table(&self, lines: impl IntoIterator<Item = T>) -> Table {
+    pub(super) fn table(&self, lines: impl IntoIterator<Item = T>) -> DataTable {
         let mut rows = Vec::new();
         for line in lines {
             rows.push(self.0.iter().map(|column| (column.cell)(&line)).collect());
         }
         if rows.is_empty() {
-            return Table::default();
+            return DataTable::default();
         }
-        Table { columns: self.0.iter().map(|column| column.spec.name.clone()).collect(), rows }
+        DataTable { columns: self.0.iter().map(|column| column.spec.name.clone()).collect(), rows }
     }
 
     fn with(
@@ -47,7 +47,7 @@ impl<T: 'static> FileColumns<T> {
         name: &str,
         (kind, may_be_empty): (CellKind, bool),
         meaning: &str,
-        cell: impl Fn(&T) -> Cell + 'static,
+        cell: impl Fn(&T) -> TableCell + 'static,
     ) -> Self {
         let (name, unit, meaning) = (name.to_owned(), String::new(), meaning.to_owned());
         self.0.push(FileColumn { spec: ColumnSpec { name, kind, unit, may_be_empty, meaning }, cell: Box::new(cell) });
@@ -56,27 +56,27 @@ impl<T: 'static> FileColumns<T> {
 
     /// A text.
     pub(super) fn text(self, name: &str, meaning: &str, text: impl Fn(&T) -> String + 'static) -> Self {
-        self.with(name, (CellKind::Text, false), meaning, move |line| Cell::Text(text(line)))
+        self.with(name, (CellKind::Text, false), meaning, move |line| TableCell::Text(text(line)))
     }
 
     /// A text that may be missing.
     pub(super) fn some_text(self, name: &str, meaning: &str, text: impl Fn(&T) -> Option<String> + 'static) -> Self {
-        self.with(name, (CellKind::Text, true), meaning, move |line| Cell::text(text(line).as_deref()))
+        self.with(name, (CellKind::Text, true), meaning, move |line| TableCell::text(text(line).as_deref()))
     }
 
     /// A count.
     pub(super) fn count(self, name: &str, meaning: &str, count: impl Fn(&T) -> u64 + 'static) -> Self {
-        self.with(name, (CellKind::Whole, false), meaning, move |line| Cell::Count(count(line)))
+        self.with(name, (CellKind::Whole, false), meaning, move |line| TableCell::Count(count(line)))
     }
 
     /// A count that may be unknown.
     pub(super) fn some_count(self, name: &str, meaning: &str, count: impl Fn(&T) -> Option<u64> + 'static) -> Self {
-        self.with(name, (CellKind::Whole, true), meaning, move |line| Cell::count(count(line)))
+        self.with(name, (CellKind::Whole, true), meaning, move |line| TableCell::count(count(line)))
     }
 
     /// A number that may be unknown or undefined.
     pub(super) fn number(self, name: &str, meaning: &str, number: impl Fn(&T) -> Option<f64> + 'static) -> Self {
-        self.with(name, (CellKind::Real, true), meaning, move |line| Cell::number(number(line)))
+        self.with(name, (CellKind::Real, true), meaning, move |line| TableCell::number(number(line)))
     }
 
     /// The ends of an interval: `x_low` to `x_high`.

@@ -1,6 +1,6 @@
 //! `walk-forward.csv`, and the shorter table of the same for a terminal.
 
-use super::{Cell, FileColumns, Table};
+use super::{DataTable, FileColumns, TableCell};
 use crate::aggregate::{Forward, ForwardPeriod, LEVEL, Unit};
 use crate::stats::{Estimate, RangeEstimate};
 use crate::words::{counts, cut, digits, dollars, grouped, span, thousands};
@@ -9,7 +9,7 @@ use crate::words::{counts, cut, digits, dollars, grouped, span, thousands};
 const NAME: usize = 26;
 
 /// Every period.
-pub fn forward(forward: &Forward) -> Table {
+pub fn forward(forward: &Forward) -> DataTable {
     forward_columns().table(forward.periods.iter().cloned())
 }
 
@@ -63,26 +63,26 @@ fn killed_rate(period: &ForwardPeriod) -> RangeEstimate {
 }
 
 /// The periods for a terminal.
-pub fn forward_overview(forward: &Forward) -> Table {
+pub fn forward_overview(forward: &Forward) -> DataTable {
     let unit = forward.periods.first().map_or(Unit::Steps, |period| period.unit);
     let spent = format!("{} spent", unit.noun());
     let columns = [forward.length.noun(), "limit", "runs", "killed", "mean, %", "saved, %", &spent];
     let mut rows = Vec::new();
     for period in &forward.periods {
-        let mut row = vec![Cell::Text(period.period.name())];
-        row.push(period.stack.as_ref().map_or(Cell::Missing, |stack| Cell::Text(cut(stack, NAME))));
-        row.push(Cell::Text(grouped(period.runs)));
+        let mut row = vec![TableCell::Text(period.period.name())];
+        row.push(period.stack.as_ref().map_or(TableCell::Missing, |stack| TableCell::Text(cut(stack, NAME))));
+        row.push(TableCell::Text(grouped(period.runs)));
         row.extend(what_it_did(period));
-        row.push(Cell::Text(amount(period.recorded(), unit)));
+        row.push(TableCell::Text(amount(period.recorded(), unit)));
         rows.push(row);
     }
-    Table { columns: columns.map(str::to_owned).to_vec(), rows }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows }
 }
 
 /// Killed of all successes, the mean over tasks, and what is saved; nothing where there is no stack.
-fn what_it_did(period: &ForwardPeriod) -> [Cell; 3] {
+fn what_it_did(period: &ForwardPeriod) -> [TableCell; 3] {
     if period.stack.is_none() {
-        return [Cell::Missing, Cell::Missing, Cell::Missing];
+        return [TableCell::Missing, TableCell::Missing, TableCell::Missing];
     }
     let killed = period.all.killed;
     let hits = counts((killed.low.hits, killed.high.hits));
@@ -93,7 +93,11 @@ fn what_it_did(period: &ForwardPeriod) -> [Cell; 3] {
         (None, Some(high)) => Some(format!("≤{}", digits(high))),
         (_, None) => None,
     };
-    [Cell::Text(format!("{hits}/{}", killed.high.of)), Cell::text(rate.as_deref()), Cell::text(saved.as_deref())]
+    [
+        TableCell::Text(format!("{hits}/{}", killed.high.of)),
+        TableCell::text(rate.as_deref()),
+        TableCell::text(saved.as_deref()),
+    ]
 }
 
 fn amount(amount: f64, unit: Unit) -> String {

@@ -1,13 +1,13 @@
 //! `frontier.csv`: every stack on the two axes, which stack beats it, and how certain its place on the frontier is.
 
-use super::{FileColumns, Table};
+use super::{DataTable, FileColumns};
 use crate::aggregate::{FrontierPoint, FrontierSpread};
 
 /// A point, and the share of resamples in which it is on the frontier.
 type PlacedPoint = (FrontierPoint, Option<f64>);
 
 /// The points of the frontier figure.
-pub fn frontier(points: &[FrontierPoint], spread: &FrontierSpread) -> Table {
+pub fn frontier(points: &[FrontierPoint], spread: &FrontierSpread) -> DataTable {
     let shares = spread.shares.iter().copied().chain(std::iter::repeat(None));
     frontier_columns().table(points.iter().cloned().zip(shares))
 }

@@ -1,7 +1,7 @@
 //! `sweep.csv` of a grid: the stacks that were kept, with their results; and a shorter table for a terminal.
 
 use super::overview::{interval, killed};
-use super::{Cell, Line, Table};
+use super::{DataTable, NamedCells, TableCell};
 use crate::aggregate::{Count, Summary, Unit};
 use crate::sweep::engine::Tally;
 use crate::sweep::{Find, WideGrid};
@@ -21,20 +21,20 @@ pub struct KeptStack<'a> {
 }
 
 /// `sweep.csv`: the kept stacks, frontier first. `scale`: how many whole numbers of a tally make one unit.
-pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
+pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> DataTable {
     let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
-        let mut line = Line::default();
-        line.push("stack", Cell::Text(summary.stack.to_string()));
+        let mut line = NamedCells::default();
+        line.push("stack", TableCell::Text(summary.stack.to_string()));
         for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(find.index)).enumerate() {
-            line.push(axis_column(nth, &axis.name), choice.map_or(Cell::Missing, |choice| limits(&choice.limits)));
+            line.push(axis_column(nth, &axis.name), choice.map_or(TableCell::Missing, |choice| limits(&choice.limits)));
         }
-        line.push("stacks_alike", Cell::Count(find.alike));
-        line.push("on_frontier", Cell::Text(if find.on_frontier { "yes" } else { "no" }.to_owned()));
-        line.push("resamples_on_frontier", Cell::number(*resamples_on_frontier));
+        line.push("stacks_alike", TableCell::Count(find.alike));
+        line.push("on_frontier", TableCell::Text(if find.on_frontier { "yes" } else { "no" }.to_owned()));
+        line.push("resamples_on_frontier", TableCell::number(*resamples_on_frontier));
         let best: Vec<&str> = find.best_by.iter().map(|objective| objective.name()).collect();
-        line.push("best_by", Cell::Text(best.join("+")));
-        line.push("runs", Cell::Count(summary.runs));
-        line.push("tasks", Cell::Count(summary.tasks));
+        line.push("best_by", TableCell::Text(best.join("+")));
+        line.push("runs", TableCell::Count(summary.runs));
+        line.push("tasks", TableCell::Count(summary.tasks));
         for count in [
             Count::Judged,
             Count::Stopped,
@@ -43,28 +43,28 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
             Count::JudgedFailures,
             Count::NotEvaluableRuns,
         ] {
-            line.push(count.name(), Cell::Count(summary.counted(count)));
+            line.push(count.name(), TableCell::Count(summary.counted(count)));
         }
         line.push_range("killed_rate", "successes and ungraded runs", &summary.estimates.fes_rate);
-        line.push("killed_at_most", Cell::number(summary.killed_at_most));
+        line.push("killed_at_most", TableCell::number(summary.killed_at_most));
         line.push_range("failures_stopped_rate", "judged failures", &summary.estimates.stop_recall);
-        line.push("saved_unit", Cell::Text(unit.name().to_owned()));
+        line.push("saved_unit", TableCell::Text(unit.name().to_owned()));
         let ratios = summary.ratios_in(unit);
         line.push_range("saved_share", &format!("{} recorded", unit.name()), &ratios.useful);
         line.push_estimate("cost_of_success", "cost of a success without stopping", &ratios.cost_of_success.ratio);
         line
     });
-    Table::from_lines(lines.collect())
+    DataTable::from_lines(lines.collect())
 }
 
 /// Lines of `sweep-all.csv`: stacks by their position in the grid, with their counts and sums. `scale`: how many whole
 /// numbers of a tally make one unit.
-pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f64) -> Table {
+pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f64) -> DataTable {
     let line = |(index, tally): &(u64, Tally)| {
-        let mut line = Line::default();
-        line.push("stack", Cell::Text(grid.name(*index)));
+        let mut line = NamedCells::default();
+        line.push("stack", TableCell::Text(grid.name(*index)));
         for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(*index)).enumerate() {
-            line.push(axis_column(nth, &axis.name), choice.map_or(Cell::Missing, |choice| limits(&choice.limits)));
+            line.push(axis_column(nth, &axis.name), choice.map_or(TableCell::Missing, |choice| limits(&choice.limits)));
         }
         let counts = [
             ("judged", tally.judged),
@@ -75,36 +75,36 @@ pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f
             ("true_stops", tally.true_stops),
         ];
         for (name, count) in counts {
-            line.push(name, Cell::Count(count));
+            line.push(name, TableCell::Count(count));
         }
         for (what, amount) in [("recorded", tally.recorded), ("spent", tally.spent), ("useful_saved", tally.useful)] {
-            line.push(format!("{}_{what}", unit.name()), Cell::number(Some(amount as f64 / scale)));
+            line.push(format!("{}_{what}", unit.name()), TableCell::number(Some(amount as f64 / scale)));
         }
-        line.push("killed_rate", Cell::number(tally.killed_rate()));
-        line.push("saved_share", Cell::number(tally.useful_ratio()));
-        line.push("cost_of_success", Cell::number(tally.cost_of_success()));
+        line.push("killed_rate", TableCell::number(tally.killed_rate()));
+        line.push("saved_share", TableCell::number(tally.useful_ratio()));
+        line.push("cost_of_success", TableCell::number(tally.cost_of_success()));
         line
     };
-    Table::from_lines(stacks.iter().map(line).collect())
+    DataTable::from_lines(stacks.iter().map(line).collect())
 }
 
 /// The kept stacks for a terminal; `*` marks the chosen one.
-pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) -> Table {
+pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) -> DataTable {
     let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
-        let mut line = Line::default();
+        let mut line = NamedCells::default();
         let mark = if chosen == Some(&*summary.stack) { " *" } else { "" };
-        line.push("stack", Cell::Text(cut(&summary.stack, NAME) + mark));
-        line.push("stops", Cell::Count(summary.counted(Count::Stopped)));
+        line.push("stack", TableCell::Text(cut(&summary.stack, NAME) + mark));
+        line.push("stops", TableCell::Count(summary.counted(Count::Stopped)));
         line.push("killed, at most %", killed(summary));
         line.push(format!("{} saved, %", unit.noun()), interval(&summary.ratios_in(unit).useful));
         line.push(
             "unbeaten here",
-            if find.on_frontier { Cell::percent(*resamples_on_frontier) } else { Cell::Missing },
+            if find.on_frontier { TableCell::percent(*resamples_on_frontier) } else { TableCell::Missing },
         );
-        line.push("alike", Cell::Count(find.alike));
+        line.push("alike", TableCell::Count(find.alike));
         line
     });
-    Table::from_lines(lines.collect())
+    DataTable::from_lines(lines.collect())
 }
 
 /// Formats `limit_1 signal = "steps", at_least = …`: numbered, because axes may have the same name.
@@ -112,9 +112,9 @@ fn axis_column(nth: usize, name: &str) -> String {
     format!("axis {}: {name}", nth + 1)
 }
 
-fn limits(limits: &[f64]) -> Cell {
+fn limits(limits: &[f64]) -> TableCell {
     match limits {
-        [one] => Cell::number(Some(*one)),
-        several => Cell::Text(several.iter().map(ToString::to_string).collect::<Vec<_>>().join(" & ")),
+        [one] => TableCell::number(Some(*one)),
+        several => TableCell::Text(several.iter().map(ToString::to_string).collect::<Vec<_>>().join(" & ")),
     }
 }

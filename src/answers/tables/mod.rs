@@ -32,9 +32,9 @@ pub use summary::{estimates, in_summary, summary};
 use crate::stats::{Estimate, Interval, Method, RangeEstimate, Warning};
 use crate::words;
 
-/// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
+/// One cell. Unknown or undefined is [`TableCell::Missing`], never 0.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum TableCell {
     /// Text.
     Text(String),
     /// A count.
@@ -45,7 +45,7 @@ pub enum Cell {
     Missing,
 }
 
-impl Cell {
+impl TableCell {
     /// A number that may be unknown.
     pub fn number(value: Option<f64>) -> Self {
         value.filter(|value| value.is_finite()).map_or(Self::Missing, Self::Number)
@@ -69,30 +69,30 @@ impl Cell {
 
 /// Named columns and rows of cells, one for each column.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct DataTable {
     /// Column names.
     pub columns: Vec<String>,
     /// Rows.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<TableCell>>,
 }
 
 /// Builds a row: names and cells together, so that they cannot get out of step.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line(Vec<(String, Cell)>);
+pub(super) struct NamedCells(Vec<(String, TableCell)>);
 
-impl Line {
+impl NamedCells {
     /// Adds a cell.
-    pub(super) fn push(&mut self, name: impl Into<String>, cell: Cell) {
+    pub(super) fn push(&mut self, name: impl Into<String>, cell: TableCell) {
         self.0.push((name.into(), cell));
     }
 
     /// Adds an estimate as `x`, its interval `x_low` to `x_high`, its number of runs `x_n`, the name of its
     /// denominator `x_of`, and `x_method`.
     pub(super) fn push_estimate(&mut self, name: &str, of: &str, estimate: &Estimate) {
-        self.push(name, Cell::number(estimate.value));
+        self.push(name, TableCell::number(estimate.value));
         self.push_interval(name, estimate.interval);
-        self.push(format!("{name}_n"), Cell::Count(estimate.n));
-        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
+        self.push(format!("{name}_n"), TableCell::Count(estimate.n));
+        self.push(format!("{name}_of"), TableCell::Text(of.to_owned()));
         self.push(format!("{name}_method"), method(estimate.method, estimate.warning));
     }
 
@@ -100,32 +100,34 @@ impl Line {
     /// `x_high`, which covers every value the recordings allow, those values as `x_min` to `x_max`, and the rest as
     /// for an estimate.
     pub(super) fn push_range(&mut self, name: &str, of: &str, range: &RangeEstimate) {
-        self.push(name, Cell::number(range.value()));
-        self.push(format!("{name}_low"), Cell::number(range.lower()));
-        self.push(format!("{name}_high"), Cell::number(range.upper()));
-        self.push(format!("{name}_min"), Cell::number(range.low.value));
-        self.push(format!("{name}_max"), Cell::number(range.high.value));
-        self.push(format!("{name}_n"), Cell::Count(range.n()));
-        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
+        self.push(name, TableCell::number(range.value()));
+        self.push(format!("{name}_low"), TableCell::number(range.lower()));
+        self.push(format!("{name}_high"), TableCell::number(range.upper()));
+        self.push(format!("{name}_min"), TableCell::number(range.low.value));
+        self.push(format!("{name}_max"), TableCell::number(range.high.value));
+        self.push(format!("{name}_n"), TableCell::Count(range.n()));
+        self.push(format!("{name}_of"), TableCell::Text(of.to_owned()));
         self.push(format!("{name}_method"), method(range.method(), range.warning()));
     }
 
     fn push_interval(&mut self, name: &str, interval: Option<Interval>) {
-        self.push(format!("{name}_low"), Cell::number(interval.map(|interval| interval.low)));
-        self.push(format!("{name}_high"), Cell::number(interval.map(|interval| interval.high)));
+        self.push(format!("{name}_low"), TableCell::number(interval.map(|interval| interval.low)));
+        self.push(format!("{name}_high"), TableCell::number(interval.map(|interval| interval.high)));
     }
 }
 
 /// How a number was computed, and why to read it with care: `logit-t, rough below 50 tasks`.
-fn method(method: Method, warning: Option<Warning>) -> Cell {
+fn method(method: Method, warning: Option<Warning>) -> TableCell {
     // An undefined number needs no further reason.
     let warning = warning.filter(|_| method != Method::Undefined);
-    Cell::Text(warning.map_or_else(|| method.name().to_owned(), |why| format!("{}, {}", method.name(), why.brief())))
+    TableCell::Text(
+        warning.map_or_else(|| method.name().to_owned(), |why| format!("{}, {}", method.name(), why.brief())),
+    )
 }
 
-impl Table {
+impl DataTable {
     /// A table from lines that all have the same columns.
-    pub(super) fn from_lines(lines: Vec<Line>) -> Self {
+    pub(super) fn from_lines(lines: Vec<NamedCells>) -> Self {
         let columns =
             lines.first().map(|line| line.0.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default();
         Self {

@@ -1,16 +1,16 @@
 //! The table for people: one line per stack, seven columns that fit 80 characters.
 
-use super::{Cell, Line, Table};
+use super::{DataTable, NamedCells, TableCell};
 use crate::aggregate::{CorrectedRate, CostOfSuccess, Count, Summary, Unit};
 use crate::stats::RangeEstimate;
 use crate::words::{counts, digits, span};
 
 /// The overview in `unit`, in the order given. Letters after the unknown share: `r` a rule could not be evaluated, `d`
 /// the stack left the recorded path, `u` nobody graded the run.
-pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> Table {
+pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> DataTable {
     let lines = summaries.into_iter().map(|summary| {
-        let mut line = Line::default();
-        line.push("stack", Cell::Text(summary.stack.to_string()));
+        let mut line = NamedCells::default();
+        line.push("stack", TableCell::Text(summary.stack.to_string()));
         line.push("stops", stops(summary));
         line.push("killed, at most %", killed(summary));
         if let Some(corrected) = &summary.corrected {
@@ -22,11 +22,11 @@ pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
         line.push("cost per success", change(&summary.ratios_in(unit).cost_of_success));
         line
     });
-    Table::from_lines(lines.collect())
+    DataTable::from_lines(lines.collect())
 }
 
 /// The same for a paper, which has room for the interval of what is saved.
-pub fn overview_for_paper<'s>(summaries: impl IntoIterator<Item = &'s Summary> + Clone, unit: Unit) -> Table {
+pub fn overview_for_paper<'s>(summaries: impl IntoIterator<Item = &'s Summary> + Clone, unit: Unit) -> DataTable {
     let mut table = overview(summaries.clone(), unit);
     let saved = format!("{} saved", unit.noun());
     if let Some(column) = table.columns.iter().position(|name| *name == saved) {
@@ -34,7 +34,7 @@ pub fn overview_for_paper<'s>(summaries: impl IntoIterator<Item = &'s Summary> +
         for (row, summary) in table.rows.iter_mut().zip(summaries) {
             let useful = &summary.ratios_in(unit).useful;
             row[column] = match (useful.low.value, useful.high.value) {
-                (None, Some(high)) => Cell::Text(format!("≤{}", digits(high))),
+                (None, Some(high)) => TableCell::Text(format!("≤{}", digits(high))),
                 _ => interval(useful),
             };
         }
@@ -43,43 +43,43 @@ pub fn overview_for_paper<'s>(summaries: impl IntoIterator<Item = &'s Summary> +
 }
 
 /// The overview if no run is graded: what was stopped and saved, without judging it.
-pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> Table {
+pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> DataTable {
     let lines = summaries.into_iter().map(|summary| {
-        let mut line = Line::default();
-        line.push("stack", Cell::Text(summary.stack.to_string()));
+        let mut line = NamedCells::default();
+        line.push("stack", TableCell::Text(summary.stack.to_string()));
         line.push("stops", stops(summary));
         line.push("runs stopped, %", interval(&summary.estimates.stop_rate));
         line.push(format!("{} not spent", unit.noun()), share(&summary.ratios_in(unit).saved));
-        line.push("successes killed", Cell::Text("unknown".to_owned()));
+        line.push("successes killed", TableCell::Text("unknown".to_owned()));
         line
     });
-    Table::from_lines(lines.collect())
+    DataTable::from_lines(lines.collect())
 }
 
 /// Runs that were certainly stopped; `≥` if unread or diverged runs may add to them.
-fn stops(summary: &Summary) -> Cell {
+fn stops(summary: &Summary) -> TableCell {
     let more = summary.counted(Count::NotEvaluableRuns) > 0 || !summary.estimates.stop_rate.is_point();
     let sign = if more { "≥" } else { "" };
-    Cell::Text(format!("{sign}{}", summary.counted(Count::Stopped)))
+    TableCell::Text(format!("{sign}{}", summary.counted(Count::Stopped)))
 }
 
 /// Formats `29/272 ≤12`: the successes killed of all of them, and the most that is killed of a task's successes, in percent:
 /// as one of all stacks tried, where that was asked for.
-pub(super) fn killed(summary: &Summary) -> Cell {
+pub(super) fn killed(summary: &Summary) -> TableCell {
     let killed = summary.estimates.killed;
     let Some(most) = summary.killed_at_most.or_else(|| summary.estimates.fes_rate.upper()) else {
-        return Cell::Missing;
+        return TableCell::Missing;
     };
     let count = counts((killed.low.hits, killed.high.hits));
-    Cell::Text(format!("{count}/{} ≤{}", killed.high.of, digits(most)))
+    TableCell::Text(format!("{count}/{} ≤{}", killed.high.of, digits(most)))
 }
 
-fn unknown(summary: &Summary) -> Cell {
+fn unknown(summary: &Summary) -> TableCell {
     let causes = [("r", Count::NotEvaluableRuns), ("d", Count::Diverged), ("u", Count::UnlabelledRuns)];
     let letters: String =
         causes.into_iter().filter_map(|(letter, count)| (summary.counted(count) > 0).then_some(letter)).collect();
     if letters.is_empty() {
-        return Cell::Text("0".to_owned());
+        return TableCell::Text("0".to_owned());
     }
     let share = summary.unknown_share() * 100.0;
     // A nonzero unknown share never rounds to 0, nor a nonzero known share.
@@ -88,38 +88,38 @@ fn unknown(summary: &Summary) -> Cell {
     } else {
         format!("{:.0}", share.min(if share < 100.0 { 99.0 } else { 100.0 }))
     };
-    Cell::Text(format!("{share} % {letters}"))
+    TableCell::Text(format!("{share} % {letters}"))
 }
 
 /// A share in percent: `44 %`, `12–44 %` if known only within bounds, `≤44 %` if nothing limits it from below.
-fn share(range: &RangeEstimate) -> Cell {
+fn share(range: &RangeEstimate) -> TableCell {
     match (range.low.value, range.high.value) {
-        (Some(low), Some(high)) => Cell::Text(format!("{} %", span(low, high))),
-        (None, Some(high)) => Cell::Text(format!("≤{} %", digits(high))),
-        (Some(low), None) => Cell::Text(format!("≥{} %", digits(low))),
-        (None, None) => Cell::Missing,
+        (Some(low), Some(high)) => TableCell::Text(format!("{} %", span(low, high))),
+        (None, Some(high)) => TableCell::Text(format!("≤{} %", digits(high))),
+        (Some(low), None) => TableCell::Text(format!("≥{} %", digits(low))),
+        (None, None) => TableCell::Missing,
     }
 }
 
 /// A relative change in percent, with its sign.
-fn change(cost: &CostOfSuccess) -> Cell {
-    cost.ratio.value.map_or(Cell::Missing, |ratio| Cell::Text(format!("{:+.0} %", (ratio - 1.0) * 100.0)))
+fn change(cost: &CostOfSuccess) -> TableCell {
+    cost.ratio.value.map_or(TableCell::Missing, |ratio| TableCell::Text(format!("{:+.0} %", (ratio - 1.0) * 100.0)))
 }
 
 /// A rate in percent with its interval: `8.5 (4.5–15)`; `2.1–8.5 (0.4–15)` if known only within bounds.
-pub(super) fn interval(range: &RangeEstimate) -> Cell {
-    let Some(bounds) = range.bounds() else { return Cell::Missing };
+pub(super) fn interval(range: &RangeEstimate) -> TableCell {
+    let Some(bounds) = range.bounds() else { return TableCell::Missing };
     let rate = span(bounds.low, bounds.high);
-    Cell::Text(range.interval().map_or_else(
+    TableCell::Text(range.interval().map_or_else(
         || rate.clone(),
         |interval| format!("{rate} ({}–{})", digits(interval.low), digits(interval.high)),
     ))
 }
 
 /// The same for a corrected rate; says so if there is none.
-pub(super) fn corrected_interval(corrected: &CorrectedRate) -> Cell {
+pub(super) fn corrected_interval(corrected: &CorrectedRate) -> TableCell {
     match corrected.estimate.value {
         Some(_) => interval(&RangeEstimate::exactly(corrected.estimate)),
-        None => Cell::Text("undefined".to_owned()),
+        None => TableCell::Text("undefined".to_owned()),
     }
 }

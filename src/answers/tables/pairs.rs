@@ -1,11 +1,11 @@
 //! `pairs.csv`: every stack against the baseline, on the same runs.
 
-use super::{FileColumns, Table};
+use super::{DataTable, FileColumns};
 use crate::aggregate::{Difference, Pair};
 use crate::stats::bounds::Dominance;
 
 /// The comparisons with the baseline.
-pub fn pairs(pairs: Vec<Pair>) -> Table {
+pub fn pairs(pairs: Vec<Pair>) -> DataTable {
     pair_columns().table(pairs)
 }
 

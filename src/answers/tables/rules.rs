@@ -1,10 +1,10 @@
 //! `rules.csv`: what each rule contributes to its stack.
 
-use super::{FileColumns, Table};
+use super::{DataTable, FileColumns};
 use crate::aggregate::RuleShare;
 
 /// The shares of every rule.
-pub fn rules(shares: Vec<RuleShare>) -> Table {
+pub fn rules(shares: Vec<RuleShare>) -> DataTable {
     rule_columns().table(shares)
 }
 

@@ -1,15 +1,15 @@
 //! `strata.csv`: the summary by suite, by model, and by both.
 
-use super::{Cell, Line, Table, summary};
+use super::{DataTable, NamedCells, TableCell, summary};
 use crate::aggregate::Summary;
 
 /// The summaries of every stratum.
-pub fn strata(summaries: &[Summary]) -> Table {
+pub fn strata(summaries: &[Summary]) -> DataTable {
     let lines = summaries.iter().map(|stratum| {
-        let mut line = Line::default();
-        line.push("suite", Cell::text(stratum.suite.as_deref()));
-        line.push("model", Cell::text(stratum.model.as_deref()));
+        let mut line = NamedCells::default();
+        line.push("suite", TableCell::text(stratum.suite.as_deref()));
+        line.push("model", TableCell::text(stratum.model.as_deref()));
         summary::line(stratum, line)
     });
-    Table::from_lines(lines.collect())
+    DataTable::from_lines(lines.collect())
 }

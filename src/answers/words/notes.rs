@@ -2,7 +2,7 @@
 
 use super::{apart, ends, followed};
 use crate::aggregate::{ChosenElsewhere, Label, OracleShare, Unit, WorstStratum};
-use crate::answers::choice::Choice;
+use crate::answers::choice::SplitChoice;
 use crate::answers::note::{AnswerNote, JudgedRuns, TailOfGroup};
 use crate::answers::told::UnderToldLimits;
 use crate::diagnostic::count;
@@ -140,7 +140,7 @@ fn not_judged(stack: &JudgedRuns, lacks: &[String], kills: Option<Interval>) -> 
     format!("not judged: `{stack}`{on} ({}){kills}", lacking(lacks))
 }
 
-fn chosen(choice: &Choice) -> String {
+fn chosen(choice: &SplitChoice) -> String {
     let limit = chosen_percent(choice.max_killed);
     let Some(chosen) = &choice.chosen else {
         return format!("chosen on the dev tasks: none; no stack is safe there at {limit} and worth it");

@@ -3,7 +3,7 @@
 use super::{apart, ends, known_on, missing};
 use crate::aggregate::{NetBenefit, PassedOver, Picked, Refused, TieBreak};
 use crate::answers::verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Saving, Ship, Tie, Tied, WhyNot,
+    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, Tied, UsefulSaving, WhyNot,
 };
 use crate::stats::{Estimate, RangeEstimate};
 use crate::words::{chosen_percent, digits, dollars};
@@ -152,7 +152,7 @@ fn lacks(promise: &KillPromise, refused: &Refused) -> String {
 }
 
 /// Formats `26 % of the cost (20–33)`.
-fn saved(saved: &Saving) -> String {
+fn saved(saved: &UsefulSaving) -> String {
     let share = match saved.useful.low.value {
         Some(low) => format!("{} %", digits(low)),
         None => "an unknown share".to_owned(),

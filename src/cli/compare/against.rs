@@ -7,12 +7,12 @@ use serde_json::json;
 
 use super::Args;
 use crate::aggregate::Label;
-use crate::answers::tables::Table;
+use crate::answers::tables::DataTable;
 use crate::answers::{AgainstAnswer, AgainstLine, WhyNotCompared, tables, words};
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
-use crate::cli::output::{Format, Output, lines_of};
+use crate::cli::output::{Output, TableFormat, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
 use crate::decision::Strategy;
 use crate::report::figure::{AgainstFigure, save};
@@ -87,9 +87,9 @@ fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
 }
 
 /// Compares, writes the folder if there is one, and shows the answer.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     const FILES: [&str; 5] = ["against.csv", "against-steps.csv", "against.png", "against.svg", "report.html"];
-    args.out().map_or(Ok(()), |out| refuse_foreign(out, FILES.into_iter())).map_err(Failure::input)?;
+    args.out().map_or(Ok(()), |out| refuse_foreign(out, FILES.into_iter())).map_err(CommandFailure::input)?;
     let loaded = args.stacks.load_some()?;
     let limits = limits(&loaded);
     let by = ByArg::by(args.by.as_ref());
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if let Some(out) = &args.out {
         output.wrote_page(out);
     }
-    Ok(if answer.is_empty() { Exit::NothingMatched } else { Exit::Done })
+    Ok(if answer.is_empty() { ProgramExit::NothingMatched } else { ProgramExit::Done })
 }
 
 fn answer(sides: &BeforeAndAfter, limits: &[NamedLimit], has_classes: bool, margin: f64) -> AgainstAnswer {
@@ -140,7 +140,12 @@ fn answer(sides: &BeforeAndAfter, limits: &[NamedLimit], has_classes: bool, marg
     AgainstAnswer { lines, ungraded: sides.ungraded() }
 }
 
-fn write(out: &Path, answer: &AgainstAnswer, (table, steps): (&Table, &Table), output: &Output) -> Result<(), Failure> {
+fn write(
+    out: &Path,
+    answer: &AgainstAnswer,
+    (table, steps): (&DataTable, &DataTable),
+    output: &Output,
+) -> Result<(), CommandFailure> {
     let first = answer.lines.iter().find(|line| line.result.is_ok()).or(answer.lines.first());
     let sentence = first.map(words::against_line).unwrap_or_default();
     let figure = AgainstFigure { lines: &answer.lines, sentence };
@@ -161,14 +166,20 @@ fn write(out: &Path, answer: &AgainstAnswer, (table, steps): (&Table, &Table), o
         };
         write_atomically(&to.join("report.html"), |file| file.write_all(page.html().as_bytes()))
     })
-    .map_err(Failure::input)
+    .map_err(CommandFailure::input)
 }
 
-fn show(answer: &AgainstAnswer, table: &Table, steps: &Table, format: Format, output: &Output) -> Result<(), Failure> {
+fn show(
+    answer: &AgainstAnswer,
+    table: &DataTable,
+    steps: &DataTable,
+    format: TableFormat,
+    output: &Output,
+) -> Result<(), CommandFailure> {
     let sentences: Vec<String> = answer.lines.iter().map(words::against_line).collect();
     match format {
-        Format::Table => {}
-        Format::Json => {
+        TableFormat::Table => {}
+        TableFormat::Json => {
             output.json(&json!({
                 "schema_version": 1,
                 "sentences": sentences,

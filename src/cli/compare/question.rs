@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::aggregate::{Label, RowView, Rows};
-use crate::answers::{Appetite, FollowedReport, RunEvidence, ToldRuns};
+use crate::answers::{FollowedReport, RunEvidence, ToldRuns, Tolerances};
 use crate::cli::export::{configurations, hosts_by_stack};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
 use crate::cli::output::Output;
-use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo};
+use crate::compare::{Evaluation, EvaluationOptions, Evaluator, Keeps, StackInfo};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
-use crate::report::{Found, Made, Manifest, Publication};
+use crate::report::{Manifest, Provenance, Publication, ReadingFindings};
 use crate::stats::labels::ErrorRates;
 use crate::transcript::{Instant, Run};
 use crate::verdict::Assumptions;
@@ -46,13 +46,13 @@ impl GatheredRuns {
 pub(in crate::cli) fn gather(
     runs: &RecordedRuns<'_>,
     stacks: &LoadedStacks,
-    options: &Options<'_>,
+    options: &EvaluationOptions<'_>,
     output: &Output,
-) -> Result<GatheredRuns, Failure> {
+) -> Result<GatheredRuns, CommandFailure> {
     let hides_texts = options.stories == Some(Texts::None);
     let grounds = stacks.grounds();
-    let Options { assumptions, keeps, stories, .. } = *options;
-    let options = Options { assumptions, effects: stacks.effects(), keeps, stories, grounds: &grounds };
+    let EvaluationOptions { assumptions, keeps, stories, .. } = *options;
+    let options = EvaluationOptions { assumptions, effects: stacks.effects(), keeps, stories, grounds: &grounds };
     let evaluator = Evaluator::new(&stacks.strategies, options);
     let mut gathered = evaluator.gather();
     let (mut agents, mut started) = (BTreeSet::new(), Vec::new());
@@ -65,7 +65,7 @@ pub(in crate::cli) fn gather(
     tell_troubles(&stacks.strategies, runs.is_strict(), output)?;
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = Some(FollowedReport::new(followed, runs.noun()));
-    let found = Found::from_report(&report);
+    let found = ReadingFindings::from_report(&report);
     let told = found.told_of_limits();
     let found = if hides_texts { found.without_values().lines() } else { found.lines() };
     let evidence = RunEvidence { rows, firings, followed, stories };
@@ -74,7 +74,7 @@ pub(in crate::cli) fn gather(
 
 /// What is asked about stacks on recordings, whoever asks.
 pub(in crate::cli) struct CompareQuestion<'a> {
-    pub(in crate::cli) appetite: Appetite,
+    pub(in crate::cli) appetite: Tolerances,
     pub(in crate::cli) failure_rate: Option<f64>,
     /// The stack that the others are compared with; by default the first.
     pub(in crate::cli) baseline: Option<&'a str>,
@@ -88,7 +88,7 @@ pub(in crate::cli) struct CompareQuestion<'a> {
     /// The texts of the recordings that a page contains; `None` if there is no page.
     pub(in crate::cli) texts: Option<Texts>,
     /// The command and the files it reads, if the result goes to a folder.
-    pub(in crate::cli) made: Option<Made>,
+    pub(in crate::cli) made: Option<Provenance>,
 }
 
 /// The result of a comparison.
@@ -108,12 +108,12 @@ pub(in crate::cli) fn published(
     runs: &RecordedRuns<'_>,
     stacks: &LoadedStacks,
     output: &Output,
-) -> Result<Published, Failure> {
-    let options = Options {
+) -> Result<Published, CommandFailure> {
+    let options = EvaluationOptions {
         assumptions: question.assumptions,
         keeps: question.keeps,
         stories: question.texts,
-        ..Options::default()
+        ..EvaluationOptions::default()
     };
     let gathered = gather(runs, stacks, &options, output)?;
     if let Some(name) = question.baseline {
@@ -159,7 +159,7 @@ impl CompareQuestion<'_> {
 }
 
 /// An error if no stack has this name.
-pub(super) fn refuse_unknown_baseline(name: &str, stacks: &[StackInfo]) -> Result<(), Failure> {
+pub(super) fn refuse_unknown_baseline(name: &str, stacks: &[StackInfo]) -> Result<(), CommandFailure> {
     if stacks.iter().any(|stack| &*stack.name == name) {
         return Ok(());
     }
@@ -167,5 +167,5 @@ pub(super) fn refuse_unknown_baseline(name: &str, stacks: &[StackInfo]) -> Resul
         Some(near) => format!("did you mean `{near}`?"),
         None => "name one of the stacks compared".to_owned(),
     };
-    Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
+    Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
 }

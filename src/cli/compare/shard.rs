@@ -4,22 +4,23 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Args, CompareQuestion, Exit, refuse_unknown_baseline};
+use super::{Args, CompareQuestion, ProgramExit, refuse_unknown_baseline};
 use crate::cli::compare::EmbedText;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_troubles};
 use crate::cli::output::Output;
-use crate::compare::{Evaluator, KeptStories, OfRun, Options};
+use crate::compare::{EvaluationOptions, Evaluator, KeptStories, OfRun};
 use crate::diagnostic::{Diagnostic, count};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{
-    About, Division, Found, Input, Manifest, PartWriter, Search, SearchQuestion, Shard, Shippable, write_part,
+    Division, Input, Manifest, PartDescription, PartSearch, PartWriter, ReadingFindings, SearchQuestion, Shard,
+    Shippable, write_part,
 };
 use crate::transcript::Run;
 
 /// Which part of a comparison to compute.
-pub(in crate::cli) struct Extent {
+pub(in crate::cli) struct ShardScope {
     /// Which shard.
     pub(in crate::cli) shard: Shard,
     /// By task: all files are read, and runs of other parts are skipped. By file: the files read all belong to the
@@ -29,7 +30,7 @@ pub(in crate::cli) struct Extent {
     pub(in crate::cli) names: Vec<String>,
 }
 
-impl Extent {
+impl ShardScope {
     /// The tasks of a shard.
     pub(in crate::cli) fn of_tasks(shard: Shard) -> Self {
         Self { shard, division: Division::Tasks, names: Vec::new() }
@@ -43,7 +44,7 @@ impl Extent {
 }
 
 /// What is asked of a part.
-pub(in crate::cli) struct Part<'a> {
+pub(in crate::cli) struct PartQuestion<'a> {
     pub(in crate::cli) question: CompareQuestion<'a>,
     pub(in crate::cli) stacks: &'a LoadedStacks,
     pub(in crate::cli) unit: UnitOfRun,
@@ -52,13 +53,13 @@ pub(in crate::cli) struct Part<'a> {
     pub(in crate::cli) shippable: Option<&'a [Shippable]>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PartQuestion<'a> {
     fn from_args(
         args: &'a Args,
         stacks: &'a LoadedStacks,
         recordings: &RecordedRuns<'_>,
         output: &Output,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let question = args.question(recordings, output)?;
         Ok(Self { question, stacks, unit: args.corpus.unit, embed_text: args.embed_text, shippable: None })
     }
@@ -71,10 +72,10 @@ pub(super) fn run_shard(
     shard: Shard,
     out: &Path,
     output: &Output,
-) -> Result<Exit, Failure> {
-    let n_runs = write(args, runs, &Extent::of_tasks(shard), out, output)?;
+) -> Result<ProgramExit, CommandFailure> {
+    let n_runs = write(args, runs, &ShardScope::of_tasks(shard), out, output)?;
     tell_part(shard, n_runs, out, output);
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Says that a part is there.
@@ -90,25 +91,25 @@ pub(in crate::cli) fn tell_part(shard: Shard, n_runs: u64, out: &Path, output: &
 pub(in crate::cli) fn write(
     args: &Args,
     recordings: &RecordedRuns<'_>,
-    extent: &Extent,
+    extent: &ShardScope,
     out: &Path,
     output: &Output,
-) -> Result<u64, Failure> {
+) -> Result<u64, CommandFailure> {
     let stacks = args.stacks.load_some()?;
-    write_part_of(&Part::from_args(args, &stacks, recordings, output)?, recordings, extent, out, output)
+    write_part_of(&PartQuestion::from_args(args, &stacks, recordings, output)?, recordings, extent, out, output)
 }
 
 /// Computes one part and writes it. Returns the number of its runs.
 pub(in crate::cli) fn write_part_of(
-    of: &Part<'_>,
+    of: &PartQuestion<'_>,
     recordings: &RecordedRuns<'_>,
-    extent: &Extent,
+    extent: &ShardScope,
     out: &Path,
     output: &Output,
-) -> Result<u64, Failure> {
-    let Part { question, stacks, .. } = of;
+) -> Result<u64, CommandFailure> {
+    let PartQuestion { question, stacks, .. } = of;
     let grounds = stacks.grounds();
-    let options = Options {
+    let options = EvaluationOptions {
         assumptions: question.assumptions,
         keeps: question.keeps,
         stories: question.texts,
@@ -148,7 +149,7 @@ pub(in crate::cli) fn write_part_of(
             about.agents = agents.take();
             if let Some(shippable) = of.shippable {
                 let question = SearchQuestion::Own(shippable.to_vec());
-                about.search = Some(Search { question, labels: report.label_draw });
+                about.search = Some(PartSearch { question, labels: report.label_draw });
             }
             about.told = evaluator.take_stories();
             Ok(())
@@ -160,13 +161,13 @@ pub(in crate::cli) fn write_part_of(
 /// `describe` completes what the part's manifest says. Returns the number of its runs.
 pub(in crate::cli) fn write_runs<T: Send>(
     recordings: &RecordedRuns<'_>,
-    extent: &Extent,
+    extent: &ShardScope,
     out: &Path,
     output: &Output,
     work: impl Fn(&Run) -> T + Sync,
     mut put: impl FnMut(&mut PartWriter, T) -> Result<(), Diagnostic>,
-    describe: impl FnOnce(&mut About, &CorpusReport) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
+    describe: impl FnOnce(&mut PartDescription, &CorpusReport) -> Result<(), CommandFailure>,
+) -> Result<u64, CommandFailure> {
     let read = recordings.files()?;
     let named = names(&read, &extent.names);
     let mut failure = None;
@@ -194,11 +195,11 @@ pub(in crate::cli) fn write_runs<T: Send>(
             Ok(report)
         });
         let about = report.and_then(|report| {
-            let mut about = About {
+            let mut about = PartDescription {
                 shard: extent.shard,
                 division: extent.division,
                 inputs: inputs(&read, &named),
-                found: Found::from_report(&report),
+                found: ReadingFindings::from_report(&report),
                 records_calls: report.records_calls.clone(),
                 met: Vec::new(),
                 agents: BTreeSet::new(),
@@ -219,7 +220,7 @@ pub(in crate::cli) fn write_runs<T: Send>(
     if let Some(failure) = failure {
         return Err(failure);
     }
-    written.map_err(Failure::input)?;
+    written.map_err(CommandFailure::input)?;
     Ok(runs)
 }
 

@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{Args, Target, Written, cannot_write, convert, refuse_packed};
-use crate::cli::failure::Failure;
+use super::{Args, Target, WrittenRun, cannot_write, convert, refuse_packed};
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{Corpus, ParquetCell as Cell, ParquetKind as Kind, ParquetWriter};
+use crate::reader::{Corpus, ParquetCell, ParquetKind, ParquetWriter};
 use crate::report::{CsvStyle, Shard, write_atomically, write_folder};
 use crate::transcript::{Outcome, Run, Spend};
 
 /// The values of the other Parquet columns for a run.
-pub(super) struct About {
+pub(super) struct RunColumns {
     task_id: Option<String>,
     suite: Option<String>,
     model: Option<String>,
@@ -24,7 +24,7 @@ pub(super) struct About {
     cost_usd: Option<f64>,
 }
 
-impl About {
+impl RunColumns {
     pub(super) fn from_run(run: &Run) -> Self {
         let spend = Spend::from_events(run.events());
         Self {
@@ -49,17 +49,17 @@ impl About {
 }
 
 /// The Parquet columns. The reader recognises the layout by `run_id` and `trace`.
-const COLUMNS: &[(&str, Kind)] = &[
-    ("run_id", Kind::Text),
-    ("task_id", Kind::Text),
-    ("suite", Kind::Text),
-    ("model", Kind::Text),
-    ("success", Kind::Truth),
-    ("score", Kind::Real),
-    ("steps", Kind::Whole),
-    ("tokens", Kind::Whole),
-    ("cost_usd", Kind::Real),
-    ("trace", Kind::Text),
+const COLUMNS: &[(&str, ParquetKind)] = &[
+    ("run_id", ParquetKind::Text),
+    ("task_id", ParquetKind::Text),
+    ("suite", ParquetKind::Text),
+    ("model", ParquetKind::Text),
+    ("success", ParquetKind::Truth),
+    ("score", ParquetKind::Real),
+    ("steps", ParquetKind::Whole),
+    ("tokens", ParquetKind::Whole),
+    ("cost_usd", ParquetKind::Real),
+    ("trace", ParquetKind::Text),
 ];
 
 /// An output file that runs are added to.
@@ -68,8 +68,8 @@ enum Taker {
     Table(Box<ParquetWriter>),
 }
 
-fn text(text: Option<&str>) -> Cell<'_> {
-    text.map_or(Cell::None, Cell::Text)
+fn text(text: Option<&str>) -> ParquetCell<'_> {
+    text.map_or(ParquetCell::None, ParquetCell::Text)
 }
 
 impl Taker {
@@ -80,23 +80,23 @@ impl Taker {
         }
     }
 
-    fn take(&mut self, run: &Written) -> io::Result<()> {
+    fn take(&mut self, run: &WrittenRun) -> io::Result<()> {
         match self {
             Self::Lines(file) => file.write_all(&run.lines),
             Self::Table(table) => {
                 let about = &run.about;
                 let lines = std::str::from_utf8(&run.lines).map_err(io::Error::other)?;
                 table.row([
-                    Cell::Text(&run.run_id),
+                    ParquetCell::Text(&run.run_id),
                     text(about.task_id.as_deref()),
                     text(about.suite.as_deref()),
                     text(about.model.as_deref()),
-                    about.success.map_or(Cell::None, Cell::Truth),
-                    about.score.map_or(Cell::None, Cell::Real),
-                    Cell::Whole(about.steps),
-                    about.tokens.map_or(Cell::None, Cell::Whole),
-                    about.cost_usd.map_or(Cell::None, Cell::Real),
-                    Cell::Text(lines.trim_end()),
+                    about.success.map_or(ParquetCell::None, ParquetCell::Truth),
+                    about.score.map_or(ParquetCell::None, ParquetCell::Real),
+                    ParquetCell::Whole(about.steps),
+                    about.tokens.map_or(ParquetCell::None, ParquetCell::Whole),
+                    about.cost_usd.map_or(ParquetCell::None, ParquetCell::Real),
+                    ParquetCell::Text(lines.trim_end()),
                 ])
             }
         }
@@ -111,13 +111,13 @@ impl Taker {
 }
 
 /// Writes `out`, a folder of `--shards` files or one Parquet file. Returns the number of runs.
-pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
+pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
     let Some(of) = args.shards else {
-        refuse_packed(out).map_err(Failure::usage)?;
+        refuse_packed(out).map_err(CommandFailure::usage)?;
         if out.is_dir() {
             let help = "give a file, `--out runs.parquet`, or say how many: `--shards N`";
             let at = Location::file(out.display().to_string());
-            return Err(Failure::usage(Diagnostic::new(at, "one Parquet file, and this is a folder", help)));
+            return Err(CommandFailure::usage(Diagnostic::new(at, "one Parquet file, and this is a folder", help)));
         }
         let mut runs = Ok(0);
         let written = write_atomically(out, |to| {
@@ -132,7 +132,7 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
             io::Seek::rewind(&mut file)?;
             io::copy(&mut file, to).map(|_| ())
         });
-        return runs.and_then(|runs| written.map(|()| runs).map_err(Failure::input));
+        return runs.and_then(|runs| written.map(|()| runs).map_err(CommandFailure::input));
     };
     let ending = if args.to == Target::Parquet { "parquet" } else { "jsonl" };
     let names: Vec<PathBuf> = (1..=of).map(|number| format!("runs-{number:05}-of-{of:05}.{ending}").into()).collect();
@@ -153,5 +153,5 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
             first
         })
     });
-    failure.map_or_else(|| written.map_err(Failure::input), Err)
+    failure.map_or_else(|| written.map_err(CommandFailure::input), Err)
 }

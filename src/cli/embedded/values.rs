@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, CommandFactory, Parser};
 
-use super::super::{Cli, Command};
+use super::super::{Cli, CliCommand};
 use super::unexpected;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::reader::forget_inputs;
@@ -14,7 +14,7 @@ use crate::reader::forget_inputs;
 /// What a command works on, and its options by keyword: the long name on the command line with underscores, for example
 /// `max_killed`. What an option means, its default and what it accepts are declared once, for both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Values {
+pub struct KeywordArguments {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// The options that are given.
@@ -33,9 +33,9 @@ pub enum OptionValue {
 /// Keywords with another name than on the command line, where `--format` is that of the output.
 const KEYWORDS: [(&str, &str); 2] = [("columns", "map"), ("format", "as")];
 
-impl Values {
+impl KeywordArguments {
     /// Reads them as those of `command`.
-    pub(super) fn read(self, command: &str) -> Result<Command, Diagnostics> {
+    pub(super) fn read(self, command: &str) -> Result<CliCommand, Diagnostics> {
         let mut cli = Cli::command();
         cli.build();
         let declared = cli.find_subcommand(command).ok_or_else(unexpected)?;
@@ -115,7 +115,7 @@ mod tests {
 
     fn refused(options: &[(&str, OptionValue)]) -> (String, String) {
         let options = options.iter().map(|(keyword, value)| ((*keyword).to_owned(), value.clone())).collect();
-        let error = Values { paths: vec!["runs".into()], options }.read("compare").expect_err("refused");
+        let error = KeywordArguments { paths: vec!["runs".into()], options }.read("compare").expect_err("refused");
         (error.first().what.clone(), error.first().help.clone())
     }
 
@@ -129,8 +129,8 @@ mod tests {
             ("whole_budget", OptionValue::Switch(false)),
         ];
         let options = options.map(|(keyword, value)| (keyword.to_owned(), value));
-        let read = Values { paths: vec!["--runs".into()], options: options.into() }.read("compare");
-        assert!(matches!(read, Ok(Command::Compare(_))), "{:?}", read.err());
+        let read = KeywordArguments { paths: vec!["--runs".into()], options: options.into() }.read("compare");
+        assert!(matches!(read, Ok(CliCommand::Compare(_))), "{:?}", read.err());
     }
 
     #[test]

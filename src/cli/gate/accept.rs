@@ -4,14 +4,14 @@ use super::LARGEST_SNAPSHOT;
 use super::inputs::GateInputs;
 use super::replayed::replayed;
 use super::{is_ci, read_old_snapshot, told};
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::reader::read_whole_text;
 use crate::report::write_atomically;
-use crate::review::Review;
-use crate::snapshot::Snapshot;
+use crate::review::ChangeReview;
+use crate::snapshot::StopSnapshot;
 
 /// Arguments of `accept`.
 #[derive(Debug, clap::Args)]
@@ -31,13 +31,17 @@ pub(in crate::cli) struct AcceptArgs {
 }
 
 /// `whenstop ci accept`.
-pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure> {
+pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let inputs = args.inputs.resolve(output)?;
     let path = inputs.snapshot()?;
     let name = path.display().to_string();
     if is_ci() {
         let help = "accept on your own machine, review the file, and commit it; in CI use `check`";
-        return Err(Failure::usage(Diagnostic::new(Location::file(name), "snapshots are not written under CI", help)));
+        return Err(CommandFailure::usage(Diagnostic::new(
+            Location::file(name),
+            "snapshots are not written under CI",
+            help,
+        )));
     }
     let before = if path.is_file() || !args.only.is_empty() { read_old(args, path, output)? } else { None };
     let stacks = inputs.stacks.load()?;
@@ -48,14 +52,18 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
     let now = replayed(&inputs.corpus, &stacks, &args.only, before.as_ref(), None, output)?;
     if now.troubles > 0 {
         let what = "a guard failed on some runs: where it stops them is not known, so there is nothing to accept";
-        return Err(Failure::input(Diagnostic::new(Location::file(name), what, "mend the guard, or leave it out")));
+        return Err(CommandFailure::input(Diagnostic::new(
+            Location::file(name),
+            what,
+            "mend the guard, or leave it out",
+        )));
     }
     let snapshot = match &before {
         Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, &name)?,
         _ => now.snapshot,
     };
     if let Some(before) = &before {
-        let review = Review::between(before, &snapshot, now.words);
+        let review = ChangeReview::between(before, &snapshot, now.words);
         let rest = told::review(&review, false, output)?;
         if rest > 0 {
             output.data(&format!("\nand {}\n", count(rest as u64, "more change")));
@@ -65,22 +73,26 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
             let help =
                 "`whenstop ci review` goes through them, one after another or kind by kind; `--all` accepts them all";
             let what = format!("{n} changed, and nothing is accepted unseen");
-            return Err(Failure::usage(Diagnostic::new(Location::file(name), what, help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::file(name), what, help)));
         }
     }
-    write_atomically(path, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(Failure::input)?;
+    write_atomically(path, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(CommandFailure::input)?;
     output.note(&format!("{} stop points written to {name}", snapshot.len()));
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The existing snapshot. An unreadable one is replaced, except with `--only`, where most of it is to be kept.
-fn read_old(args: &AcceptArgs, path: &std::path::Path, output: &Output) -> Result<Option<Snapshot>, Failure> {
+fn read_old(
+    args: &AcceptArgs,
+    path: &std::path::Path,
+    output: &Output,
+) -> Result<Option<StopSnapshot>, CommandFailure> {
     match read_old_snapshot(path) {
         Ok(snapshot) => Ok(Some(snapshot)),
         // Never overwrites a file that is not a snapshot.
         Err(failure)
             if args.only.is_empty()
-                && read_whole_text(path, LARGEST_SNAPSHOT).is_ok_and(|text| Snapshot::is_one(&text)) =>
+                && read_whole_text(path, LARGEST_SNAPSHOT).is_ok_and(|text| StopSnapshot::is_one(&text)) =>
         {
             failure.diagnostics.iter().for_each(|diagnostic| output.warning(diagnostic));
             Ok(None)
@@ -89,25 +101,30 @@ fn read_old(args: &AcceptArgs, path: &std::path::Path, output: &Output) -> Resul
     }
 }
 
-fn names_exist(only: &[String], known: &[&str]) -> Result<(), Failure> {
+fn names_exist(only: &[String], known: &[&str]) -> Result<(), CommandFailure> {
     let Some(name) = only.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
     let help = nearest(name, known.iter().copied())
         .map_or_else(|| format!("the stacks are {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
-    Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
+    Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
 }
 
 /// The existing snapshot, with some stacks updated.
-fn only(before: &Snapshot, now: Snapshot, args: &AcceptArgs, name: &str) -> Result<Snapshot, Failure> {
+fn only(
+    before: &StopSnapshot,
+    now: StopSnapshot,
+    args: &AcceptArgs,
+    name: &str,
+) -> Result<StopSnapshot, CommandFailure> {
     let same =
         before.corpus.as_ref().is_none_or(|before| Some(&before.print) == now.corpus.as_ref().map(|now| &now.print));
     if !same {
         let help = "the other stacks have no stop points on these: accept them all, with `--all` instead of `--only`";
         let what = "the recordings are not those the snapshot was accepted on";
-        return Err(Failure::usage(Diagnostic::new(Location::file(name), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::file(name), what, help)));
     }
     let mut stacks = before.stacks.clone();
     stacks.retain(|stack, _| !args.only.contains(stack));
     stacks.extend(now.stacks);
     // Keeps the version: it belongs to the stacks that were not updated.
-    Ok(Snapshot { stacks, corpus: now.corpus, whenstop: before.whenstop.clone() })
+    Ok(StopSnapshot { stacks, corpus: now.corpus, whenstop: before.whenstop.clone() })
 }

@@ -7,10 +7,10 @@ use super::inputs::{GateInputs, Inputs};
 use super::replayed::{Replayed, replayed};
 use super::reports::{self, ReportFormat, ReportTo};
 use super::{read_snapshot, told};
-use crate::answers::{Appetite, RunEvidence};
-use crate::cli::Exit;
+use crate::answers::{RunEvidence, Tolerances};
+use crate::cli::ProgramExit;
 use crate::cli::destination::Destination;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::Output;
 use crate::cli::values::share;
@@ -18,7 +18,7 @@ use crate::diagnostic::{Diagnostic, Location, count};
 use crate::explain::Texts;
 use crate::report::unreadable;
 use crate::report::{FolderFormat, Manifest, Publication};
-use crate::review::{Checked, Held, Review};
+use crate::review::{ChangeReview, CheckResult, CheckedGate};
 use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 
 /// Arguments of `check`.
@@ -59,7 +59,7 @@ pub(in crate::cli) struct CheckArgs {
 }
 
 /// `whenstop ci check`.
-pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
+pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let inputs = args.inputs.resolve(output)?;
     let stacks = inputs.stacks.load()?;
     let names: Vec<String> = stacks.strategies.iter().map(|stack| stack.name().to_owned()).collect();
@@ -67,7 +67,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     let advice = parsed(inputs.project.advise.clone(), &names)?;
     if inputs.snapshot.is_none() && gates.is_empty() && advice.is_empty() {
         let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
-        return Err(Failure::usage(Diagnostic::new(
+        return Err(CommandFailure::usage(Diagnostic::new(
             Location::default(),
             "nothing to check: no snapshot, and no gate",
             help,
@@ -83,14 +83,14 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
             0 => format!("{} in the recordings", count(replayed.errors, "error")),
             n => unreadable(n),
         };
-        return Err(Failure::input(Diagnostic::new(
+        return Err(CommandFailure::input(Diagnostic::new(
             Location::default(),
             format!("{what}: a gate that has not seen them says nothing"),
             "mend them or leave them out, or judge without what is lost: `--allow-unreadable`",
         )));
     }
     if replayed.troubles > 0 && !args.allow_unreadable {
-        return Err(Failure::input(Diagnostic::new(
+        return Err(CommandFailure::input(Diagnostic::new(
             Location::default(),
             "a guard failed on some runs: a gate that does not know what it does there says nothing",
             "mend the guard, or judge without those runs: `--allow-unreadable`",
@@ -106,16 +106,16 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
                 AnyGate::Summary(gate) => gate.hold(&contest, min_known),
                 AnyGate::CutShort(gate) => gate.hold(replayed.followed.summaries()),
             };
-            held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
+            held.extend(results.into_iter().map(|result| CheckedGate { result, at: at.clone() }));
         }
         held
     };
     let (gates, advice) = (hold(&gates), hold(&advice));
     drop(contest);
     let Replayed { rows, firings, snapshot, words, places, followed, stories, .. } = replayed;
-    let checked = Checked {
+    let checked = CheckResult {
         snapshot: inputs.snapshot.as_ref().map(|path| path.display().to_string()),
-        review: before.as_ref().map(|before| Review::between(before, &snapshot, words)),
+        review: before.as_ref().map(|before| ChangeReview::between(before, &snapshot, words)),
         gates,
         advice,
         places,
@@ -124,7 +124,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
         let evidence = RunEvidence { rows, firings, followed: Some(followed), stories };
         let publication = Publication::new(evidence, manifest);
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        publication.write(&publication.summaries(), page, format).map_err(Failure::input)?;
+        publication.write(&publication.summaries(), page, format).map_err(CommandFailure::input)?;
     }
     match args.format {
         ReportFormat::Text => told::checked(&checked, args.all, output)?,
@@ -133,17 +133,17 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     for (format, path) in &wanted {
         reports::write(path, &reports::of_check(*format, &checked)?, output)?;
     }
-    Ok(if checked.failed() { Exit::GateFailed } else { Exit::Done })
+    Ok(if checked.failed() { ProgramExit::GateFailed } else { ProgramExit::Done })
 }
 
 /// How the replayed runs are judged, by the project file.
 fn manifest(inputs: &Inputs, stacks: &LoadedStacks, replayed: &Replayed, min_known: f64) -> Manifest {
     let settings = &inputs.project.appetite;
-    let appetite = Appetite {
-        max_killed: settings.max_killed.unwrap_or(Appetite::DEFAULT_MAX_KILLED),
+    let appetite = Tolerances {
+        max_killed: settings.max_killed.unwrap_or(Tolerances::DEFAULT_MAX_KILLED),
         lost_success_costs: settings.lost_success_costs,
         min_known,
-        ..Appetite::default()
+        ..Tolerances::default()
     };
     let mut manifest = Manifest { appetite, ..Manifest::new(replayed.stacks.clone()) };
     manifest.set_places(&stacks.places());
@@ -164,26 +164,26 @@ fn written_gates(args: &CheckArgs, inputs: &Inputs) -> Vec<(String, Location)> {
     args.fail_on.iter().map(|gate| (gate.clone(), Location::default())).collect()
 }
 
-fn parsed(written: Vec<(String, Location)>, stacks: &[String]) -> Result<Vec<(AnyGate, Location)>, Failure> {
+fn parsed(written: Vec<(String, Location)>, stacks: &[String]) -> Result<Vec<(AnyGate, Location)>, CommandFailure> {
     let parse = |text: &str| match CutShortGate::parse(text, stacks) {
         Some(gate) => gate.map(AnyGate::CutShort),
         None => Gate::parse(text, stacks).map(AnyGate::Summary),
     };
     let parsed = written.into_iter().map(|(text, at)| match parse(&text) {
         Ok(gate) => Ok((gate, at)),
-        Err(error) if at.path.is_empty() => Err(Failure::usage(error)),
-        Err(error) => Err(Failure::usage(Diagnostic { at, ..error })),
+        Err(error) if at.path.is_empty() => Err(CommandFailure::usage(error)),
+        Err(error) => Err(CommandFailure::usage(Diagnostic { at, ..error })),
     });
     parsed.collect()
 }
 
 /// The requested reports: arguments override the project file, format by format.
-fn wanted(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(ReportFormat, PathBuf)>, Failure> {
+fn wanted(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(ReportFormat, PathBuf)>, CommandFailure> {
     let mut wanted = BTreeMap::new();
     for (name, path) in &inputs.project.reports {
         let format = reports::named(name).map_err(|help| {
             let at = Location::file(inputs.project.path.display().to_string());
-            Failure::usage(Diagnostic::new(at, format!("`reports` names no format `{name}`"), help))
+            CommandFailure::usage(Diagnostic::new(at, format!("`reports` names no format `{name}`"), help))
         })?;
         wanted.insert(format, path.clone());
     }

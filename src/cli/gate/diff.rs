@@ -11,14 +11,14 @@ use super::replayed::{Replayed, replayed};
 use super::reports::pretty;
 use super::{read_snapshot, told};
 use crate::aggregate::Rows;
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{GuardArgs, READING, ReadingArgs};
 use crate::cli::output::Output;
 use crate::cli::values::{shell_path, shell_word};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::review::{self, Checked, Review};
-use crate::snapshot::Snapshot;
+use crate::review::{self, ChangeReview, CheckResult};
+use crate::snapshot::StopSnapshot;
 
 /// Arguments of `diff`.
 #[derive(Debug, clap::Args)]
@@ -69,13 +69,13 @@ enum DiffFormat {
 
 /// What kind of input a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum InputKind {
     Snapshot,
     Stacks,
     Corpus,
 }
 
-impl Kind {
+impl InputKind {
     fn from_path(path: &Path) -> Self {
         let name = path.to_string_lossy();
         if name.starts_with("preset:") || name.starts_with("system:") {
@@ -84,7 +84,7 @@ impl Kind {
         // Only the beginning is read: a corpus may be large.
         let mut start = [0; 64];
         let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
-        let is_snapshot = read.is_ok_and(|n| std::str::from_utf8(&start[..n]).is_ok_and(Snapshot::is_one));
+        let is_snapshot = read.is_ok_and(|n| std::str::from_utf8(&start[..n]).is_ok_and(StopSnapshot::is_one));
         match path.extension() {
             _ if is_snapshot => Self::Snapshot,
             Some(extension) if extension == "toml" => Self::Stacks,
@@ -102,51 +102,52 @@ impl Kind {
 }
 
 /// `whenstop ci diff`.
-pub(in crate::cli) fn diff(args: &DiffArgs, output: &Output) -> Result<Exit, Failure> {
+pub(in crate::cli) fn diff(args: &DiffArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let (review, snapshot) = match (&args.snapshot, &args.paths[..]) {
         (None, [old, new]) => (between(args, old, new, output)?, None),
         _ => against_snapshot(args, output)?,
     };
-    let checked = Checked { snapshot, review: Some(review), ..Checked::default() };
+    let checked = CheckResult { snapshot, review: Some(review), ..CheckResult::default() };
     match (args.format, &checked.review) {
         (DiffFormat::Text, Some(review)) => told::changes(review, args.all, output)?,
         (DiffFormat::Text, None) => {}
         (DiffFormat::Md, _) => output.bytes(review::markdown(&checked, false).as_bytes()),
         (DiffFormat::Json, _) => output.bytes(pretty(&review::check_json(&checked, false)).as_bytes()),
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
-fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(Review, Option<String>), Failure> {
+fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(ChangeReview, Option<String>), CommandFailure> {
     let inputs = inputs(args, args.paths.clone(), args.stacks.clone()).resolve(output)?;
     let path = inputs.snapshot()?;
     let before = read_snapshot(path)?;
     let now = replayed(&inputs.corpus, &inputs.stacks.load()?, &[], Some(&before), None, output)?;
-    Ok((Review::between(&before, &now.snapshot, now.words), Some(path.display().to_string())))
+    Ok((ChangeReview::between(&before, &now.snapshot, now.words), Some(path.display().to_string())))
 }
 
 /// What changed from `old` to `new`.
-fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<Review, Failure> {
-    let pass = |paths: Vec<PathBuf>, stacks: Vec<String>, before: Option<&Snapshot>| -> Result<Replayed, Failure> {
-        let inputs = inputs(args, paths, stacks).resolve(output)?;
-        replayed(&inputs.corpus, &inputs.stacks.load()?, &[], before, None, output)
-    };
+fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<ChangeReview, CommandFailure> {
+    let pass =
+        |paths: Vec<PathBuf>, stacks: Vec<String>, before: Option<&StopSnapshot>| -> Result<Replayed, CommandFailure> {
+            let inputs = inputs(args, paths, stacks).resolve(output)?;
+            replayed(&inputs.corpus, &inputs.stacks.load()?, &[], before, None, output)
+        };
     let stacks = |path: &Path| vec![path.display().to_string()];
-    match (Kind::from_path(old), Kind::from_path(new)) {
-        (Kind::Snapshot, Kind::Snapshot) => {
-            Ok(Review::between(&read_snapshot(old)?, &read_snapshot(new)?, BTreeMap::new()))
+    match (InputKind::from_path(old), InputKind::from_path(new)) {
+        (InputKind::Snapshot, InputKind::Snapshot) => {
+            Ok(ChangeReview::between(&read_snapshot(old)?, &read_snapshot(new)?, BTreeMap::new()))
         }
-        (Kind::Snapshot, Kind::Stacks) => {
+        (InputKind::Snapshot, InputKind::Stacks) => {
             let before = read_snapshot(old)?;
             let now = pass(args.on.clone(), stacks(new), Some(&before))?;
-            Ok(Review::between(&before, &now.snapshot, now.words))
+            Ok(ChangeReview::between(&before, &now.snapshot, now.words))
         }
-        (Kind::Stacks, Kind::Stacks) => {
+        (InputKind::Stacks, InputKind::Stacks) => {
             let before = pass(args.on.clone(), stacks(old), None)?.snapshot;
             let now = pass(args.on.clone(), stacks(new), Some(&before))?;
-            Ok(Review::between(&before, &now.snapshot, now.words))
+            Ok(ChangeReview::between(&before, &now.snapshot, now.words))
         }
-        (Kind::Corpus, Kind::Corpus) => {
+        (InputKind::Corpus, InputKind::Corpus) => {
             let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?;
             let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before.snapshot))?;
             if let Some(tasks) = shared_tasks(&before.rows, &now.rows) {
@@ -158,9 +159,9 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<R
                     shell_path(new),
                 ));
             }
-            Ok(Review::between(&before.snapshot, &now.snapshot, now.words))
+            Ok(ChangeReview::between(&before.snapshot, &now.snapshot, now.words))
         }
-        (old, new) => Err(Failure::usage(Diagnostic::new(
+        (old, new) => Err(CommandFailure::usage(Diagnostic::new(
             Location::default(),
             format!("{} cannot be held against {}", old.name(), new.name()),
             "give two snapshots, two stack files or two corpora; or `diff PATH --stacks FILE --snapshot FILE`",

@@ -2,13 +2,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{
     CorpusArgs, GuardArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text,
 };
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::project::{self, Project};
+use crate::project::{self, ProjectSettings};
 
 /// Inputs of a gate command. Missing ones come from `whenstop.toml`.
 #[derive(Debug, clap::Args)]
@@ -42,12 +42,12 @@ pub(super) struct Inputs {
     pub(super) corpus: CorpusArgs,
     pub(super) stacks: StackArgs,
     pub(super) snapshot: Option<PathBuf>,
-    pub(super) project: Project,
+    pub(super) project: ProjectSettings,
 }
 
 impl GateInputs {
     /// Reads the project file if something is missing, or if it is requested.
-    pub(super) fn resolve(&self, output: &Output) -> Result<Inputs, Failure> {
+    pub(super) fn resolve(&self, output: &Output) -> Result<Inputs, CommandFailure> {
         let project = self.read_project(output)?.unwrap_or_default();
         let or = |given: &[String], else_: &[String]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
         let paths = if self.paths.is_empty() { project.recordings.clone() } else { self.paths.clone() };
@@ -66,7 +66,7 @@ impl GateInputs {
             } else {
                 (what.to_owned(), "add `recordings = [\"PATH\"]` and `stacks = [\"FILE\"]`")
             };
-            return Err(Failure::usage(Diagnostic::new(Location::file(from), what, help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::file(from), what, help)));
         }
         if self.stacks.is_empty() {
             refuse_quietly(&stacks, &project.path)?;
@@ -75,8 +75,8 @@ impl GateInputs {
         let refused_by = is_named_elsewhere.then(|| project.path.clone());
         let guards = GuardArgs { refused_by, ..self.guards.clone() };
         let unit = match project.unit {
-            Some(project::Unit::Round) => UnitOfRun::Round,
-            Some(project::Unit::Run) | None => UnitOfRun::Run,
+            Some(project::UnitSetting::Round) => UnitOfRun::Round,
+            Some(project::UnitSetting::Run) | None => UnitOfRun::Run,
         };
         Ok(Inputs {
             corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit.unwrap_or(unit) },
@@ -86,22 +86,22 @@ impl GateInputs {
         })
     }
 
-    fn read_project(&self, output: &Output) -> Result<Option<Project>, Failure> {
+    fn read_project(&self, output: &Output) -> Result<Option<ProjectSettings>, CommandFailure> {
         let path = match &self.project {
             Some(path) => path.clone(),
             None if !self.paths.is_empty() && !self.stacks.is_empty() => return Ok(None),
             None if !Path::new(project::FILE).exists() => return Ok(None),
             None => PathBuf::from(project::FILE),
         };
-        let text = read_text(&path, "`whenstop ci init PATH` writes one").map_err(Failure::usage)?;
-        let project = Project::parse(&path, &text).map_err(Failure::usage)?;
-        refuse_outside(&project).map_err(Failure::usage)?;
+        let text = read_text(&path, "`whenstop ci init PATH` writes one").map_err(CommandFailure::usage)?;
+        let project = ProjectSettings::parse(&path, &text).map_err(CommandFailure::usage)?;
+        refuse_outside(&project).map_err(CommandFailure::usage)?;
         output.note(&format!("as {} says", path.display()));
         Ok(Some(project))
     }
 
     /// The reading options: arguments override the project file.
-    fn reading_with(&self, project: &Project) -> ReadingArgs {
+    fn reading_with(&self, project: &ProjectSettings) -> ReadingArgs {
         let (given, file) = (&self.reading, &project.reading);
         let or = |given: &[PathBuf], else_: &[PathBuf]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
         ReadingArgs {
@@ -123,7 +123,7 @@ impl GateInputs {
 
 /// Refuses stack files outside the project's folder that cannot be read as such, without their lines: a project file
 /// may be somebody else's, and the message may end in a public log.
-fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), Failure> {
+fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), CommandFailure> {
     let folder = project.canonicalize().ok().and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_default();
     let is_outside = |path: &Path| path.canonicalize().is_ok_and(|path| !path.starts_with(&folder));
     let files = stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
@@ -131,7 +131,7 @@ fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), Failure> {
         if load_stack_file(path).is_err() {
             let at = Location::file(path.display().to_string());
             let help = "it is outside the project's folder, so its text is not shown: `whenstop rules lint FILE` does";
-            return Err(Failure::usage(Diagnostic::new(at, "not a stack file", help)));
+            return Err(CommandFailure::usage(Diagnostic::new(at, "not a stack file", help)));
         }
     }
     Ok(())
@@ -139,7 +139,7 @@ fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), Failure> {
 
 /// Refuses a file or folder outside the project's own that a command would write because the project file says so: the
 /// file may be somebody else's.
-fn refuse_outside(project: &Project) -> Result<(), Diagnostic> {
+fn refuse_outside(project: &ProjectSettings) -> Result<(), Diagnostic> {
     let named = project.reports.iter().map(|(format, path)| (format!("reports.{format}"), path));
     let page = project.page.iter().map(|path| ("page".to_owned(), path));
     let snapshot = project.snapshot.iter().map(|path| ("snapshot".to_owned(), path));
@@ -166,10 +166,10 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 
 impl Inputs {
     /// The snapshot file, or an error that says how to name one.
-    pub(super) fn snapshot(&self) -> Result<&Path, Failure> {
+    pub(super) fn snapshot(&self) -> Result<&Path, CommandFailure> {
         self.snapshot.as_deref().ok_or_else(|| {
             let help = "give `--snapshot FILE`, or `snapshot = \"FILE\"` in the project file";
-            Failure::usage(Diagnostic::new(Location::default(), "no snapshot file is named", help))
+            CommandFailure::usage(Diagnostic::new(Location::default(), "no snapshot file is named", help))
         })
     }
 }

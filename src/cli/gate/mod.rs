@@ -19,10 +19,10 @@ pub(super) use review::{ReviewArgs, review};
 
 use std::path::Path;
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{add_input, read_whole_text};
-use crate::snapshot::Snapshot;
+use crate::snapshot::StopSnapshot;
 
 /// Whether a CI system runs the program.
 pub(super) fn is_ci() -> bool {
@@ -33,17 +33,17 @@ pub(super) fn is_ci() -> bool {
 const LARGEST_SNAPSHOT: u64 = 2 << 30;
 
 /// Reads the snapshot at `path`, which the command depends on.
-fn read_snapshot(path: &Path) -> Result<Snapshot, Failure> {
+fn read_snapshot(path: &Path) -> Result<StopSnapshot, CommandFailure> {
     add_input(path);
     read_old_snapshot(path)
 }
 
 /// Reads the snapshot at `path`, which is about to be replaced.
-fn read_old_snapshot(path: &Path) -> Result<Snapshot, Failure> {
+fn read_old_snapshot(path: &Path) -> Result<StopSnapshot, CommandFailure> {
     let name = path.display().to_string();
     let text = read_whole_text(path, LARGEST_SNAPSHOT).map_err(|error| {
         let help = "write it first with `whenstop ci accept`";
-        Failure::input(Diagnostic::new(Location::file(&*name), format!("cannot read: {error}"), help))
+        CommandFailure::input(Diagnostic::new(Location::file(&*name), format!("cannot read: {error}"), help))
     })?;
-    Snapshot::parse(&name, &text).map_err(Failure::input)
+    StopSnapshot::parse(&name, &text).map_err(CommandFailure::input)
 }

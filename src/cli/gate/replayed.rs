@@ -8,14 +8,14 @@ use xxhash_rust::xxh3::Xxh3;
 use super::rule_sets::RuleSets;
 use crate::aggregate::{Firings, Row, Rows};
 use crate::answers::FollowedReport;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::Output;
-use crate::compare::{Evaluation, Evaluator, Options, StackInfo};
+use crate::compare::{Evaluation, EvaluationOptions, Evaluator, StackInfo};
 use crate::explain::{Story, Texts};
 use crate::reader::trace;
-use crate::review::{Places, Words};
-use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
+use crate::review::{Places, StopContext};
+use crate::snapshot::{CorpusPrint, StopLine, StopSnapshot};
 use crate::transcript::{Fingerprint, Run};
 
 /// The results of a corpus under some stacks.
@@ -23,9 +23,9 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) rows: Rows,
     pub(in crate::cli) firings: Firings,
     pub(in crate::cli) stacks: Vec<StackInfo>,
-    pub(in crate::cli) snapshot: Snapshot,
+    pub(in crate::cli) snapshot: StopSnapshot,
     /// By stack and run: the texts around a stop that differs from the one before.
-    pub(in crate::cli) words: BTreeMap<(String, String), Words>,
+    pub(in crate::cli) words: BTreeMap<(String, String), StopContext>,
     /// The location of each stack in its file.
     pub(in crate::cli) places: Places,
     /// What followed the stops.
@@ -46,23 +46,23 @@ pub(in crate::cli) fn replayed(
     corpus: &CorpusArgs,
     stacks: &LoadedStacks,
     only: &[String],
-    before: Option<&Snapshot>,
+    before: Option<&StopSnapshot>,
     texts: Option<Texts>,
     output: &Output,
-) -> Result<Replayed, Failure> {
+) -> Result<Replayed, CommandFailure> {
     let mut strategies = stacks.strategies.clone();
     let all: Vec<StackInfo> = strategies.iter().map(|strategy| StackInfo::from_strategy(&**strategy)).collect();
     let sets = RuleSets::new(stacks, &all);
     strategies.retain(|strategy| only.is_empty() || only.iter().any(|name| name == strategy.name()));
     if all.is_empty() {
-        return Err(Failure::nothing("no stack to look at", "name one with `--stacks`"));
+        return Err(CommandFailure::nothing("no stack to look at", "name one with `--stacks`"));
     }
     let earlier = earlier_names(before, &sets);
     let was = |row: &Row| {
         let stack = earlier.get(&*row.stack).copied().unwrap_or(&row.stack);
         before?.stop(stack, &row.run_id)
     };
-    let options = Options { effects: stacks.effects(), stories: texts, ..Options::default() };
+    let options = EvaluationOptions { effects: stacks.effects(), stories: texts, ..EvaluationOptions::default() };
     let evaluator = Evaluator::new(&strategies, options);
     let (mut gathered, mut prints, mut words) = (evaluator.gather(), Vec::new(), BTreeMap::new());
     let report = corpus.process(
@@ -76,7 +76,7 @@ pub(in crate::cli) fn replayed(
                     let now = StopLine::new(row.rule.as_deref(), row.stop_point, row.verdict);
                     let was = was(row).filter(|was| **was != now)?;
                     let at = row.stop_point.or_else(|| was.stop.parse().ok());
-                    Some(((row.stack.to_string(), row.run_id.to_string()), Words::around(&run, at)))
+                    Some(((row.stack.to_string(), row.run_id.to_string()), StopContext::around(&run, at)))
                 })
                 .collect();
             (of, (run.header.run_id.clone(), print_of(&run)), changed)
@@ -91,14 +91,14 @@ pub(in crate::cli) fn replayed(
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
-    let snapshot = Snapshot::accepted(&rows, CorpusPrint::from_runs(prints, formats), &sets.by_stack);
+    let snapshot = StopSnapshot::accepted(&rows, CorpusPrint::from_runs(prints, formats), &sets.by_stack);
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
     Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, troubles, errors })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.
-fn earlier_names<'b>(before: Option<&'b Snapshot>, sets: &RuleSets) -> BTreeMap<String, &'b str> {
+fn earlier_names<'b>(before: Option<&'b StopSnapshot>, sets: &RuleSets) -> BTreeMap<String, &'b str> {
     let Some(before) = before else { return BTreeMap::new() };
     let mut names = BTreeMap::new();
     for (name, rules) in sets.by_stack.iter().filter(|(name, _)| !before.stacks.contains_key(*name)) {

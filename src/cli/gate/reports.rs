@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::diagnostic::{self, nearest};
 use crate::report::write_atomically;
-use crate::review::{self, Checked, Finding};
+use crate::review::{self, CheckResult, LineFinding};
 
 /// A report format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -65,10 +65,10 @@ pub(super) fn named(name: &str) -> Result<ReportFormat, String> {
 }
 
 /// A check in that format; text is printed by the caller.
-pub(super) fn of_check(format: ReportFormat, checked: &Checked) -> Result<String, Failure> {
+pub(super) fn of_check(format: ReportFormat, checked: &CheckResult) -> Result<String, CommandFailure> {
     Ok(match format {
         ReportFormat::Text => String::new(),
-        ReportFormat::Junit => review::junit(checked).map_err(|error| Failure::internal(&error))?,
+        ReportFormat::Junit => review::junit(checked).map_err(|error| CommandFailure::internal(&error))?,
         ReportFormat::Github => review::workflow_commands(&checked.findings()),
         ReportFormat::Gitlab => pretty(&review::code_quality(&checked.findings())),
         ReportFormat::Md => review::markdown(checked, true),
@@ -78,10 +78,13 @@ pub(super) fn of_check(format: ReportFormat, checked: &Checked) -> Result<String
 }
 
 /// The warnings of a lint in that format; `None` for text.
-pub(in crate::cli) fn lint_report(format: ReportFormat, findings: &[Finding]) -> Result<Option<String>, Failure> {
+pub(in crate::cli) fn lint_report(
+    format: ReportFormat,
+    findings: &[LineFinding],
+) -> Result<Option<String>, CommandFailure> {
     Ok(Some(match format {
         ReportFormat::Text => return Ok(None),
-        ReportFormat::Junit => Finding::junit(findings).map_err(|error| Failure::internal(&error))?,
+        ReportFormat::Junit => LineFinding::junit(findings).map_err(|error| CommandFailure::internal(&error))?,
         ReportFormat::Github => review::workflow_commands(findings),
         ReportFormat::Gitlab => pretty(&review::code_quality(findings)),
         ReportFormat::Md => review::lint_markdown(findings),
@@ -96,10 +99,10 @@ pub(super) fn pretty(value: &serde_json::Value) -> String {
 }
 
 /// Writes a report to a file, or to stdout for `-`.
-pub(super) fn write(path: &Path, text: &str, output: &Output) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, text: &str, output: &Output) -> Result<(), CommandFailure> {
     if path == Path::new("-") {
         output.bytes(text.as_bytes());
         return Ok(());
     }
-    write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(Failure::input)
+    write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(CommandFailure::input)
 }

@@ -11,13 +11,13 @@ use super::inputs::GateInputs;
 use super::replayed::replayed;
 use super::told::{in_one_line, tell};
 use super::{LARGEST_SNAPSHOT, is_ci, read_old_snapshot};
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::output::{Output, Style};
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
+use crate::cli::output::{LineStyle, Output};
 use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::reader::read_whole_text;
 use crate::report::write_atomically;
-use crate::review::{Changed, Importance, Review, settled};
+use crate::review::{ChangeReview, Changed, Importance, settled};
 
 /// Arguments of `review`.
 // Here `--run` names runs to accept, so the reading option for the run's id is renamed.
@@ -47,7 +47,7 @@ const RECORDINGS: &str = "recordings";
 
 /// A change that is not accepted, as the file beside the snapshot holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Pending {
+struct PendingChange {
     stack: String,
     run: String,
     before: String,
@@ -56,7 +56,7 @@ struct Pending {
     rejected: bool,
 }
 
-impl Pending {
+impl PendingChange {
     fn from_change(change: &Changed, rejected: bool) -> Self {
         let (stack, run) = (change.stack.clone(), change.run.clone());
         Self { stack, run, before: change.before.told(), now: change.now.told(), rejected }
@@ -77,93 +77,100 @@ impl Pending {
     }
 
     /// Writes what is left; without any the file goes.
-    fn write(all: &[Self], file: &Path) -> Result<(), Failure> {
+    fn write(all: &[Self], file: &Path) -> Result<(), CommandFailure> {
         if all.is_empty() {
             let _ = std::fs::remove_file(file);
             return Ok(());
         }
         let lines: Vec<String> = all.iter().filter_map(|one| serde_json::to_string(one).ok()).collect();
-        write_atomically(file, |out| writeln!(out, "{}", lines.join("\n"))).map_err(Failure::input)
+        write_atomically(file, |out| writeln!(out, "{}", lines.join("\n"))).map_err(CommandFailure::input)
     }
 }
 
 /// What becomes of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum ReviewAnswer {
     Accept,
     Reject,
     Skip,
 }
 
 /// `whenstop ci review`.
-pub(in crate::cli) fn review(args: &ReviewArgs, output: &Output) -> Result<Exit, Failure> {
+pub(in crate::cli) fn review(args: &ReviewArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let inputs = args.inputs.resolve(output)?;
     let path = inputs.snapshot()?;
     let at = || Location::file(path.display().to_string());
     if is_ci() {
         let help = "review on your own machine, and commit the snapshot; in CI use `check`";
-        return Err(Failure::usage(Diagnostic::new(at(), "snapshots are not written under CI", help)));
+        return Err(CommandFailure::usage(Diagnostic::new(at(), "snapshots are not written under CI", help)));
     }
     let is_script = args.all || !args.run.is_empty() || !args.kind.is_empty();
     let is_seen = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !is_script && !is_seen {
         let help = "`--all`, `--kind KIND` or `--run ID` accept without asking; `whenstop ci check` shows the changes";
-        return Err(Failure::usage(Diagnostic::new(at(), "nobody is at a terminal to be asked", help)));
+        return Err(CommandFailure::usage(Diagnostic::new(at(), "nobody is at a terminal to be asked", help)));
     }
     let before = read_old_snapshot(path)?;
     let stacks = inputs.stacks.load()?;
     let now = replayed(&inputs.corpus, &stacks, &[], Some(&before), None, output)?;
     if now.troubles > 0 {
         let what = "a guard failed on some runs: where it stops them is not known, so there is nothing to review";
-        return Err(Failure::input(Diagnostic::new(at(), what, "mend the guard, or leave it out")));
+        return Err(CommandFailure::input(Diagnostic::new(at(), what, "mend the guard, or leave it out")));
     }
-    let review = Review::between(&before, &now.snapshot, now.words);
-    let file = Pending::file(path);
-    let rejected = Pending::rejected(&file);
-    let was_rejected = |change: &Changed| rejected.contains(&Pending::from_change(change, true));
-    let mut answers: Vec<Answer> =
-        review.changes.iter().map(|change| if was_rejected(change) { Answer::Reject } else { Answer::Skip }).collect();
+    let review = ChangeReview::between(&before, &now.snapshot, now.words);
+    let file = PendingChange::file(path);
+    let rejected = PendingChange::rejected(&file);
+    let was_rejected = |change: &Changed| rejected.contains(&PendingChange::from_change(change, true));
+    let mut answers: Vec<ReviewAnswer> = review
+        .changes
+        .iter()
+        .map(|change| if was_rejected(change) { ReviewAnswer::Reject } else { ReviewAnswer::Skip })
+        .collect();
     let rest = if is_script {
         by_script(args, &review, &mut answers)?
     } else {
-        Session { review: &review, output, term: console::Term::stdout() }.ask(&mut answers)
+        ReviewPrompt { review: &review, output, term: console::Term::stdout() }.ask(&mut answers)
     };
     let accepted: BTreeSet<(&str, &str)> = review
         .changes
         .iter()
         .zip(&answers)
-        .filter(|(_, answer)| **answer == Answer::Accept)
+        .filter(|(_, answer)| **answer == ReviewAnswer::Accept)
         .map(|(change, _)| (&*change.stack, &*change.run))
         .collect();
     let has_rest = !review.notices().is_empty();
-    if !accepted.is_empty() || (has_rest && rest == Answer::Accept) {
-        let next = settled(&before, &now.snapshot, &review, &accepted, !has_rest || rest == Answer::Accept);
-        write_atomically(path, |out| out.write_all(next.to_text().as_bytes())).map_err(Failure::input)?;
+    if !accepted.is_empty() || (has_rest && rest == ReviewAnswer::Accept) {
+        let next = settled(&before, &now.snapshot, &review, &accepted, !has_rest || rest == ReviewAnswer::Accept);
+        write_atomically(path, |out| out.write_all(next.to_text().as_bytes())).map_err(CommandFailure::input)?;
     }
-    let left: Vec<Pending> = review
+    let left: Vec<PendingChange> = review
         .changes
         .iter()
         .zip(&answers)
-        .filter(|(_, answer)| **answer != Answer::Accept)
-        .map(|(change, answer)| Pending::from_change(change, *answer == Answer::Reject))
+        .filter(|(_, answer)| **answer != ReviewAnswer::Accept)
+        .map(|(change, answer)| PendingChange::from_change(change, *answer == ReviewAnswer::Reject))
         .collect();
-    Pending::write(&left, &file)?;
+    PendingChange::write(&left, &file)?;
     let refused = left.iter().filter(|pending| pending.rejected).count();
     let waiting = left.len() - refused;
     let mut told = format!("{} accepted, {refused} rejected, {waiting} left", accepted.len());
-    if has_rest && rest != Answer::Accept {
+    if has_rest && rest != ReviewAnswer::Accept {
         told += "; what is new or missing is not accepted";
     }
     if !left.is_empty() {
         let _ = write!(told, "; {} has them", file.display());
     }
     output.note(&told);
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Accepts what the arguments name. The answer is that for what is no changed stop point.
-fn by_script(args: &ReviewArgs, review: &Review, answers: &mut [Answer]) -> Result<Answer, Failure> {
-    let wrong = |what: String, help: String| Failure::usage(Diagnostic::new(Location::default(), what, help));
+fn by_script(
+    args: &ReviewArgs,
+    review: &ChangeReview,
+    answers: &mut [ReviewAnswer],
+) -> Result<ReviewAnswer, CommandFailure> {
+    let wrong = |what: String, help: String| CommandFailure::usage(Diagnostic::new(Location::default(), what, help));
     let kinds: Vec<&str> = Importance::ALL.iter().map(|kind| kind.name()).chain([RECORDINGS]).collect();
     if let Some(kind) = args.kind.iter().find(|kind| !kinds.contains(&kind.as_str())) {
         let help = nearest(kind, kinds.iter().copied()).map(|near| format!("did you mean `{near}`?"));
@@ -179,35 +186,35 @@ fn by_script(args: &ReviewArgs, review: &Review, answers: &mut [Answer]) -> Resu
     for (change, answer) in review.changes.iter().zip(answers) {
         let is_named = args.run.contains(&change.run) || args.kind.iter().any(|kind| kind == change.importance.name());
         if args.all || is_named {
-            *answer = Answer::Accept;
+            *answer = ReviewAnswer::Accept;
         }
     }
     let takes_rest = args.all || args.kind.iter().any(|kind| kind == RECORDINGS);
-    Ok(if takes_rest { Answer::Accept } else { Answer::Skip })
+    Ok(if takes_rest { ReviewAnswer::Accept } else { ReviewAnswer::Skip })
 }
 
 /// The changes that are not settled.
-fn open(answers: &[Answer]) -> impl Iterator<Item = usize> {
-    answers.iter().enumerate().filter(|(_, answer)| **answer == Answer::Skip).map(|(nth, _)| nth)
+fn open(answers: &[ReviewAnswer]) -> impl Iterator<Item = usize> {
+    answers.iter().enumerate().filter(|(_, answer)| **answer == ReviewAnswer::Skip).map(|(nth, _)| nth)
 }
 
 /// A person at a terminal.
-struct Session<'a> {
-    review: &'a Review,
+struct ReviewPrompt<'a> {
+    review: &'a ChangeReview,
     output: &'a Output,
     term: console::Term,
 }
 
 /// A key that was pressed.
 enum Key {
-    Answer(Answer),
+    Answer(ReviewAnswer),
     AllOfKind,
     Quit,
 }
 
-impl Session<'_> {
+impl ReviewPrompt<'_> {
     /// Asks for every change that nobody has said no to, kind by kind; then for what is new or missing.
-    fn ask(&self, answers: &mut [Answer]) -> Answer {
+    fn ask(&self, answers: &mut [ReviewAnswer]) -> ReviewAnswer {
         let kinds: BTreeSet<Importance> = open(answers).map(|nth| self.review.changes[nth].importance).collect();
         for (nth, kind) in kinds.iter().enumerate() {
             let of_kind: Vec<usize> =
@@ -220,26 +227,26 @@ impl Session<'_> {
                 match self.key(of_kind.len() - place) {
                     Key::Answer(answer) => answers[*change] = answer,
                     Key::AllOfKind => {
-                        of_kind[place..].iter().for_each(|change| answers[*change] = Answer::Accept);
+                        of_kind[place..].iter().for_each(|change| answers[*change] = ReviewAnswer::Accept);
                         break;
                     }
-                    Key::Quit => return Answer::Skip,
+                    Key::Quit => return ReviewAnswer::Skip,
                 }
             }
         }
         let notices = self.review.notices();
         if notices.is_empty() {
-            return Answer::Skip;
+            return ReviewAnswer::Skip;
         }
         self.output.data("\n");
-        self.output.styled(Style::Strong, &format!("{RECORDINGS}: what is new, missing or called otherwise"));
+        self.output.styled(LineStyle::Strong, &format!("{RECORDINGS}: what is new, missing or called otherwise"));
         for notice in &notices {
             self.output.paragraph(notice);
         }
         match self.key(1) {
             Key::Answer(answer) => answer,
-            Key::AllOfKind => Answer::Accept,
-            Key::Quit => Answer::Skip,
+            Key::AllOfKind => ReviewAnswer::Accept,
+            Key::Quit => ReviewAnswer::Skip,
         }
     }
 
@@ -247,7 +254,7 @@ impl Session<'_> {
     fn head(&self, kind: Importance, changes: &[usize], nth: usize, of: usize) {
         self.output.data("\n");
         let n = count(changes.len() as u64, "change");
-        self.output.styled(Style::Strong, &format!("kind {nth} of {of}, {}: {n}", kind.name()));
+        self.output.styled(LineStyle::Strong, &format!("kind {nth} of {of}, {}: {n}", kind.name()));
         for group in self.review.groups.iter().filter(|group| group.importance == kind) {
             self.output.paragraph(&group.sentence());
         }
@@ -266,9 +273,9 @@ impl Session<'_> {
         loop {
             // Where no key can be read any more, nothing more is decided.
             match self.term.read_char().unwrap_or('q') {
-                'a' => return Key::Answer(Answer::Accept),
-                'r' => return Key::Answer(Answer::Reject),
-                's' => return Key::Answer(Answer::Skip),
+                'a' => return Key::Answer(ReviewAnswer::Accept),
+                'r' => return Key::Answer(ReviewAnswer::Reject),
+                's' => return Key::Answer(ReviewAnswer::Skip),
                 'A' => return Key::AllOfKind,
                 'q' | '\u{3}' | '\u{4}' | '\u{1b}' => return Key::Quit,
                 _ => {}

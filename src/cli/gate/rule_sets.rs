@@ -8,7 +8,7 @@ use crate::catalog;
 use crate::cli::inputs::{LoadedFile, LoadedStacks, read_config};
 use crate::compare::StackInfo;
 use crate::diagnostic::Location;
-use crate::framework::Kind;
+use crate::framework::FrameworkKind;
 use crate::review::Places;
 use crate::snapshot::RuleSet;
 use crate::stack::{Entry, StackFile};
@@ -102,7 +102,7 @@ fn program(info: &StackInfo) -> String {
 
 /// The origin of the rules, with the version.
 fn source(name: &str, profile: &str) -> String {
-    match catalog::find(name).filter(|framework| framework.kind == Kind::Preset) {
+    match catalog::find(name).filter(|framework| framework.kind == FrameworkKind::Preset) {
         Some(preset) => preset.version.to_owned(),
         None if profile.is_empty() => name.to_owned(),
         None => format!("{name} {profile}"),

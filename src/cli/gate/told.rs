@@ -1,15 +1,15 @@
 //! Prints a review at a terminal: the net effect first, then what changed, then the runs that matter most.
 
-use crate::cli::failure::Failure;
-use crate::cli::output::{Format, Output, Style, line_width};
+use crate::cli::failure::CommandFailure;
+use crate::cli::output::{LineStyle, Output, TableFormat, line_width};
 use crate::diagnostic::one_line;
-use crate::review::{Changed, Checked, Held, Review, listed, net_effect, told_title};
+use crate::review::{ChangeReview, Changed, CheckResult, CheckedGate, listed, net_effect, told_title};
 
 /// Maximum groups that are listed.
 const GROUPS: usize = 12;
 
 /// Prints a check: what changed, the gates, and the verdict.
-pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(), Failure> {
+pub(super) fn checked(checked: &CheckResult, all: bool, output: &Output) -> Result<(), CommandFailure> {
     if let Some(told) = &checked.review {
         changes(told, all, output)?;
     }
@@ -24,10 +24,11 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     for gate in &checked.gates {
         let result = &gate.result;
         let word = if result.failed { "FAILED" } else { "passed" };
-        let style = if result.failed { Style::Stop } else { Style::Good };
+        let style = if result.failed { LineStyle::Stop } else { LineStyle::Good };
         output.styled_paragraph(style, &format!("gate {} {word}{}: {}", result.gate, gate.for_stack(), result.why));
     }
-    let (failing, holding): (Vec<&Held>, Vec<&Held>) = checked.advice.iter().partition(|held| held.result.failed);
+    let (failing, holding): (Vec<&CheckedGate>, Vec<&CheckedGate>) =
+        checked.advice.iter().partition(|held| held.result.failed);
     if !failing.is_empty() {
         let gates: Vec<&str> = failing.iter().map(|held| held.result.gate.as_str()).collect();
         output.paragraph(&format!("advice, not shown to hold yet: {}", gates.join(", ")));
@@ -35,13 +36,13 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     for held in holding {
         output.paragraph(&held.advice());
     }
-    let style = if checked.failed() { Style::Stop } else { Style::Good };
+    let style = if checked.failed() { LineStyle::Stop } else { LineStyle::Good };
     output.styled_paragraph(style, &checked.sentence());
     Ok(())
 }
 
 /// Prints what changed, and how to see the rest of it.
-pub(super) fn changes(told: &Review, all: bool, output: &Output) -> Result<(), Failure> {
+pub(super) fn changes(told: &ChangeReview, all: bool, output: &Output) -> Result<(), CommandFailure> {
     let rest = review(told, all, output)?;
     if rest > 0 {
         output.data(&format!("\n{rest} more changes: `--all` tells them, `--format json` has them all\n"));
@@ -50,7 +51,7 @@ pub(super) fn changes(told: &Review, all: bool, output: &Output) -> Result<(), F
 }
 
 /// Prints what changed; gives the number of changes that are only counted. `all` lists every changed run.
-pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<usize, Failure> {
+pub(super) fn review(review: &ChangeReview, all: bool, output: &Output) -> Result<usize, CommandFailure> {
     let notices = review.notices();
     for notice in &notices {
         output.paragraph(notice);
@@ -60,7 +61,7 @@ pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<usiz
         if !notices.is_empty() {
             output.data("\n");
         }
-        output.table(&effect, Format::Table)?;
+        output.table(&effect, TableFormat::Table)?;
         let same = review.unchanged();
         if !same.is_empty() {
             output.paragraph(&format!("as before: {}", listed(&same)));

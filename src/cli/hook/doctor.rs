@@ -2,32 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use whenstop_hook::host::{Expected, Host};
+use whenstop_hook::host::{Expected, HostAgent};
 use whenstop_hook::log;
 use whenstop_hook::payload::Payload;
-use whenstop_hook::record::{Flag, Kind};
+use whenstop_hook::record::{Flag, RecordKind};
 use whenstop_hook::settings::{Folders, Setup};
-use whenstop_hook::state::{self, State};
+use whenstop_hook::state::{self, SessionState};
 
-use super::super::Exit;
-use super::super::failure::Failure;
-use super::super::output::{Format, Output};
-use super::{Agent, edit, folders, install};
-use crate::answers::tables::{Cell, Table};
+use super::super::ProgramExit;
+use super::super::failure::CommandFailure;
+use super::super::output::{Output, TableFormat};
+use super::{HookAgent, edit, folders, install};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::count;
 
 /// Arguments of `hook doctor`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The agent; by default both.
-    agent: Option<Agent>,
+    agent: Option<HookAgent>,
     /// How to print the table of rules.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let hosts: Vec<Host> = args.agent.map_or(Host::ALL.to_vec(), |agent| vec![agent.host()]);
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let hosts: Vec<HostAgent> = args.agent.map_or(HostAgent::ALL.to_vec(), |agent| vec![agent.host()]);
     let mut rows = Vec::new();
     for host in hosts {
         let folders = folders(host)?;
@@ -42,11 +42,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
                 for rules in &setup.rules {
                     for (rule, reach, why) in host.reach(rules) {
                         rows.push(vec![
-                            Cell::Text(host.id().to_owned()),
-                            Cell::Text(rules.strategy.name().to_owned()),
-                            Cell::Text(rule.to_string()),
-                            Cell::Text(reach.name().to_owned()),
-                            Cell::Text(why.to_owned()),
+                            TableCell::Text(host.id().to_owned()),
+                            TableCell::Text(rules.strategy.name().to_owned()),
+                            TableCell::Text(rule.to_string()),
+                            TableCell::Text(reach.name().to_owned()),
+                            TableCell::Text(why.to_owned()),
                         ]);
                     }
                 }
@@ -58,12 +58,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
     }
     let columns = ["agent", "stack", "rule", "reads", "because"].map(str::to_owned).to_vec();
-    output.table(&Table { columns, rows }, args.format)?;
-    Ok(Exit::Done)
+    output.table(&DataTable { columns, rows }, args.format)?;
+    Ok(ProgramExit::Done)
 }
 
 /// Where the hook stands in the agent's own configuration.
-fn of_configuration(host: Host) -> Vec<String> {
+fn of_configuration(host: HostAgent) -> Vec<String> {
     let Some(path) = install::configuration(host) else { return Vec::new() };
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let installed = edit::installed(&text);
@@ -75,7 +75,7 @@ fn of_configuration(host: Host) -> Vec<String> {
 }
 
 /// Fields that the agent sends and the fixtures do not have, and the other way round.
-fn of_fields(host: Host, folders: &Folders) -> Vec<String> {
+fn of_fields(host: HostAgent, folders: &Folders) -> Vec<String> {
     let of = |expected: &Expected| {
         let name = expected.event.name();
         let seen = std::fs::read_to_string(folders.state.join("fields").join(name)).ok()?;
@@ -96,11 +96,11 @@ fn of_sessions(folders: &Folders) -> Vec<String> {
     let sessions = state::sessions(&folders.state);
     let (mut blind, mut batchless, mut late, mut sides) = (0_u64, 0_u64, 0_u64, 0_u64);
     for path in &sessions {
-        let records = State::read(path).unwrap_or_default();
-        let has = |kind: Kind| records.iter().any(|record| record.kind == kind);
-        blind += u64::from(has(Kind::Batch) && !has(Kind::Transcript));
-        batchless += u64::from(has(Kind::Close) && !has(Kind::Batch));
-        let side = records.iter().filter(|record| record.kind == Kind::Usage && record.flags.has(Flag::SIDE));
+        let records = SessionState::read(path).unwrap_or_default();
+        let has = |kind: RecordKind| records.iter().any(|record| record.kind == kind);
+        blind += u64::from(has(RecordKind::Batch) && !has(RecordKind::Transcript));
+        batchless += u64::from(has(RecordKind::Close) && !has(RecordKind::Batch));
+        let side = records.iter().filter(|record| record.kind == RecordKind::Usage && record.flags.has(Flag::SIDE));
         sides += side.map(|record| record.id).collect::<BTreeSet<u64>>().len() as u64;
         late += u64::from(records.iter().any(|record| record.flags.has(Flag::LATE)));
     }

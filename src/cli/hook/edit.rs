@@ -6,33 +6,33 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use whenstop_hook::host::Host;
-use whenstop_hook::payload::Event;
-use whenstop_hook::settings::Mode;
+use whenstop_hook::host::HostAgent;
+use whenstop_hook::payload::PayloadEvent;
+use whenstop_hook::settings::HookMode;
 
 /// The name of the program in a command; also with a folder before it and `.exe` after it.
 const PROGRAM: &str = "whenstop-hook";
 
 /// The events the hook is told of. Only a question needs to hear of a call before it runs.
-pub(super) fn events(mode: Mode) -> impl Iterator<Item = Event> {
-    Event::ALL.into_iter().filter(move |event| *event != Event::PreToolUse || mode == Mode::Ask)
+pub(super) fn events(mode: HookMode) -> impl Iterator<Item = PayloadEvent> {
+    PayloadEvent::ALL.into_iter().filter(move |event| *event != PayloadEvent::PreToolUse || mode == HookMode::Ask)
 }
 
 /// The entry of one event.
-fn entry(host: Host, program: &str, mode: Mode) -> Value {
+fn entry(host: HostAgent, program: &str, mode: HookMode) -> Value {
     let mut handler = match host {
         // With arguments of its own, the program is started without a shell.
-        Host::ClaudeCode => {
+        HostAgent::ClaudeCode => {
             serde_json::json!({ "type": "command", "command": program, "args": [host.id()], "timeout": 2 })
         }
-        Host::QwenCode => {
+        HostAgent::QwenCode => {
             let command = format!("{} {}", word(program), host.id());
             serde_json::json!({ "type": "command", "name": "whenstop", "command": command })
         }
     };
     // Observing delays nobody. Qwen Code writes its transcript behind the events that nobody waits for, by dozens of
     // replies: there tokens would not be known.
-    if mode == Mode::Observe && host == Host::ClaudeCode {
+    if mode == HookMode::Observe && host == HostAgent::ClaudeCode {
         handler["async"] = Value::Bool(true);
     }
     serde_json::json!({ "hooks": [handler] })
@@ -48,7 +48,7 @@ fn word(path: &str) -> String {
 }
 
 /// The configuration with the hook in it; earlier entries of ours are replaced.
-pub(super) fn with_hook(text: &str, host: Host, program: &str, mode: Mode) -> Result<String, String> {
+pub(super) fn with_hook(text: &str, host: HostAgent, program: &str, mode: HookMode) -> Result<String, String> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let root = parse(text)?;
     // First, since it may leave no `hooks` at all.
@@ -142,7 +142,7 @@ fn ours(entry: &CstNode) -> Option<(CstArray, Vec<CstNode>)> {
     let is_ours = |handler: &CstNode| {
         let value = handler.to_serde_value().unwrap_or_default();
         let command = value["command"].as_str().unwrap_or_default().trim_matches(['"', '\'']);
-        let hosts = Host::ALL.map(Host::id);
+        let hosts = HostAgent::ALL.map(HostAgent::id);
         let first = hosts.iter().find_map(|host| command.strip_suffix(host)).unwrap_or(command);
         let first = first.trim_end().trim_matches(['"', '\'']).trim_end_matches(".exe");
         first.rsplit(['/', '\\']).next() == Some(PROGRAM)
@@ -259,10 +259,13 @@ mod tests {
 
     #[test]
     fn what_others_wrote_stays_and_what_is_ours_goes() {
-        for (host, text) in
-            [(Host::ClaudeCode, CLAUDE), (Host::QwenCode, QWEN), (Host::ClaudeCode, ""), (Host::QwenCode, "{}")]
-        {
-            for mode in Mode::ALL {
+        for (host, text) in [
+            (HostAgent::ClaudeCode, CLAUDE),
+            (HostAgent::QwenCode, QWEN),
+            (HostAgent::ClaudeCode, ""),
+            (HostAgent::QwenCode, "{}"),
+        ] {
+            for mode in HookMode::ALL {
                 let with = with_hook(text, host, "/opt/my tools/whenstop-hook", mode).unwrap();
                 let n = events(mode).count();
                 assert_eq!(installed(&with).len(), n, "{with}");
@@ -293,7 +296,7 @@ mod tests {
             "{\"hooks\": {}, \"hooks\": {}}",
             "{\"hooks\": {\"Stop\": [], \"Stop\": []}}",
         ] {
-            assert!(with_hook(text, Host::ClaudeCode, "whenstop-hook", Mode::Observe).is_err(), "{text}");
+            assert!(with_hook(text, HostAgent::ClaudeCode, "whenstop-hook", HookMode::Observe).is_err(), "{text}");
         }
     }
 
@@ -327,7 +330,7 @@ mod tests {
             "/it's/\"a\"/whenstop-hook",
             "/a/whenstop-hook",
         ] {
-            let text = with_hook("{}", Host::QwenCode, path, Mode::Observe).unwrap();
+            let text = with_hook("{}", HostAgent::QwenCode, path, HookMode::Observe).unwrap();
             let value: Value = serde_json::from_str(&text).unwrap();
             let command = value["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
             assert_eq!(shlex::split(command).unwrap(), [path, "qwen-code"], "{command}");

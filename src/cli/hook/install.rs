@@ -4,22 +4,22 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use whenstop_hook::host::{Host, Reach};
+use whenstop_hook::host::{HostAgent, RuleVisibility};
 use whenstop_hook::record::id_of;
-use whenstop_hook::settings::{Folders, Settings, Setup};
+use whenstop_hook::settings::{Folders, HookSettings, Setup};
 
-use super::super::Exit;
-use super::super::failure::Failure;
+use super::super::ProgramExit;
+use super::super::failure::CommandFailure;
 use super::super::inputs::read_text;
 use super::super::output::Output;
-use super::{Agent, ModeArg, edit, failed, folders};
+use super::{HookAgent, ModeArg, edit, failed, folders};
 use crate::diagnostic::{Diagnostic, Location};
 
 /// Arguments of `hook install`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The agent.
-    agent: Agent,
+    agent: HookAgent,
     /// The stack file whose limits it holds: `whenstop local` prints one that fits your own sessions.
     #[arg(long, value_name = "FILE")]
     stacks: PathBuf,
@@ -40,7 +40,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 pub(super) struct UninstallArgs {
     /// The agent.
-    agent: Agent,
+    agent: HookAgent,
     #[command(flatten)]
     edit: EditArgs,
 }
@@ -81,20 +81,21 @@ impl Installed {
 }
 
 /// The agent's own configuration.
-pub(super) fn configuration(host: Host) -> Option<PathBuf> {
+pub(super) fn configuration(host: HostAgent) -> Option<PathBuf> {
     let home = ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty());
     let (variable, folder) = match host {
-        Host::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
-        Host::QwenCode => ("QWEN_HOME", ".qwen"),
+        HostAgent::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
+        HostAgent::QwenCode => ("QWEN_HOME", ".qwen"),
     };
     let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = named.or_else(|| Some(PathBuf::from(home?).join(folder)))?;
     Some(folder.join("settings.json"))
 }
 
-fn target(host: Host, args: &EditArgs) -> Result<PathBuf, Failure> {
+fn target(host: HostAgent, args: &EditArgs) -> Result<PathBuf, CommandFailure> {
     let path = args.config.clone().or_else(|| configuration(host));
-    let path = path.ok_or_else(|| Failure::nothing("no home folder is known", "name the file with `--config`"))?;
+    let path =
+        path.ok_or_else(|| CommandFailure::nothing("no home folder is known", "name the file with `--config`"))?;
     // A link to a file elsewhere stays a link.
     let real = path.canonicalize();
     if real.is_err() && path.is_symlink() {
@@ -113,7 +114,7 @@ fn target(host: Host, args: &EditArgs) -> Result<PathBuf, Failure> {
 }
 
 /// Refuses a second configuration while the hook is in another one: it could not be taken out of both.
-fn refuse_second(folders: &Folders, path: &Path) -> Result<(), Failure> {
+fn refuse_second(folders: &Folders, path: &Path) -> Result<(), CommandFailure> {
     let Some(known) = Installed::read(folders).filter(|known| known.config != path) else { return Ok(()) };
     let text = text_of(&known.config).ok().flatten().unwrap_or_default();
     if edit::installed(&text).is_empty() {
@@ -124,7 +125,7 @@ fn refuse_second(folders: &Folders, path: &Path) -> Result<(), Failure> {
 }
 
 /// The text of a configuration; `None` if there is none.
-fn text_of(path: &Path) -> Result<Option<String>, Failure> {
+fn text_of(path: &Path) -> Result<Option<String>, CommandFailure> {
     match std::fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| failed(path, "it is not UTF-8", "repair it first")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -133,7 +134,7 @@ fn text_of(path: &Path) -> Result<Option<String>, Failure> {
 }
 
 /// Writes a file whole or not at all; it keeps its permissions.
-fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+fn replace(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let write = || -> std::io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
@@ -148,13 +149,13 @@ fn replace(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Asks whether to go on.
-fn agrees(args: &EditArgs, output: &Output) -> Result<bool, Failure> {
+fn agrees(args: &EditArgs, output: &Output) -> Result<bool, CommandFailure> {
     if args.yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
         let what = "nobody is there to agree to this change";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, "add `--yes`")));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, "add `--yes`")));
     }
     output.data("\nWrite this? [y/N] ");
     let mut answer = String::new();
@@ -163,7 +164,7 @@ fn agrees(args: &EditArgs, output: &Output) -> Result<bool, Failure> {
 }
 
 /// A change of a file: its text before and after; `None` where there is no file.
-struct Change {
+struct FileChange {
     before: Option<String>,
     after: Option<String>,
 }
@@ -172,9 +173,9 @@ struct Change {
 /// then the change is made anew from it, and asked for again. `None` if the answer is no.
 fn agreed_change(
     path: &Path,
-    propose: impl Fn(Option<&str>) -> Result<Option<String>, Failure>,
-    mut agrees: impl FnMut(&str, &str) -> Result<bool, Failure>,
-) -> Result<Option<Change>, Failure> {
+    propose: impl Fn(Option<&str>) -> Result<Option<String>, CommandFailure>,
+    mut agrees: impl FnMut(&str, &str) -> Result<bool, CommandFailure>,
+) -> Result<Option<FileChange>, CommandFailure> {
     let mut before = text_of(path)?;
     loop {
         let after = propose(before.as_deref())?;
@@ -183,21 +184,21 @@ fn agreed_change(
         }
         let now = text_of(path)?;
         if now == before {
-            return Ok(Some(Change { before, after }));
+            return Ok(Some(FileChange { before, after }));
         }
         before = now;
     }
 }
 
 /// Shows a change and asks for it.
-fn asked(path: &Path, old: &str, new: &str, args: &EditArgs, output: &Output) -> Result<bool, Failure> {
+fn asked(path: &Path, old: &str, new: &str, args: &EditArgs, output: &Output) -> Result<bool, CommandFailure> {
     output.paragraph(&format!("{} will change:", path.display()));
     output.data(&format!("\n{}", edit::difference(old, new)));
     agrees(args, output)
 }
 
 /// Writes the hook's own files.
-pub(super) fn write_setup(folders: &Folders, mode: &str, unit: &str, stacks: &str) -> Result<(), Failure> {
+pub(super) fn write_setup(folders: &Folders, mode: &str, unit: &str, stacks: &str) -> Result<(), CommandFailure> {
     // A stack file that stays as it is keeps its time: the evidence for its limits begins with it.
     if std::fs::read_to_string(folders.stacks()).ok().as_deref() != Some(stacks) {
         replace(&folders.stacks(), stacks)?;
@@ -205,18 +206,19 @@ pub(super) fn write_setup(folders: &Folders, mode: &str, unit: &str, stacks: &st
     replace(&folders.settings(), &format!("mode = \"{mode}\"\nunit = \"{unit}\"\n"))
 }
 
-pub(super) fn install(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn install(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let host = args.agent.host();
     let folders = folders(host)?;
-    let stacks = read_text(&args.stacks, "give a stack file: `whenstop local` prints one").map_err(Failure::usage)?;
+    let stacks =
+        read_text(&args.stacks, "give a stack file: `whenstop local` prints one").map_err(CommandFailure::usage)?;
     let mode = args.mode.mode();
-    let setup = Setup::from_settings(Settings { mode, ..Settings::default() }, &args.stacks, &stacks)
-        .map_err(Failure::usage)?;
+    let setup = Setup::from_settings(HookSettings { mode, ..HookSettings::default() }, &args.stacks, &stacks)
+        .map_err(CommandFailure::usage)?;
     let program = program(args.program.as_deref())?;
     let path = target(host, &args.edit)?;
     refuse_second(&folders, &path)?;
     for (rule, reach, why) in setup.rules.iter().flat_map(|rules| host.reach(rules)) {
-        if reach == Reach::Blind {
+        if reach == RuleVisibility::Blind {
             output.note(&format!("`{rule}` will never act here: {why}"));
         }
     }
@@ -232,7 +234,7 @@ pub(super) fn install(args: &Args, output: &Output) -> Result<Exit, Failure> {
     };
     let Some(change) = agreed_change(&path, propose, |old, new| asked(&path, old, new, &args.edit, output))? else {
         output.note("nothing was written");
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     };
     let (before, new) = (change.before, change.after.unwrap_or_default());
     let old = before.as_deref().unwrap_or_default();
@@ -252,11 +254,11 @@ pub(super) fn install(args: &Args, output: &Output) -> Result<Exit, Failure> {
         mode.name(),
         Installed::copy(&folders).display()
     ));
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The hook's program as an absolute path.
-fn program(named: Option<&Path>) -> Result<String, Failure> {
+fn program(named: Option<&Path>) -> Result<String, CommandFailure> {
     let beside = || {
         let own = std::env::current_exe().ok()?;
         Some(own.with_file_name(format!("whenstop-hook{}", std::env::consts::EXE_SUFFIX)))
@@ -270,7 +272,7 @@ fn program(named: Option<&Path>) -> Result<String, Failure> {
     Ok(path.display().to_string())
 }
 
-pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let host = args.agent.host();
     let folders = folders(host)?;
     let path = target(host, &args.edit)?;
@@ -280,17 +282,19 @@ pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<Exit, F
         let known = Installed::read(&folders).filter(|known| known.config == path && known.wrote == id_of(old));
         match &known {
             Some(known) if !known.existed => Ok(None),
-            Some(_) => read_text(&Installed::copy(&folders), "put it back by hand").map(Some).map_err(Failure::input),
+            Some(_) => {
+                read_text(&Installed::copy(&folders), "put it back by hand").map(Some).map_err(CommandFailure::input)
+            }
             None => {
                 let without = edit::without_hook(old).map_err(|why| failed(&path, why, "repair the file"))?;
                 let what = format!("the hook is not in {}", path.display());
-                without.map(Some).ok_or_else(|| Failure::nothing(what, "there is nothing to take out"))
+                without.map(Some).ok_or_else(|| CommandFailure::nothing(what, "there is nothing to take out"))
             }
         }
     };
     let Some(change) = agreed_change(&path, propose, |old, new| asked(&path, old, new, &args.edit, output))? else {
         output.note("nothing was written");
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     };
     match change.after {
         Some(text) => replace(&path, &text)?,
@@ -298,7 +302,7 @@ pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<Exit, F
     }
     let _ = std::fs::remove_file(Installed::file(&folders));
     output.note(&format!("taken out; the log and the sessions stay in {}", folders.state.display()));
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 #[cfg(test)]

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use whenstop_hook::host::Host;
+use whenstop_hook::host::HostAgent;
 use whenstop_hook::settings::Folders;
 use whenstop_hook::{log, recording, state};
 
-use super::super::Exit;
+use super::super::ProgramExit;
 use super::super::destination::Destination;
-use super::super::failure::Failure;
-use super::super::output::{Format, Output};
-use super::{Agent, folders};
-use crate::answers::tables::{Cell, Table};
+use super::super::failure::CommandFailure;
+use super::super::output::{Output, TableFormat};
+use super::{HookAgent, folders};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::trace;
 use crate::report::{CsvStyle, write_atomically, write_folder};
@@ -21,22 +21,22 @@ use crate::transcript::Run;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The agent; by default both.
-    agent: Option<Agent>,
+    agent: Option<HookAgent>,
     /// Write each session as a recording into this folder, with fingerprints in the place of texts: `compare` reads them.
     #[arg(long, value_name = "DIR")]
     recordings: Option<Destination>,
     /// How to print the decisions.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let hosts: Vec<Host> = args.agent.map_or(Host::ALL.to_vec(), |agent| vec![agent.host()]);
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let hosts: Vec<HostAgent> = args.agent.map_or(HostAgent::ALL.to_vec(), |agent| vec![agent.host()]);
     if let Some(folder) = &args.recordings {
         return recordings(&hosts, folder, output);
     }
-    let text = |text: &str| if text.is_empty() { Cell::Missing } else { Cell::Text(text.to_owned()) };
-    let number = |number: Option<f64>| number.map_or(Cell::Missing, |number| Cell::Text(number.to_string()));
+    let text = |text: &str| if text.is_empty() { TableCell::Missing } else { TableCell::Text(text.to_owned()) };
+    let number = |number: Option<f64>| number.map_or(TableCell::Missing, |number| TableCell::Text(number.to_string()));
     let mut rows = Vec::new();
     for host in hosts {
         for line in log::read(&folders(host)?.log()) {
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
                 text(&line.time),
                 text(host.id()),
                 text(&line.session),
-                if line.round > 0 { Cell::Count(line.round) } else { Cell::Missing },
+                if line.round > 0 { TableCell::Count(line.round) } else { TableCell::Missing },
                 text(&line.stack),
                 text(&line.rule),
                 text(&line.point),
@@ -57,21 +57,21 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let columns = ["time", "agent", "session", "round", "stack", "rule", "point", "observed", "limit", "did", "late"]
         .map(str::to_owned);
-    output.table(&Table { columns: columns.to_vec(), rows }, args.format)?;
-    Ok(Exit::Done)
+    output.table(&DataTable { columns: columns.to_vec(), rows }, args.format)?;
+    Ok(ProgramExit::Done)
 }
 
-fn recordings(hosts: &[Host], folder: &Path, output: &Output) -> Result<Exit, Failure> {
-    let n = write_folder(folder, CsvStyle::Plain, |to| write_sessions(hosts, to)).map_err(Failure::input)?;
+fn recordings(hosts: &[HostAgent], folder: &Path, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let n = write_folder(folder, CsvStyle::Plain, |to| write_sessions(hosts, to)).map_err(CommandFailure::input)?;
     if n == 0 {
-        return Err(Failure::nothing("the hook has no session with a step", "use the agent, then ask again"));
+        return Err(CommandFailure::nothing("the hook has no session with a step", "use the agent, then ask again"));
     }
     output.note(&format!("{} written to {}", count(n, "session"), folder.display()));
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Writes a file for each session; returns their number.
-fn write_sessions(hosts: &[Host], to: &Path) -> Result<u64, Diagnostic> {
+fn write_sessions(hosts: &[HostAgent], to: &Path) -> Result<u64, Diagnostic> {
     let unread = |path: &Path, error: std::io::Error| {
         let at = Location::file(path.display().to_string());
         Diagnostic::new(at, error.to_string(), "check that you may read it")

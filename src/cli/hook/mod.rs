@@ -8,11 +8,11 @@ mod log;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use whenstop_hook::host::Host;
-use whenstop_hook::settings::{Folders, Mode};
+use whenstop_hook::host::HostAgent;
+use whenstop_hook::settings::{Folders, HookMode};
 
-use super::Exit;
-use super::failure::Failure;
+use super::ProgramExit;
+use super::failure::CommandFailure;
 use super::inputs::read_text;
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
@@ -21,11 +21,11 @@ use crate::diagnostic::{Diagnostic, Location};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: HookCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum HookCommand {
     /// Set up the hook: show what changes in the agent's configuration, ask, keep a copy.
     Install(install::Args),
     /// Take the hook out of the agent's configuration again.
@@ -40,18 +40,18 @@ enum Command {
 
 /// An agent on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Agent {
+enum HookAgent {
     /// Claude Code.
     ClaudeCode,
     /// Qwen Code.
     QwenCode,
 }
 
-impl Agent {
-    fn host(self) -> Host {
+impl HookAgent {
+    fn host(self) -> HostAgent {
         match self {
-            Self::ClaudeCode => Host::ClaudeCode,
-            Self::QwenCode => Host::QwenCode,
+            Self::ClaudeCode => HostAgent::ClaudeCode,
+            Self::QwenCode => HostAgent::QwenCode,
         }
     }
 }
@@ -71,12 +71,12 @@ enum ModeArg {
 }
 
 impl ModeArg {
-    fn mode(self) -> Mode {
+    fn mode(self) -> HookMode {
         match self {
-            Self::Observe => Mode::Observe,
-            Self::Nudge => Mode::Nudge,
-            Self::Ask => Mode::Ask,
-            Self::Stop => Mode::Stop,
+            Self::Observe => HookMode::Observe,
+            Self::Nudge => HookMode::Nudge,
+            Self::Ask => HookMode::Ask,
+            Self::Stop => HookMode::Stop,
         }
     }
 }
@@ -85,7 +85,7 @@ impl ModeArg {
 #[derive(Debug, clap::Args)]
 struct TestArgs {
     /// The agent.
-    agent: Agent,
+    agent: HookAgent,
     /// Files with one event each, in order; by default one event of each kind that comes with whenstop.
     #[arg(value_name = "FILE")]
     events: Vec<PathBuf>,
@@ -97,35 +97,35 @@ struct TestArgs {
     mode: ModeArg,
 }
 
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     match &args.command {
-        Command::Install(args) => install::install(args, output),
-        Command::Uninstall(args) => install::uninstall(args, output),
-        Command::Test(args) => test(args, output),
-        Command::Doctor(args) => doctor::run(args, output),
-        Command::Log(args) => log::run(args, output),
+        HookCommand::Install(args) => install::install(args, output),
+        HookCommand::Uninstall(args) => install::uninstall(args, output),
+        HookCommand::Test(args) => test(args, output),
+        HookCommand::Doctor(args) => doctor::run(args, output),
+        HookCommand::Log(args) => log::run(args, output),
     }
 }
 
 /// The hook's folders of one agent.
-fn folders(host: Host) -> Result<Folders, Failure> {
-    Folders::from_host(host).ok_or_else(|| Failure::nothing("no home folder is known", "set `HOME`"))
+fn folders(host: HostAgent) -> Result<Folders, CommandFailure> {
+    Folders::from_host(host).ok_or_else(|| CommandFailure::nothing("no home folder is known", "set `HOME`"))
 }
 
-fn failed(path: &std::path::Path, what: impl std::fmt::Display, help: &str) -> Failure {
-    Failure::input(Diagnostic::new(Location::file(path.display().to_string()), what.to_string(), help))
+fn failed(path: &std::path::Path, what: impl std::fmt::Display, help: &str) -> CommandFailure {
+    CommandFailure::input(Diagnostic::new(Location::file(path.display().to_string()), what.to_string(), help))
 }
 
 /// Runs events through the hook in a folder of their own.
-fn test(args: &TestArgs, output: &Output) -> Result<Exit, Failure> {
+fn test(args: &TestArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let host = args.agent.host();
     let stacks = match &args.stacks {
         Some(path) => path.clone(),
         None => folders(host)?.stacks(),
     };
     let help = "name a stack file with `--stacks`";
-    let text = read_text(&stacks, help).map_err(Failure::usage)?;
-    let home = tempfile::tempdir().map_err(|error| Failure::internal(&error))?;
+    let text = read_text(&stacks, help).map_err(CommandFailure::usage)?;
+    let home = tempfile::tempdir().map_err(|error| CommandFailure::internal(&error))?;
     let folders = Folders { config: home.path().join("config"), state: home.path().join("state") };
     let mode = args.mode.mode().name();
     install::write_setup(&folders, mode, "round", &text)?;
@@ -135,14 +135,14 @@ fn test(args: &TestArgs, output: &Output) -> Result<Exit, Failure> {
         host.expected().iter().map(of).collect()
     } else {
         let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path, "give a file with one event")?));
-        args.events.iter().map(read).collect::<Result<_, Diagnostic>>().map_err(Failure::usage)?
+        args.events.iter().map(read).collect::<Result<_, Diagnostic>>().map_err(CommandFailure::usage)?
     };
-    let mut exit = Exit::Done;
+    let mut exit = ProgramExit::Done;
     for (name, event) in events {
         match whenstop_hook::call::answer(host, &folders, &event, super::local::now()) {
             Ok(answer) => output.data(&format!("{name}: {answer}\n")),
             Err(error) => {
-                exit = Exit::BadInput;
+                exit = ProgramExit::BadInput;
                 output.error(&Diagnostic::new(Location::file(name), error, "the hook would have answered `{}`"));
             }
         }

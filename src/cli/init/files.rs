@@ -30,7 +30,7 @@ pub(super) fn gitlab(install: &str) -> String {
 }
 
 /// What was found in the recordings, and what was requested.
-pub(super) struct Found<'a> {
+pub(super) struct InitInputs<'a> {
     pub(super) headline: String,
     pub(super) paths: &'a [PathBuf],
     pub(super) reading: &'a ReadingArgs,
@@ -41,7 +41,7 @@ pub(super) struct Found<'a> {
     pub(super) ungraded: bool,
 }
 
-impl Found<'_> {
+impl InitInputs<'_> {
     /// Paths outside this folder.
     pub(super) fn outside(&self) -> impl Iterator<Item = String> {
         let is_outside =

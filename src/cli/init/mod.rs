@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::Exit;
-use super::failure::Failure;
+use super::ProgramExit;
+use super::failure::CommandFailure;
 use super::gate::{is_ci, replayed};
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, StackArgs, UnitOfRun, starter};
 use super::output::Output;
 use super::values::share;
 use crate::aggregate::Summary;
-use crate::answers::{Appetite, RunEvidence, words};
+use crate::answers::{RunEvidence, Tolerances, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
 use crate::reader::{LARGEST_WHOLE, read_whole_text};
 use crate::report::{Manifest, Publication, write_atomically};
-use files::Found;
+use files::InitInputs;
 
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     ci: Vec<Ci>,
     /// The share of successes a stack may kill, compared with the upper end of its interval.
-    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
+    #[arg(long, value_name = "RATE", default_value_t = Tolerances::DEFAULT_MAX_KILLED, value_parser = share)]
     max_killed: f64,
     /// The command with which CI installs whenstop, which is in no registry; by default from a wheel in the repository.
     #[arg(long, value_name = "COMMAND", default_value = INSTALL, value_parser = one_line)]
@@ -90,15 +90,15 @@ fn one_line(text: &str) -> Result<String, String> {
 }
 
 /// `whenstop ci init`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     if is_ci() {
         let help = "run it on your own machine, review what it wrote, and commit it";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), "nothing is set up under CI", help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), "nothing is set up under CI", help)));
     }
     let project = Path::new(project::FILE);
     if project.exists() && !args.force {
         let help = "edit it, or write it anew with `--force`; `whenstop ci accept` writes the snapshot";
-        return Err(Failure::usage(Diagnostic::new(
+        return Err(CommandFailure::usage(Diagnostic::new(
             Location::file(project::FILE),
             "there is a project file already",
             help,
@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             let _ = std::fs::remove_file(path);
         }
     })?;
-    let appetite = Appetite { max_killed: args.max_killed, ..Appetite::default() };
+    let appetite = Tolerances { max_killed: args.max_killed, ..Tolerances::default() };
     let evidence = RunEvidence { rows: replayed.rows, firings: replayed.firings, ..RunEvidence::default() };
     let mut manifest = Manifest { appetite, ..Manifest::new(replayed.stacks) };
     manifest.set_places(&places);
@@ -154,12 +154,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.data("\n");
     }
     tell_next_steps(&found, output);
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// The requested stacks, or by default the starter stacks with the file to write them to. An existing file is used as
 /// it is.
-fn stacks(args: &Args, corpus: &CorpusArgs) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure> {
+fn stacks(args: &Args, corpus: &CorpusArgs) -> Result<(StackArgs, Option<(PathBuf, String)>), CommandFailure> {
     if !args.stacks.is_empty() {
         return Ok((StackArgs::named(args.stacks.clone()), None));
     }
@@ -170,7 +170,7 @@ fn stacks(args: &Args, corpus: &CorpusArgs) -> Result<(StackArgs, Option<(PathBu
     }
     // The file must exist to be replayed, and is kept.
     let text = starter(&corpus.runs())?;
-    write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(Failure::input)?;
+    write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(CommandFailure::input)?;
     Ok((named, Some((path, text))))
 }
 
@@ -180,9 +180,9 @@ fn found<'a>(
     is_starter: bool,
     publication: &Publication,
     summaries: &'a [Summary],
-) -> Found<'a> {
+) -> InitInputs<'a> {
     let ungraded = publication.first(summaries).is_ungraded();
-    Found {
+    InitInputs {
         headline: publication.headline_words(),
         paths: &args.paths,
         reading: &args.reading,
@@ -208,7 +208,7 @@ fn gitlab_file() -> PathBuf {
 }
 
 /// Writes a file that does not exist, or any file with `force`; reports which.
-fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), Failure> {
+fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), CommandFailure> {
     let name = path.display();
     let is_there = read_whole_text(path, LARGEST_WHOLE);
     match is_there {
@@ -218,14 +218,14 @@ fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), Fa
             output.data(&format!("kept     {name}, which is there and cannot be read\n"));
         }
         _ => {
-            write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(Failure::input)?;
+            write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(CommandFailure::input)?;
             output.data(&format!("written  {name}\n"));
         }
     }
     Ok(())
 }
 
-fn tell_next_steps(found: &Found<'_>, output: &Output) {
+fn tell_next_steps(found: &InitInputs<'_>, output: &Output) {
     for path in found.outside() {
         output.warning(&Diagnostic::new(
             Location::file(path),

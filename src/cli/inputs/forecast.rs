@@ -21,7 +21,7 @@ pub(in crate::cli) struct ForecastArgs {
 
 /// Forecasts that were kept.
 #[derive(Debug, Default, Deserialize)]
-pub(in crate::cli) struct Kept {
+pub(in crate::cli) struct KeptForecasts {
     /// What divides runs into classes.
     by: Option<String>,
     forecasts: Vec<Forecast>,
@@ -29,12 +29,12 @@ pub(in crate::cli) struct Kept {
 
 impl ForecastArgs {
     /// Reads the file.
-    pub(in crate::cli) fn kept(&self) -> Result<Kept, Diagnostic> {
-        Kept::read(self.forecast.as_deref())
+    pub(in crate::cli) fn kept(&self) -> Result<KeptForecasts, Diagnostic> {
+        KeptForecasts::read(self.forecast.as_deref())
     }
 }
 
-impl Kept {
+impl KeptForecasts {
     /// Reads a file; without one there are no forecasts.
     pub(in crate::cli) fn read(path: Option<&Path>) -> Result<Self, Diagnostic> {
         const HELP: &str = "name a file that `whenstop corpus RUNS --forecast --out FILE` wrote";

@@ -9,12 +9,12 @@ use clap::Args;
 use sha2::{Digest as _, Sha256};
 
 use crate::catalog::Strategies;
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::decision::{Program, Strategy, Trouble};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
-use crate::guard::{Failure as GuardFailure, Guard, Notation};
+use crate::guard::{Guard, GuardFailure, Notation};
 use crate::reader::{add_input, trace};
 use crate::stack::{GuardCommand, Guards};
 
@@ -84,15 +84,15 @@ impl GuardArgs {
     }
 
     /// The same, where only numbers are of use: those that rules read.
-    pub(in crate::cli) fn numbers(&self) -> Result<Guards, Failure> {
+    pub(in crate::cli) fn numbers(&self) -> Result<Guards, CommandFailure> {
         let mut guards = Guards::default();
-        for guard in self.load().map_err(Failure::usage)? {
+        for guard in self.load().map_err(CommandFailure::usage)? {
             if guard.number().is_none() {
                 let what =
                     format!("the guard `{}` decides, and answers with no number to find a limit for", guard.name());
                 let help =
                     "let its handshake say `\"answers\": [\"reading\"]`; `whenstop compare` shows what it decides";
-                return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+                return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
             }
             guards.add(&guard);
         }
@@ -169,7 +169,7 @@ pub(in crate::cli) fn tell_troubles(
     strategies: &[Arc<dyn Strategy>],
     strict: bool,
     output: &Output,
-) -> Result<usize, Failure> {
+) -> Result<usize, CommandFailure> {
     let (mut n, mut fatal) = (0, Vec::new());
     // Several stacks may read the number of one guard.
     let mut told: Vec<Trouble> = Vec::new();
@@ -188,6 +188,6 @@ pub(in crate::cli) fn tell_troubles(
     }
     match Diagnostics::from_list(fatal) {
         None => Ok(n),
-        Some(diagnostics) => Err(Failure { diagnostics, exit: Exit::BadInput }),
+        Some(diagnostics) => Err(CommandFailure { diagnostics, exit: ProgramExit::BadInput }),
     }
 }

@@ -17,14 +17,14 @@ use clap::Args;
 
 pub(super) use self::class::ByArg;
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
-pub(super) use self::forecast::{ForecastArgs, Kept, to_come};
+pub(super) use self::forecast::{ForecastArgs, KeptForecasts, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::runs::RecordedRuns;
 pub(super) use self::split::{SplitArgs, SplitPart, divided};
 pub(super) use self::stacks::{LoadedFile, LoadedStacks, StackArgs, load_stack_file, read_config, read_text};
 pub(super) use self::starter::starter;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output::Output;
 use super::proxies::OutcomeFrom;
 use crate::aggregate::MIN_KNOWN;
@@ -144,7 +144,7 @@ pub(super) struct ReadingArgs {
 
 impl ReadingArgs {
     /// Converts the arguments to the reader's options.
-    pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
+    pub(super) fn options(&self) -> Result<ReadOptions, CommandFailure> {
         Ok(ReadOptions {
             format: self.as_format.clone(),
             strict: self.strict,
@@ -166,10 +166,10 @@ impl ReadingArgs {
         })
     }
 
-    fn prices(&self) -> Result<Option<PriceTable>, Failure> {
+    fn prices(&self) -> Result<Option<PriceTable>, CommandFailure> {
         let Some(path) = &self.price else { return Ok(None) };
-        let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
-        PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
+        let text = read_text(path, "give a file of prices, TOML or JSON").map_err(CommandFailure::usage)?;
+        PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(CommandFailure::usage)
     }
 }
 
@@ -200,23 +200,23 @@ pub(super) fn undrawn_labels(labels: LabelDraw, known: usize, runs: usize) -> Op
 }
 
 /// Parses a location, or reports what is wrong with it.
-fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, Failure> {
+fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, CommandFailure> {
     let parsed = text.map(NamedBy::parse).transpose();
     parsed.map_err(|what| {
         let help = format!("for example `{argument} info.name`, `{argument} path:1`, `{argument} 'runs/{{}}/*'`");
-        Failure::usage(Diagnostic::new(Location::default(), format!("{argument}: {what}"), help))
+        CommandFailure::usage(Diagnostic::new(Location::default(), format!("{argument}: {what}"), help))
     })
 }
 
 impl CorpusArgs {
     /// Lists the recordings to read.
-    pub(super) fn open(&self) -> Result<Corpus, Failure> {
+    pub(super) fn open(&self) -> Result<Corpus, CommandFailure> {
         // Only `corpus` shows suspicious findings, so only it looks for them.
         self.open_with(|options| ReadOptions { detail: Detail::Counts, ..options })
     }
 
     /// As [`Self::open`], with options changed by `change`.
-    pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
+    pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, CommandFailure> {
         open(&self.paths, change(self.reading.options()?))
     }
 
@@ -231,7 +231,7 @@ impl CorpusArgs {
         output: &Output,
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
-    ) -> Result<CorpusReport, Failure> {
+    ) -> Result<CorpusReport, CommandFailure> {
         self.runs().each(output, work, sink)
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location, Severity, count, one_line};
 use crate::reader::{Corpus, CorpusReport, Finding, ReadOptions};
@@ -10,8 +10,8 @@ use crate::report::{refuse_half_written, unreadable};
 use crate::transcript::Run;
 
 /// Lists the recordings under `paths`. Refuses a folder that an interrupted `convert` left incomplete.
-pub(in crate::cli) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, Failure> {
-    paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(Failure::input)?;
+pub(in crate::cli) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, CommandFailure> {
+    paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(CommandFailure::input)?;
     Ok(Corpus::open(paths, options)?)
 }
 
@@ -22,7 +22,7 @@ pub(in crate::cli) fn process<T: Send>(
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
     sink: impl FnMut(T),
-) -> Result<CorpusReport, Failure> {
+) -> Result<CorpusReport, CommandFailure> {
     process_telling(Tell::All, corpus, output, work, sink)
 }
 
@@ -42,7 +42,7 @@ pub(in crate::cli) fn process_telling<T: Send>(
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
     sink: impl FnMut(T),
-) -> Result<CorpusReport, Failure> {
+) -> Result<CorpusReport, CommandFailure> {
     let report = process_any(tell, corpus, output, work, sink)?;
     has_runs(&report).map(|()| report)
 }
@@ -54,7 +54,7 @@ pub(in crate::cli) fn process_any<T: Send>(
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
     mut sink: impl FnMut(T),
-) -> Result<CorpusReport, Failure> {
+) -> Result<CorpusReport, CommandFailure> {
     let bar = output.progress(corpus.bytes());
     let mut runs = 0_u64;
     let report = corpus.process(work, |item| {
@@ -82,22 +82,22 @@ fn tell_reading(tell: Tell, report: &CorpusReport, output: &Output) {
 }
 
 /// Fails if there is no run.
-pub(in crate::cli) fn has_runs(report: &CorpusReport) -> Result<(), Failure> {
+pub(in crate::cli) fn has_runs(report: &CorpusReport) -> Result<(), CommandFailure> {
     has_read(report)?;
     if report.runs() > 0 {
         return Ok(());
     }
     let help = "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format";
     let (what, advice) = report.nothing_read();
-    Err(Failure::nothing(what, advice.unwrap_or(help).to_owned()))
+    Err(CommandFailure::nothing(what, advice.unwrap_or(help).to_owned()))
 }
 
 /// Fails if there is no run and something that may have held one could not be read.
-pub(in crate::cli) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
+pub(in crate::cli) fn has_read(report: &CorpusReport) -> Result<(), CommandFailure> {
     if report.runs() > 0 || report.unreadable == 0 {
         return Ok(());
     }
-    Err(Failure::input(Diagnostic::new(
+    Err(CommandFailure::input(Diagnostic::new(
         Location::default(),
         format!("no recorded run, and {}", unreadable(report.unreadable)),
         "`whenstop corpus PATH` says which, and why",

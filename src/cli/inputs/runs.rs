@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{CorpusArgs, Tell, UnitOfRun, has_runs, process_any};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::effects::EffectTable;
 use crate::reader::{Corpus, CorpusReport, Detail, ReadOptions};
@@ -19,12 +19,12 @@ pub(in crate::cli) struct RecordedRuns<'a> {
 
 /// Sessions of several prompts: limits that people set usually count per prompt, so these are pointed out.
 #[derive(Default)]
-struct Sessions {
+struct SessionCounts {
     sessions: AtomicU64,
     rounds: AtomicU64,
 }
 
-impl Sessions {
+impl SessionCounts {
     fn count(&self, run: &Run) {
         let rounds = if run.header.prompted_by == PromptedBy::Person { run.rounds().len() as u64 } else { 0 };
         if rounds > 1 {
@@ -56,7 +56,7 @@ impl<'a> RecordedRuns<'a> {
         Self { detail: Detail::ToldLimits, ..self }
     }
 
-    fn corpus(&self) -> Result<&Corpus, Failure> {
+    fn corpus(&self) -> Result<&Corpus, CommandFailure> {
         if let Some(corpus) = self.corpus.get() {
             return Ok(corpus);
         }
@@ -75,7 +75,7 @@ impl<'a> RecordedRuns<'a> {
     }
 
     /// The files by the names used in messages, with their sizes in bytes, in order.
-    pub(in crate::cli) fn files(&self) -> Result<Vec<(String, u64)>, Failure> {
+    pub(in crate::cli) fn files(&self) -> Result<Vec<(String, u64)>, CommandFailure> {
         Ok(self.corpus()?.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect())
     }
 
@@ -86,7 +86,7 @@ impl<'a> RecordedRuns<'a> {
         output: &Output,
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
-    ) -> Result<CorpusReport, Failure> {
+    ) -> Result<CorpusReport, CommandFailure> {
         let report = self.each_if_any(output, work, sink)?;
         has_runs(&report).map(|()| report)
     }
@@ -97,14 +97,14 @@ impl<'a> RecordedRuns<'a> {
         output: &Output,
         work: impl Fn(Run) -> T + Sync,
         mut sink: impl FnMut(T),
-    ) -> Result<CorpusReport, Failure> {
+    ) -> Result<CorpusReport, CommandFailure> {
         let corpus = self.corpus()?;
         let unit = self.args.unit;
         let proxies = self.args.reading.outcome_from.as_ref();
         if let Some(proxies) = proxies {
             output.note(&proxies.sentence(unit.noun()));
         }
-        let (effects, sessions) = (EffectTable::default(), Sessions::default());
+        let (effects, sessions) = (EffectTable::default(), SessionCounts::default());
         let divided = |run: Run| match (proxies, unit) {
             (Some(proxies), _) => proxies.grade(run, unit, &effects),
             (None, UnitOfRun::Round) => run.into_rounds(),

@@ -1,7 +1,7 @@
 //! Splitting the tasks into a part to choose on and a part to report on.
 
-use crate::answers::Choice;
-use crate::cli::failure::Failure;
+use crate::answers::SplitChoice;
+use crate::cli::failure::CommandFailure;
 use crate::cli::values::share_inside;
 use crate::sweep::Split;
 
@@ -53,8 +53,8 @@ impl Default for SplitArgs {
 
 impl SplitArgs {
     /// How the tasks are split, in the form of a comparison's manifest; nothing is chosen yet.
-    pub(in crate::cli) fn choice(&self, max_killed: f64) -> Choice {
-        Choice {
+    pub(in crate::cli) fn choice(&self, max_killed: f64) -> SplitChoice {
+        SplitChoice {
             split: self.split.name().to_owned(),
             split_salt: self.split_salt.clone(),
             dev_share: self.dev_share,
@@ -72,7 +72,7 @@ pub(in crate::cli) fn divided<T>(
     args: &SplitArgs,
     halves: impl FnOnce(T, &Split) -> (T, T),
     is_empty: impl Fn(&T) -> bool,
-) -> Result<(T, Option<T>), Failure> {
+) -> Result<(T, Option<T>), CommandFailure> {
     let split = Split { salt: args.split_salt.clone(), dev_share: args.dev_share };
     let (reported, other) = match args.split {
         SplitPart::None => (all, None),
@@ -84,7 +84,7 @@ pub(in crate::cli) fn divided<T>(
     };
     if is_empty(&reported) || other.as_ref().is_some_and(&is_empty) {
         let help = "give more recordings, another `--dev-share`, or no `--split`";
-        return Err(Failure::nothing("a part of the split has no task", help));
+        return Err(CommandFailure::nothing("a part of the split has no task", help));
     }
     Ok((reported, other))
 }

@@ -9,13 +9,13 @@ use clap::Args;
 use super::{GuardArgs, RecordedRuns, starter};
 use crate::aggregate::{ChainPlace, Tried, chain_places};
 use crate::catalog::{self, StartGuard, Strategies};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
-use crate::compare::Tuned;
+use crate::compare::TunedStack;
 use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
-use crate::framework::{ConfigText, Kind};
+use crate::framework::{ConfigText, FrameworkKind};
 use crate::reader::{LARGEST_WHOLE, add_input, read_whole_text};
 use crate::stack::{Entry, GuardCommand, Guards, Stack, StackFile, ToldLimit, Use};
 
@@ -36,7 +36,11 @@ impl StackArgs {
     }
 
     /// Takes the starter stacks if none is named.
-    pub(in crate::cli) fn or_starter(&mut self, runs: &RecordedRuns<'_>, output: &Output) -> Result<(), Failure> {
+    pub(in crate::cli) fn or_starter(
+        &mut self,
+        runs: &RecordedRuns<'_>,
+        output: &Output,
+    ) -> Result<(), CommandFailure> {
         if self.stacks.is_empty() && self.guards.is_empty() {
             self.stacks.push(starter(runs)?);
             output.note(
@@ -48,40 +52,40 @@ impl StackArgs {
     }
 
     /// The `[effects]` of the stack files among `paths`; earlier files win.
-    pub(in crate::cli) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
+    pub(in crate::cli) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, CommandFailure> {
         let mut all = EffectTable::default();
         for path in paths {
-            let (name, text) = stack_text(path, "give a stack file with `[effects]`").map_err(Failure::usage)?;
-            all.extend(&StackFile::parse(&name, &text).map_err(Failure::usage)?.effects);
+            let (name, text) = stack_text(path, "give a stack file with `[effects]`").map_err(CommandFailure::usage)?;
+            all.extend(&StackFile::parse(&name, &text).map_err(CommandFailure::usage)?.effects);
         }
         Ok(all)
     }
 
     /// Loads the stacks, in the order named; there must be one.
-    pub(in crate::cli) fn load_some(&self) -> Result<LoadedStacks, Failure> {
+    pub(in crate::cli) fn load_some(&self) -> Result<LoadedStacks, CommandFailure> {
         let all = self.load()?;
         if all.strategies.is_empty() {
             let help = "name one with `--stacks`, or a program of your own with `--guard`";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), "no stack is named", help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), "no stack is named", help)));
         }
         Ok(all)
     }
 
     /// Loads the stacks, in the order named. Guards are started.
-    pub(in crate::cli) fn load(&self) -> Result<LoadedStacks, Failure> {
+    pub(in crate::cli) fn load(&self) -> Result<LoadedStacks, CommandFailure> {
         let mut all = LoadedStacks::default();
-        let given = self.guards.load().map_err(Failure::usage)?;
+        let given = self.guards.load().map_err(CommandFailure::usage)?;
         for guard in &given {
             all.guards.add(guard);
         }
         for (source, named) in self.stacks.iter().enumerate() {
-            let loaded = self.load_one(named, &mut all).map_err(Failure::usage)?;
+            let loaded = self.load_one(named, &mut all).map_err(CommandFailure::usage)?;
             for (strategy, definition) in loaded {
                 if strategy.number().is_some() {
                     all.guards.add(&strategy);
                     continue;
                 }
-                all.add(strategy, definition, named).map_err(Failure::usage)?;
+                all.add(strategy, definition, named).map_err(CommandFailure::usage)?;
             }
             all.sources.resize(all.strategies.len(), source);
         }
@@ -92,13 +96,17 @@ impl StackArgs {
         for (index, strategy) in all.strategies.iter().enumerate() {
             if all.strategies[..index].iter().any(|other| other.name() == strategy.name()) {
                 let what = format!("two stacks are named `{}`", strategy.name());
-                return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
+                return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
             }
         }
         all.refuse_unread()?;
         if all.strategies.is_empty() && !self.stacks.is_empty() {
             let what = "these files hold no stack";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
+            return Err(CommandFailure::usage(Diagnostic::new(
+                Location::default(),
+                what,
+                "begin one with `[[stack]]`",
+            )));
         }
         Ok(all)
     }
@@ -112,8 +120,8 @@ impl StackArgs {
             })
         };
         match named.split_once(':') {
-            Some(("preset", "all")) => return Ok(of_kind(Kind::Preset).collect()),
-            Some(("system", "all")) => return Ok(of_kind(Kind::System).collect()),
+            Some(("preset", "all")) => return Ok(of_kind(FrameworkKind::Preset).collect()),
+            Some(("system", "all")) => return Ok(of_kind(FrameworkKind::System).collect()),
             Some(("preset" | "system", name)) => return shipped(name),
             _ => {}
         }
@@ -222,7 +230,7 @@ impl LoadedStacks {
         let name = strategy.name();
         match definition {
             Definition::Shipped(used) => {
-                let kind = catalog::find(&used.system).map_or(Kind::Preset, |framework| framework.kind);
+                let kind = catalog::find(&used.system).map_or(FrameworkKind::Preset, |framework| framework.kind);
                 let used = Use { name: format!("{kind}:{name}"), ..*used };
                 self.strategies.push(catalog::by_name(&used)?);
                 self.definitions.push(Definition::Shipped(Box::new(used)));
@@ -247,7 +255,7 @@ impl LoadedStacks {
     }
 
     /// Refuses a guard that answers with a number that no rule reads.
-    fn refuse_unread(&self) -> Result<(), Failure> {
+    fn refuse_unread(&self) -> Result<(), CommandFailure> {
         let read: Vec<&str> =
             self.strategies.iter().flat_map(|strategy| strategy.numbers()).filter_map(|number| number.id()).collect();
         let unread = self.guards.numbers().find(|number| number.id().is_none_or(|id| !read.contains(&id)));
@@ -256,7 +264,7 @@ impl LoadedStacks {
         let what = format!("the guard `{}` answers with a number, and no rule reads it", guard.name());
         let help =
             format!("name it in a stack file: `{{ signal = \"guard:{}.{number}\", at_least = … }}`", guard.name());
-        Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)))
     }
 
     /// Strategies that come from no file.
@@ -322,10 +330,10 @@ impl LoadedStacks {
     }
 
     /// The tuned stacks in the files, with the grounds of their certificates.
-    pub(in crate::cli) fn grounds(&self) -> Vec<Tuned> {
+    pub(in crate::cli) fn grounds(&self) -> Vec<TunedStack> {
         let mut all = Vec::new();
         for file in &self.files {
-            all.extend(Tuned::from_file(&file.parsed));
+            all.extend(TunedStack::from_file(&file.parsed));
         }
         all
     }

@@ -1,7 +1,7 @@
 //! Starter stacks, for recordings that nobody has named stacks for.
 
 use super::RecordedRuns;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::transcript::Spend;
 
@@ -14,7 +14,7 @@ const CAP: &str = "cap = { steps = 60 }";
 
 /// The starter stacks as a stack file. Their budgets are what the longest tenth of the recordings went beyond; without
 /// token counts there is no budget of tokens.
-pub(in crate::cli) fn starter(runs: &RecordedRuns<'_>) -> Result<String, Failure> {
+pub(in crate::cli) fn starter(runs: &RecordedRuns<'_>) -> Result<String, CommandFailure> {
     let (mut steps, mut tokens) = (Vec::new(), Vec::new());
     // What cannot be read is reported when the recordings are compared.
     runs.each(

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use super::{STARTER, agent_files, now};
 use crate::catalog::{self, Strategies};
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
-use crate::cli::inputs::{ByArg, Kept, load_stack_file, to_come};
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
+use crate::cli::inputs::{ByArg, KeptForecasts, load_stack_file, to_come};
 use crate::cli::output::Output;
 use crate::decision::RuleReading;
 use crate::diagnostic::{Diagnostic, Location, count};
@@ -41,7 +41,7 @@ pub(super) struct Args {
     forecast: Option<PathBuf>,
     /// With `--follow`: how to print a session that grew.
     #[arg(long, value_enum, default_value_t, requires = "follow")]
-    format: Shape,
+    format: FollowFormat,
 }
 
 impl Args {
@@ -52,7 +52,7 @@ impl Args {
 
 /// How a session is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Shape {
+enum FollowFormat {
     /// One line for people.
     #[default]
     Line,
@@ -61,7 +61,7 @@ enum Shape {
 }
 
 /// What the rules read in the latest round of a session.
-struct Reading {
+struct RoundReading {
     session: String,
     agent: String,
     round: usize,
@@ -74,12 +74,12 @@ struct Reading {
     forecast: Vec<Forecast>,
 }
 
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let strategies = match &args.stacks {
-        Some(path) => load_stack_file(path).map_err(Failure::usage)?.1,
-        None => catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?.1,
+        Some(path) => load_stack_file(path).map_err(CommandFailure::usage)?.1,
+        None => catalog::load("the starter stacks", STARTER).map_err(CommandFailure::usage)?.1,
     };
-    let forecasts = Kept::read(args.forecast.as_deref()).map_err(Failure::input)?;
+    let forecasts = KeptForecasts::read(args.forecast.as_deref()).map_err(CommandFailure::input)?;
     let mut seen: BTreeMap<PathBuf, (u64, SystemTime)> = BTreeMap::new();
     let mut unread = BTreeSet::new();
     loop {
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
         if growing.is_empty() && args.once {
             let what = format!("no session grew in the last {MINUTES} minutes");
-            return Err(Failure::nothing(what, "ask again while an agent is at work, or name a PATH"));
+            return Err(CommandFailure::nothing(what, "ask again while an agent is at work, or name a PATH"));
         }
         for (path, state) in growing {
             // A file that did not change says nothing new.
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             }
         }
         if args.once || output.is_closed() {
-            return Ok(Exit::Done);
+            return Ok(ProgramExit::Done);
         }
         std::thread::sleep(EVERY);
     }
@@ -155,7 +155,7 @@ fn within(path: &Path, lost: &mut Vec<Diagnostic>) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// If it cannot be read at all.
-fn readings(path: &Path, strategies: &Strategies, forecasts: &Kept) -> Result<Vec<Reading>, String> {
+fn readings(path: &Path, strategies: &Strategies, forecasts: &KeptForecasts) -> Result<Vec<RoundReading>, String> {
     let class = ByArg::place(forecasts.by().as_ref());
     let options = ReadOptions { detail: Detail::Counts, sealed: true, class, ..ReadOptions::default() };
     let mut all = Vec::new();
@@ -169,14 +169,14 @@ fn readings(path: &Path, strategies: &Strategies, forecasts: &Kept) -> Result<Ve
 }
 
 /// What the rules read in a run's latest round.
-fn reading(run: Run, strategies: &Strategies, forecasts: &Kept) -> Option<Reading> {
+fn reading(run: Run, strategies: &Strategies, forecasts: &KeptForecasts) -> Option<RoundReading> {
     if run.header.parent.is_some() {
         return None;
     }
     let (session, agent) = (run.header.run_id.clone(), run.header.agent.clone().unwrap_or_default());
     let rounds = run.into_rounds();
     let latest = rounds.last()?;
-    let mut reading = Reading {
+    let mut reading = RoundReading {
         session,
         agent,
         round: rounds.len(),
@@ -196,8 +196,8 @@ fn reading(run: Run, strategies: &Strategies, forecasts: &Kept) -> Option<Readin
     Some(reading)
 }
 
-fn show(reading: &Reading, shape: Shape, output: &Output) {
-    if shape == Shape::Json {
+fn show(reading: &RoundReading, shape: FollowFormat, output: &Output) {
+    if shape == FollowFormat::Json {
         let rules = reading.rules.iter().map(|(stack, rule)| {
             serde_json::json!({
                 "stack": stack, "rule": rule.rule.as_str(), "observed": rule.observed, "limit": rule.limit,

@@ -3,15 +3,15 @@
 
 use std::fmt::Write as _;
 
-use whenstop_hook::host::Host;
+use whenstop_hook::host::HostAgent;
 
-use super::super::failure::Failure;
-use super::super::output::{Format, Output};
-use super::held::{About, Held};
-use crate::answers::tables::{Cell, Table};
+use super::super::failure::CommandFailure;
+use super::super::output::{Output, TableFormat};
+use super::held::{HeldStacks, SessionOrigin};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::compare::fuse::{ClauseRecord, Fuses, Session, boldest, known};
 use crate::diagnostic::count;
-use crate::export::{Export, find};
+use crate::export::{ExportedStack, find};
 use crate::rule::Condition;
 use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
@@ -27,24 +27,28 @@ const SILENT_MS: i64 = 24 * 3600 * 1000;
 /// The limits a machine's rounds are judged under: those of the fuse, and those the hook holds here already.
 pub(super) struct Judges {
     fuse: Fuses,
-    held: Vec<Held>,
+    held: Vec<HeldStacks>,
     now: Instant,
 }
 
 /// A closed session under all of them.
-pub(super) struct Judged {
+pub(super) struct JudgedSession {
     fuse: Session,
     held: Vec<Session>,
-    about: About,
+    about: SessionOrigin,
 }
 
 impl Judges {
     pub(super) fn new(now: Instant) -> Self {
-        Self { fuse: Fuses::default(), held: Host::ALL.into_iter().filter_map(Held::from_host).collect(), now }
+        Self {
+            fuse: Fuses::default(),
+            held: HostAgent::ALL.into_iter().filter_map(HeldStacks::from_host).collect(),
+            now,
+        }
     }
 
     /// The session of which these are the rounds; `None` while it is open.
-    pub(super) fn judge(&self, session: &Run, rounds: &[Run]) -> Option<Judged> {
+    pub(super) fn judge(&self, session: &Run, rounds: &[Run]) -> Option<JudgedSession> {
         let closed = session.events().iter().filter_map(Event::ts).max();
         if closed.is_some_and(|closed| self.now.since(closed).0 < SILENT_MS) {
             return None;
@@ -60,7 +64,7 @@ impl Judges {
             by.correct(&mut fuse);
             by.correct(under_held);
         }
-        Some(Judged { fuse, held, about: About::from_session(session) })
+        Some(JudgedSession { fuse, held, about: SessionOrigin::from_session(session) })
     }
 }
 
@@ -73,7 +77,7 @@ pub(super) struct Closed {
 }
 
 impl Closed {
-    pub(super) fn new(judges: &Judges, of_sessions: &[Judged]) -> Self {
+    pub(super) fn new(judges: &Judges, of_sessions: &[JudgedSession]) -> Self {
         let mut sessions: Vec<Session> = of_sessions.iter().map(|judged| judged.fuse.clone()).collect();
         let n_rounds = sessions.iter().map(|session| session.rounds.len() as u64).sum();
         let all = known(judges.fuse.clauses().len(), &mut sessions);
@@ -120,12 +124,12 @@ pub(super) fn of_turns(judges: &Judges, closed: &Closed) -> Option<String> {
 /// Prints the fuse and how to set it.
 pub(super) fn show(
     judges: &Judges,
-    of_sessions: &[Judged],
+    of_sessions: &[JudgedSession],
     closed: &Closed,
     agents: &[&str],
     accept: f64,
     output: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let Closed { n_sessions, n_rounds, all } = closed;
     if *n_sessions == 0 {
         output.paragraph("No session here is closed yet (silent for a day): there is nothing to fit a fuse to.");
@@ -134,7 +138,7 @@ pub(super) fn show(
     let chosen = boldest(&judges.fuse, all, *n_rounds, accept);
     say_what(&chosen, all, *n_rounds, *n_sessions, accept, output);
     let level = DELTA / all.len() as f64;
-    output.table(&table(&judges.fuse, all, &chosen, level), Format::Table)?;
+    output.table(&table(&judges.fuse, all, &chosen, level), TableFormat::Table)?;
     output.paragraph(
         "cut short: work followed the stop, at least and at most; a round that lacks what the limit reads, and had work left to cut, counts as cut. \
          at most: the share of a session's rounds that the limit cuts, on average over all sessions so far, as is known now \
@@ -165,22 +169,22 @@ fn say_what(chosen: &[usize], all: &[ClauseRecord], n_rounds: u64, n_sessions: u
     output.data("\n");
 }
 
-pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level: f64) -> Table {
+pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level: f64) -> DataTable {
     let columns =
         ["limit, by round", "would have ended", "cut short", "tokens after", "at most", "sessions missing for 5 %"];
     let row = |nth: &usize| {
         let known = &all[*nth];
         let missing = known.watched.clean_needed(GOAL, level);
         vec![
-            Cell::Text(fuses.clauses()[*nth].name.to_string()),
-            Cell::Count(known.ended),
-            Cell::Text(counts(known.cut)),
-            known.spared.map_or(Cell::Missing, Cell::Count),
-            Cell::Text(format!("{} %", digits(known.watched.upper(level)))),
-            missing.map_or(Cell::Missing, Cell::Count),
+            TableCell::Text(fuses.clauses()[*nth].name.to_string()),
+            TableCell::Count(known.ended),
+            TableCell::Text(counts(known.cut)),
+            known.spared.map_or(TableCell::Missing, TableCell::Count),
+            TableCell::Text(format!("{} %", digits(known.watched.upper(level)))),
+            missing.map_or(TableCell::Missing, TableCell::Count),
         ]
     };
-    Table { columns: columns.map(str::to_owned).to_vec(), rows: chosen.iter().map(row).collect() }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: chosen.iter().map(row).collect() }
 }
 
 fn say_missing(all: &[ClauseRecord], chosen: &[usize], level: f64, output: &Output) {
@@ -207,11 +211,12 @@ fn paste(fuses: &Fuses, chosen: &[usize], agents: &[&str], output: &Output) {
     text += "]\n\n";
     for agent in agents {
         let id = agent.to_lowercase().replace(' ', "-");
-        if Host::named(&id).is_some() {
+        if HostAgent::named(&id).is_some() {
             let _ = writeln!(text, "{agent}: whenstop hook install {id} --stacks fuse.toml");
             continue;
         }
-        let Some(export) = find(&id).ok().map(|host| Export::new(&stack, host, true)).filter(|it| it.n_held() > 0)
+        let Some(export) =
+            find(&id).ok().map(|host| ExportedStack::new(&stack, host, true)).filter(|it| it.n_held() > 0)
         else {
             let _ = writeln!(text, "{agent}: no setting for any of these limits is known");
             continue;

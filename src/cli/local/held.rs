@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use whenstop_hook::host::Host;
+use whenstop_hook::host::HostAgent;
 use whenstop_hook::log;
-use whenstop_hook::settings::{Folders, Mode, Setup};
+use whenstop_hook::settings::{Folders, HookMode, Setup};
 
-use super::super::failure::Failure;
-use super::super::output::{Format, Output};
+use super::super::failure::CommandFailure;
+use super::super::output::{Output, TableFormat};
 use super::super::values::shell_path;
 use super::fuse::{DELTA, GOAL, table};
 use super::instant;
@@ -23,10 +23,10 @@ use crate::transcript::{Event, Instant, Run};
 const SESSIONS_TO_A_FALSE_ALARM: f64 = 100.0;
 
 /// The stacks that the hook holds for one agent.
-pub(super) struct Held {
-    host: Host,
+pub(super) struct HeldStacks {
+    host: HostAgent,
     /// What its decisions lead to.
-    mode: Mode,
+    mode: HookMode,
     pub(super) fuses: Fuses,
     /// Its stack file.
     stacks: PathBuf,
@@ -41,7 +41,7 @@ pub(super) struct Held {
 
 /// What decides whether a session is evidence for a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct About {
+pub(super) struct SessionOrigin {
     /// The agent, with its version where it states one.
     agent: String,
     model: Option<String>,
@@ -50,7 +50,7 @@ pub(super) struct About {
 
 /// The sessions that are evidence, and how many are not.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Evidence {
+pub(super) struct SessionEvidence {
     sessions: Vec<Session>,
     model: Option<String>,
     /// The agent's versions, the oldest and the latest.
@@ -63,7 +63,7 @@ pub(super) struct Evidence {
     n_other: u64,
 }
 
-impl About {
+impl SessionOrigin {
     pub(super) fn from_session(session: &Run) -> Self {
         Self {
             agent: session.header.agent.as_deref().unwrap_or_default().to_owned(),
@@ -73,7 +73,7 @@ impl About {
     }
 
     /// Versions follow the agent's name; a sub-agent is another agent.
-    fn is_of(&self, host: Host) -> bool {
+    fn is_of(&self, host: HostAgent) -> bool {
         let mut words = self.agent.split(' ');
         words.next() == Some(host.id()) && words.next() != Some("subagent")
     }
@@ -90,9 +90,9 @@ impl About {
     }
 }
 
-impl Held {
+impl HeldStacks {
     /// What the hook holds for an agent, if it is set up; rules of systems and presets are left out.
-    pub(super) fn from_host(host: Host) -> Option<Self> {
+    pub(super) fn from_host(host: HostAgent) -> Option<Self> {
         let folders = Folders::from_host(host)?;
         let setup = Setup::load(&folders).ok()?;
         let clauses =
@@ -147,13 +147,13 @@ impl Held {
     /// The sessions that are evidence for these limits: those of this agent that began after the limits were chosen, so
     /// that they were not chosen by them, and with the model and the series of versions of the latest one, since others
     /// work otherwise.
-    pub(super) fn evidence<'s>(&self, all: impl Iterator<Item = (&'s About, &'s Session)>) -> Evidence {
+    pub(super) fn evidence<'s>(&self, all: impl Iterator<Item = (&'s SessionOrigin, &'s Session)>) -> SessionEvidence {
         let of_agent: Vec<_> = all.filter(|(about, _)| about.is_of(self.host)).collect();
         let n_agent = of_agent.len();
-        let is_recent = |about: &About| self.since.is_some() && about.began >= self.since;
+        let is_recent = |about: &SessionOrigin| self.since.is_some() && about.began >= self.since;
         let mut kept: Vec<_> = of_agent.into_iter().filter(|(about, _)| is_recent(about)).collect();
         kept.sort_by_key(|(_, session)| (session.closed, &session.id));
-        let mut evidence = Evidence { n_older: (n_agent - kept.len()) as u64, ..Evidence::default() };
+        let mut evidence = SessionEvidence { n_older: (n_agent - kept.len()) as u64, ..SessionEvidence::default() };
         let Some((latest, _)) = kept.last().copied() else { return evidence };
         let n_recent = kept.len();
         kept.retain(|(about, _)| about.series() == latest.series());
@@ -169,7 +169,7 @@ impl Held {
     }
 
     /// Prints what the hook did here, and what is known of its limits.
-    pub(super) fn show(&self, mut evidence: Evidence, output: &Output) -> Result<(), Failure> {
+    pub(super) fn show(&self, mut evidence: SessionEvidence, output: &Output) -> Result<(), CommandFailure> {
         output.data("\n");
         let said: Vec<String> = self.said.iter().map(|(did, n)| format!("{did} {}", count(*n, "time"))).collect();
         let said = if said.is_empty() { "has not acted yet".to_owned() } else { said.join(", ") };
@@ -182,7 +182,7 @@ impl Held {
         let all_limits = known.len().max(1) as f64;
         let level = DELTA / all_limits;
         let every: Vec<usize> = (0..known.len()).collect();
-        output.table(&table(&self.fuses, &known, &every, level), Format::Table)?;
+        output.table(&table(&self.fuses, &known, &every, level), TableFormat::Table)?;
         for (clause, known) in self.fuses.clauses().iter().zip(&known) {
             if let Some(words) = alarm(clause.name.as_str(), known, all_limits) {
                 output.paragraph(&words);
@@ -196,7 +196,7 @@ impl Held {
 
     /// That its limits may stop the agent, where they only advise and each is shown to cut little enough.
     fn advice(&self, known: &[ClauseRecord], level: f64) -> Option<String> {
-        let only_advises = matches!(self.mode, Mode::Observe | Mode::Nudge);
+        let only_advises = matches!(self.mode, HookMode::Observe | HookMode::Nudge);
         let are_shown = !known.is_empty() && known.iter().all(|known| known.watched.upper(level) <= GOAL);
         (only_advises && are_shown).then(|| {
             format!(
@@ -219,7 +219,7 @@ fn alarm(limit: &str, known: &ClauseRecord, all_limits: f64) -> Option<String> {
     ))
 }
 
-impl Evidence {
+impl SessionEvidence {
     /// On what the bounds rest, and since when.
     fn words(&self) -> String {
         let n = self.sessions.len() as u64;
@@ -251,19 +251,29 @@ mod tests {
     use super::*;
     use crate::stats::anytime::Watched;
 
-    fn held() -> Held {
+    fn held() -> HeldStacks {
         let (ended, continued, said) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
-        let (mode, fuses, stacks) = (Mode::Observe, Fuses::default(), PathBuf::from("stacks.toml"));
-        Held { host: Host::ClaudeCode, mode, fuses, stacks, since: Some(Instant(100)), ended, continued, said }
+        let (mode, fuses, stacks) = (HookMode::Observe, Fuses::default(), PathBuf::from("stacks.toml"));
+        HeldStacks {
+            host: HostAgent::ClaudeCode,
+            mode,
+            fuses,
+            stacks,
+            since: Some(Instant(100)),
+            ended,
+            continued,
+            said,
+        }
     }
 
-    fn session(id: &str, agent: &str, model: &str, began: i64) -> (About, Session) {
-        let about = About { agent: agent.to_owned(), model: Some(model.to_owned()), began: Some(Instant(began)) };
+    fn session(id: &str, agent: &str, model: &str, began: i64) -> (SessionOrigin, Session) {
+        let about =
+            SessionOrigin { agent: agent.to_owned(), model: Some(model.to_owned()), began: Some(Instant(began)) };
         (about, Session { closed: Some(Instant(began + 10)), id: id.to_owned(), rounds: vec![Vec::new()] })
     }
 
     /// The ids of the sessions that are evidence, and how it is put.
-    fn evidence(all: &[(About, Session)]) -> (Vec<&str>, String) {
+    fn evidence(all: &[(SessionOrigin, Session)]) -> (Vec<&str>, String) {
         let evidence = held().evidence(all.iter().map(|(about, session)| (about, session)));
         let ids = all.iter().map(|(_, session)| &*session.id);
         let counts = |id: &&str| evidence.sessions.iter().any(|session| session.id == *id);
@@ -323,7 +333,7 @@ mod tests {
         known.push(ClauseRecord { ended: 0, cut: (0, 0), spared: None, watched: Watched::new() });
         assert_eq!(held.advice(&known, level), None, "one of them is not known");
         known.pop();
-        held.mode = Mode::Stop;
+        held.mode = HookMode::Stop;
         assert_eq!(held.advice(&known, level), None, "it stops already");
     }
 

@@ -12,20 +12,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use spend::{By, Sum, by_group, group_of, in_words};
+use spend::{SpendGrouping, SpendTotals, by_group, group_of, in_words};
 
-use super::Exit;
+use super::ProgramExit;
 use super::compare::show_answer;
 use super::destination::Destination;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::inputs::{Tell, process_telling, read_text};
-use super::output::{Format, Output};
-use crate::answers::tables::{Cell, Table};
+use super::output::{Output, TableFormat};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::answers::{FollowedReport, RunEvidence};
 use crate::catalog;
-use crate::compare::{Evaluation, Evaluator, Options};
+use crate::compare::{Evaluation, EvaluationOptions, Evaluator};
 use crate::diagnostic::count;
-use crate::reader::{Corpus, Detail, Kept, PLACES, Place, PriceTable, ReadOptions, database_refused};
+use crate::reader::{Corpus, Detail, PLACES, Place, PriceTable, ReadOptions, SessionStorage, database_refused};
 use crate::report::{FolderFormat, Manifest, Publication};
 use crate::transcript::{Instant, Run, Spend};
 
@@ -43,7 +43,7 @@ pub(super) struct Args {
     accept: f64,
     /// Also list sessions, rounds and spend by project or by agent, the most expensive first.
     #[arg(long, value_enum, value_name = "project|agent")]
-    by: Option<By>,
+    by: Option<SpendGrouping>,
     /// Folder for the page `report.html`, rows and tables.
     #[arg(long, value_name = "DIR")]
     out: Option<Destination>,
@@ -74,7 +74,7 @@ fn variable(name: &str) -> Option<PathBuf> {
 }
 
 /// What an agent keeps in one place on this machine.
-struct Found {
+struct AgentFiles {
     place: &'static Place,
     folder: PathBuf,
     /// The files that changed in the time asked for.
@@ -84,7 +84,7 @@ struct Found {
 }
 
 /// The places on this machine, each folder once for each kind of file; opens no file.
-fn places_here(since: Option<SystemTime>) -> Vec<Found> {
+fn places_here(since: Option<SystemTime>) -> Vec<AgentFiles> {
     let Some(home) = home() else { return Vec::new() };
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -101,7 +101,7 @@ fn places_here(since: Option<SystemTime>) -> Vec<Found> {
                 older += 1;
             }
         }
-        found.push(Found { place, folder, files, older });
+        found.push(AgentFiles { place, folder, files, older });
     }
     found
 }
@@ -111,7 +111,7 @@ pub(super) fn agents_here() -> Vec<&'static str> {
     agents(&places_here(None))
 }
 
-fn agents(found: &[Found]) -> Vec<&'static str> {
+fn agents(found: &[AgentFiles]) -> Vec<&'static str> {
     let mut agents: Vec<&str> = found.iter().filter(|found| found.is_read()).map(|found| found.place.agent).collect();
     agents.dedup();
     agents
@@ -119,59 +119,59 @@ fn agents(found: &[Found]) -> Vec<&'static str> {
 
 /// The session files of the agents on this machine that changed since `since`.
 fn agent_files(since: Option<SystemTime>) -> Vec<PathBuf> {
-    places_here(since).into_iter().filter(Found::is_read).flat_map(|found| found.files).collect()
+    places_here(since).into_iter().filter(AgentFiles::is_read).flat_map(|found| found.files).collect()
 }
 
-impl Found {
+impl AgentFiles {
     fn is_read(&self) -> bool {
-        !matches!(self.place.kept, Kept::Unread(..))
+        !matches!(self.place.kept, SessionStorage::Unread(..))
     }
 
     /// Why its files are not read.
     fn unread(&self) -> Option<String> {
         let file = self.files.first()?;
         let why = match self.place.kept {
-            Kept::Unread(_, why) => why.to_owned(),
-            Kept::Databases(_) => {
+            SessionStorage::Unread(_, why) => why.to_owned(),
+            SessionStorage::Databases(_) => {
                 let why = database_refused(file)?;
                 format!("sessions in an SQLite database, of which none is read: {why}; export them as JSON")
             }
-            Kept::Files(_) => return None,
+            SessionStorage::Files(_) => return None,
         };
         Some(format!("{}: {why} ({})", self.place.agent, file.display()))
     }
 
-    fn row(&self) -> Vec<Cell> {
-        let is_database = matches!(self.place.kept, Kept::Databases(_));
+    fn row(&self) -> Vec<TableCell> {
+        let is_database = matches!(self.place.kept, SessionStorage::Databases(_));
         let place = self.files.first().filter(|_| is_database).unwrap_or(&self.folder);
         vec![
-            Cell::Text(self.place.agent.to_owned()),
-            Cell::Count(self.files.len() as u64),
-            Cell::Text(place.display().to_string()),
+            TableCell::Text(self.place.agent.to_owned()),
+            TableCell::Count(self.files.len() as u64),
+            TableCell::Text(place.display().to_string()),
         ]
     }
 }
 
 /// `whenstop local`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     if args.follow.is_given() {
         return follow::run(&args.follow, output);
     }
     if home().is_none() {
-        return Err(Failure::nothing(
+        return Err(CommandFailure::nothing(
             "no home folder is known",
             "set `HOME`, or name the files: `whenstop compare PATH`",
         ));
     }
     let since = now().checked_sub(Duration::from_secs(args.days.saturating_mul(86_400)));
     let found = places_here(since);
-    let rows: Vec<Vec<Cell>> = found.iter().filter(|found| found.is_read()).map(Found::row).collect();
-    let unread: Vec<String> = found.iter().filter_map(Found::unread).collect();
+    let rows: Vec<Vec<TableCell>> = found.iter().filter(|found| found.is_read()).map(AgentFiles::row).collect();
+    let unread: Vec<String> = found.iter().filter_map(AgentFiles::unread).collect();
     let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
-    let places = Table { columns, rows };
-    let tell_places = || -> Result<(), Failure> {
+    let places = DataTable { columns, rows };
+    let tell_places = || -> Result<(), CommandFailure> {
         if !places.rows.is_empty() {
-            output.table(&places, Format::Table)?;
+            output.table(&places, TableFormat::Table)?;
             output.data("\n");
         }
         for unread in &unread {
@@ -180,13 +180,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Ok(())
     };
     let agents = agents(&found);
-    let found: Vec<Found> = found.into_iter().filter(|found| found.unread().is_none()).collect();
-    if !found.iter().any(Found::is_read) {
+    let found: Vec<AgentFiles> = found.into_iter().filter(|found| found.unread().is_none()).collect();
+    if !found.iter().any(AgentFiles::is_read) {
         tell_places()?;
         return Err(nothing_here(unread.len()));
     }
     let older: u64 = found.iter().filter(|found| found.is_read()).map(|found| found.older).sum();
-    let files: Vec<PathBuf> = found.into_iter().filter(Found::is_read).flat_map(|found| found.files).collect();
+    let files: Vec<PathBuf> = found.into_iter().filter(AgentFiles::is_read).flat_map(|found| found.files).collect();
     if files.is_empty() {
         tell_places()?;
     }
@@ -194,7 +194,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Err(nothing_here(unread.len()));
     }
     if files.is_empty() {
-        return Err(Failure::nothing(format!("no session was changed in the last {} days", args.days), further(older)));
+        return Err(CommandFailure::nothing(
+            format!("no session was changed in the last {} days", args.days),
+            further(older),
+        ));
     }
     let options = ReadOptions {
         detail: Detail::Counts,
@@ -211,19 +214,19 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
          whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \
          whenstop labels PATH --template labels.csv             grade those that decide most\n",
     );
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// No agent keeps sessions here that can be read.
-fn nothing_here(n_unread: usize) -> Failure {
+fn nothing_here(n_unread: usize) -> CommandFailure {
     if n_unread > 0 {
-        return Failure::nothing(
+        return CommandFailure::nothing(
             "the sessions of the agents found here are not read",
             "export them as said above, and name the files: `whenstop compare PATH --unit round --stacks FILE`",
         );
     }
     let known: Vec<String> = PLACES.iter().map(|place| format!("~/{}/{}", place.base, place.folder)).collect();
-    Failure::nothing(
+    CommandFailure::nothing(
         "no agent of those known keeps sessions on this machine",
         format!(
             "looked at {}; name the files yourself: `whenstop compare PATH --unit round --stacks FILE`",
@@ -241,15 +244,15 @@ fn further(older: u64) -> String {
 }
 
 /// The requested prices, or the built-in ones.
-fn prices(args: &Args) -> Result<PriceTable, Failure> {
+fn prices(args: &Args) -> Result<PriceTable, CommandFailure> {
     let (name, text) = match &args.price {
         Some(path) => {
-            let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
+            let text = read_text(path, "give a file of prices, TOML or JSON").map_err(CommandFailure::usage)?;
             (path.display().to_string(), text)
         }
         None => ("the shipped prices".to_owned(), PRICES.to_owned()),
     };
-    PriceTable::parse(&name, &text).map_err(Failure::usage)
+    PriceTable::parse(&name, &text).map_err(CommandFailure::usage)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the last so many days are those of this machine; only `local` asks")]
@@ -265,12 +268,12 @@ fn instant(time: SystemTime) -> Instant {
 
 /// Answers: first what a limit on turns would have done, then a fuse, then what was spent and what stacks would have
 /// stopped.
-fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &Output) -> Result<(), Failure> {
-    let (_, strategies) = catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?;
-    let evaluator = Evaluator::new(&strategies, Options::default());
+fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &Output) -> Result<(), CommandFailure> {
+    let (_, strategies) = catalog::load("the starter stacks", STARTER).map_err(CommandFailure::usage)?;
+    let evaluator = Evaluator::new(&strategies, EvaluationOptions::default());
     let mut gathered = evaluator.gather();
-    let mut sum = Sum::default();
-    let (mut groups, home): (BTreeMap<String, Sum>, _) = (BTreeMap::new(), home().unwrap_or_default());
+    let mut sum = SpendTotals::default();
+    let (mut groups, home): (BTreeMap<String, SpendTotals>, _) = (BTreeMap::new(), home().unwrap_or_default());
     let judges = fuse::Judges::new(instant(now()));
     let mut of_sessions = Vec::new();
     let work = |run: Run| {
@@ -299,7 +302,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
         }
     })?;
     if sum.rounds == 0 {
-        return Err(Failure::nothing("these files hold no round: no prompt that was answered", further(older)));
+        return Err(CommandFailure::nothing("these files hold no round: no prompt that was answered", further(older)));
     }
     let closed = fuse::Closed::new(&judges, &of_sessions);
     let turns = fuse::of_turns(&judges, &closed);
@@ -312,7 +315,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     output.paragraph(&in_words(&sum, args));
     output.data("\n");
     if let Some(by) = args.by {
-        output.table(&by_group(&groups, by), Format::Table)?;
+        output.table(&by_group(&groups, by), TableFormat::Table)?;
         output.data("\n");
     }
     let Evaluation { rows, firings, followed, stacks, .. } = gathered.finish();
@@ -322,7 +325,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     show_answer(&report.answer(publication.headline()), output)?;
     if let Some(out) = &args.out {
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        publication.write(&publication.summaries(), out, format).map_err(Failure::input)?;
+        publication.write(&publication.summaries(), out, format).map_err(CommandFailure::input)?;
         output.wrote_page(out);
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::spend::{By, group_of};
+use super::spend::{SpendGrouping, group_of};
 use crate::diagnostic::one_line;
 use crate::reader::trace::rfc3339;
 use crate::transcript::{Event, Instant, Run};
@@ -16,7 +16,7 @@ const PROJECT: usize = 24;
 /// brackets tells it from others and finds it: the end of the session's id, and the round.
 pub(super) fn of_round(round: &Run, home: &Path) -> String {
     let (session, nth) = round.header.run_id.rsplit_once('#').unwrap_or((&round.header.run_id, "1"));
-    let project = group_of(round.header.file.as_deref(), home, By::Project);
+    let project = group_of(round.header.file.as_deref(), home, SpendGrouping::Project);
     let began = round.events().iter().filter_map(Event::ts).min();
     let prompt = round.events().iter().filter_map(Event::message).find(|message| message.is_prompt());
     let words = prompt.map(|message| message.text().split_whitespace().collect::<Vec<_>>().join(" "));

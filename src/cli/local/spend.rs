@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Args, PLACES, PRICED_ON};
-use crate::answers::tables::{Cell, Table};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::count;
 use crate::transcript::Spend;
 
 /// What the spend is listed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum By {
+pub(super) enum SpendGrouping {
     Project,
     Agent,
 }
 
 /// Totals over a set of rounds.
 #[derive(Default)]
-pub(super) struct Sum {
+pub(super) struct SpendTotals {
     sessions: u64,
     pub(super) rounds: u64,
     tokens: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Sum {
     unpriced: u64,
 }
 
-impl Sum {
+impl SpendTotals {
     /// Adds a session of so many rounds; a sub-agent has none.
     pub(super) fn add(&mut self, spend: &Spend, rounds: u64) {
         self.sessions += u64::from(rounds > 0);
@@ -41,7 +41,7 @@ impl Sum {
 }
 
 /// The agent or the project that a session file belongs to: agents that keep a folder a project name it after that.
-pub(super) fn group_of(file: Option<&str>, home: &Path, by: By) -> String {
+pub(super) fn group_of(file: Option<&str>, home: &Path, by: SpendGrouping) -> String {
     let file = file.map(Path::new);
     let place = PLACES.iter().find_map(|place| {
         let folder = place.path(home, super::variable)?;
@@ -49,11 +49,11 @@ pub(super) fn group_of(file: Option<&str>, home: &Path, by: By) -> String {
     });
     match (by, place) {
         (_, None) => "not known".to_owned(),
-        (By::Agent, Some((agent, _))) => agent.to_owned(),
-        (By::Project, Some((agent, below))) if PROJECTS.contains(&agent) => {
+        (SpendGrouping::Agent, Some((agent, _))) => agent.to_owned(),
+        (SpendGrouping::Project, Some((agent, below))) if PROJECTS.contains(&agent) => {
             below.components().next().map_or_else(String::new, |part| part.as_os_str().to_string_lossy().into_owned())
         }
-        (By::Project, Some((agent, _))) => format!("{agent}, without a project"),
+        (SpendGrouping::Project, Some((agent, _))) => format!("{agent}, without a project"),
     }
 }
 
@@ -61,24 +61,25 @@ pub(super) fn group_of(file: Option<&str>, home: &Path, by: By) -> String {
 const PROJECTS: [&str; 4] = ["Claude Code", "Gemini CLI", "Qwen Code", "pi"];
 
 /// Sessions, rounds and spend by group, the most tokens first.
-pub(super) fn by_group(groups: &BTreeMap<String, Sum>, by: By) -> Table {
+pub(super) fn by_group(groups: &BTreeMap<String, SpendTotals>, by: SpendGrouping) -> DataTable {
     const SHOWN: usize = 12;
     let name = match by {
-        By::Project => "project",
-        By::Agent => "agent",
+        SpendGrouping::Project => "project",
+        SpendGrouping::Agent => "agent",
     };
-    let mut lines: Vec<(&String, &Sum)> = groups.iter().collect();
+    let mut lines: Vec<(&String, &SpendTotals)> = groups.iter().collect();
     lines.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.tokens));
-    let line = |name: String, sum: &Sum| {
+    let line = |name: String, sum: &SpendTotals| {
         vec![
-            Cell::Text(name),
-            Cell::Count(sum.sessions),
-            Cell::Count(sum.rounds),
-            sum.tokens.map_or(Cell::Missing, |tokens| Cell::Text(format!("{:.1}", tokens as f64 / 1e6))),
-            sum.cost.map_or(Cell::Missing, |cost| Cell::Text(format!("{cost:.2}"))),
+            TableCell::Text(name),
+            TableCell::Count(sum.sessions),
+            TableCell::Count(sum.rounds),
+            sum.tokens.map_or(TableCell::Missing, |tokens| TableCell::Text(format!("{:.1}", tokens as f64 / 1e6))),
+            sum.cost.map_or(TableCell::Missing, |cost| TableCell::Text(format!("{cost:.2}"))),
         ]
     };
-    let mut rows: Vec<Vec<Cell>> = lines.iter().take(SHOWN).map(|(name, sum)| line((*name).clone(), sum)).collect();
+    let mut rows: Vec<Vec<TableCell>> =
+        lines.iter().take(SHOWN).map(|(name, sum)| line((*name).clone(), sum)).collect();
     if lines.len() > SHOWN {
         rows.push(line(
             format!("{} more", lines.len() - SHOWN),
@@ -86,12 +87,12 @@ pub(super) fn by_group(groups: &BTreeMap<String, Sum>, by: By) -> Table {
         ));
     }
     let columns = [name, "sessions", "rounds", "million tokens", "dollars"].map(str::to_owned).to_vec();
-    Table { columns, rows }
+    DataTable { columns, rows }
 }
 
-fn together<'s>(sums: impl Iterator<Item = &'s Sum>) -> Sum {
+fn together<'s>(sums: impl Iterator<Item = &'s SpendTotals>) -> SpendTotals {
     let add = |a: Option<f64>, b: Option<f64>| a.map_or(b, |a| Some(a + b.unwrap_or(0.0)));
-    sums.fold(Sum::default(), |all, sum| Sum {
+    sums.fold(SpendTotals::default(), |all, sum| SpendTotals {
         sessions: all.sessions + sum.sessions,
         rounds: all.rounds + sum.rounds,
         tokens: all.tokens.map_or(sum.tokens, |tokens| Some(tokens + sum.tokens.unwrap_or(0))),
@@ -101,7 +102,7 @@ fn together<'s>(sums: impl Iterator<Item = &'s Sum>) -> Sum {
 }
 
 /// Formats sessions, rounds, tokens and dollars as a sentence.
-pub(super) fn in_words(sum: &Sum, args: &Args) -> String {
+pub(super) fn in_words(sum: &SpendTotals, args: &Args) -> String {
     let tokens = sum
         .tokens
         .map_or_else(|| "no tokens recorded".to_owned(), |tokens| format!("{:.1} million tokens", tokens as f64 / 1e6));

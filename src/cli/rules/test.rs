@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::cli::Exit;
+use crate::cli::ProgramExit;
 use crate::cli::bundled;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{split, started};
 use crate::cli::output::Output;
 use crate::decision::{Decision, Need, Strategy as _, last_number};
 use crate::diagnostic::{Diagnostic, Location, count, one_line};
-use crate::guard::{Guard, Reads, Word};
+use crate::guard::{AnswerKind, Guard, GuardInput};
 use crate::redact::redact;
 use crate::replay::replay_seen;
 use crate::report::figure::short;
@@ -38,17 +38,18 @@ struct Said {
 }
 
 /// `whenstop rules test`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let wrong = |what: String| Failure::usage(Diagnostic::new(Location::default(), what, "give a program to run"));
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let wrong =
+        |what: String| CommandFailure::usage(Diagnostic::new(Location::default(), what, "give a program to run"));
     let command = match &args.command[..] {
         [one] => split(one).map_err(wrong)?,
         words => words.to_vec(),
     };
     let asked = GuardCommand { name: "guard".to_owned(), command, ..GuardCommand::default() };
-    let guard = started(&asked, None).map_err(Failure::usage)?;
+    let guard = started(&asked, None).map_err(CommandFailure::usage)?;
     if let Some(failure) = guard.broken() {
         output.data(&format!("the guard {failure}\nmend: {}\n", failure.help()));
-        return Ok(Exit::GateFailed);
+        return Ok(ProgramExit::GateFailed);
     }
     let runs: Vec<Run> = bundled::runs();
     let mut mend = Vec::new();
@@ -77,7 +78,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             output,
         );
     }
-    if agrees && !guard.hello().reads(Reads::Texts) {
+    if agrees && !guard.hello().reads(GuardInput::Texts) {
         let redacted: Vec<Run> = runs.iter().map(|run| redact(run, "")).collect();
         let hidden = pass(&guard, redacted.iter());
         let differs = first_difference(&runs, &first, &hidden);
@@ -91,12 +92,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// Prints what there is to mend.
-fn mended(guard: &Guard, mut mend: Vec<String>, output: &Output) -> Exit {
+fn mended(guard: &Guard, mut mend: Vec<String>, output: &Output) -> ProgramExit {
     mend.extend(guard.troubles().into_iter().map(|trouble| format!("the {}: {}", trouble.what, trouble.help)));
     for line in &mend {
         output.data(&format!("mend: {line}\n"));
     }
-    if mend.is_empty() { Exit::Done } else { Exit::GateFailed }
+    if mend.is_empty() { ProgramExit::Done } else { ProgramExit::GateFailed }
 }
 
 /// Asks the guard about these runs, one after the other.
@@ -126,7 +127,8 @@ fn tell(guard: &Guard, told: &[Told], points: u64, output: &Output) {
     let hello = guard.hello();
     let list = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     let version = hello.version.as_deref().map(|version| format!("version {}, ", one_line(version)));
-    let reads = Reads::ALL.into_iter().filter(|reads| hello.reads(*reads)).map(|reads| reads.need().name().to_owned());
+    let reads =
+        GuardInput::ALL.into_iter().filter(|reads| hello.reads(*reads)).map(|reads| reads.need().name().to_owned());
     let at = hello.points.iter().map(|point| point.name().to_owned()).collect();
     output.paragraph(&format!(
         "{}asked at {}; needs {}; {}",
@@ -143,7 +145,7 @@ fn tell(guard: &Guard, told: &[Told], points: u64, output: &Output) {
         rules.entry(decision.rule.as_str()).and_modify(|n| *n += 1);
     }
     let mut numbers: Vec<f64> = told.iter().flatten().flat_map(|said| &said.numbers).flatten().copied().collect();
-    if let Some(answers) = acts.get_mut(Word::Reading.name()) {
+    if let Some(answers) = acts.get_mut(AnswerKind::Reading.name()) {
         *answers = numbers.len();
         rules.clear();
     }

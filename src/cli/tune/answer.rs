@@ -1,7 +1,7 @@
 //! What to ship from the recordings, or why nothing, beside what it is compared with.
 
 use super::beside::Beside;
-use super::rated::{Elsewhere, Rated, elsewhere, rate};
+use super::rated::{Elsewhere, RatedStack, elsewhere, rate};
 use crate::aggregate::{Rows, Standing};
 use crate::cli::inputs::undrawn_labels;
 use crate::reader::LabelDraw;
@@ -25,13 +25,13 @@ pub(super) fn picked(study: &Study, labels: LabelDraw) -> Option<String> {
 }
 
 /// The result of tuning.
-pub(super) struct Answer {
+pub(super) struct TuneAnswer {
     pub(super) appetite: Appetite,
     pub(super) tuned: Tuned,
     /// What to ship, and what the same tuning procedure does on tasks it has not seen.
     pub(super) shipped: Result<(Shipped, HeldOut), Why>,
     /// What is known about what is shipped, or is not worth it, on the tasks it was chosen on.
-    pub(super) rated: Option<Rated>,
+    pub(super) rated: Option<RatedStack>,
     /// If nothing is shipped: the walk that comes nearest to passing one more limit, and the tasks with a success, none of
     /// them killed, that it would take.
     pub(super) nearest: Option<(u64, Walk)>,
@@ -53,15 +53,15 @@ pub(super) enum Why {
     FailsElsewhere(Shipped, Elsewhere),
 }
 
-pub(super) fn answer(question: &TuneQuestion, recordings: &Recordings) -> Answer {
+pub(super) fn answer(question: &TuneQuestion, recordings: &Recordings) -> TuneAnswer {
     let tuner = Tuner::new(&recordings.study);
     let answer = decided(question, &tuner, recordings.labels);
     let beside = Beside::from_tuner(&tuner, recordings, question, &answer.tuned);
-    Answer { beside, ..answer }
+    TuneAnswer { beside, ..answer }
 }
 
 /// What to ship, compared with nothing.
-pub(super) fn decided(question: &TuneQuestion, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
+pub(super) fn decided(question: &TuneQuestion, tuner: &Tuner<'_>, labels: LabelDraw) -> TuneAnswer {
     let (study, appetite) = (tuner.study(), question.appetite());
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
@@ -95,7 +95,7 @@ pub(super) fn decided(question: &TuneQuestion, tuner: &Tuner<'_>, labels: LabelD
         Err(why) => (None, Err(why)),
     };
     let nearest = if shipped.is_err() { tuner.nearest(&found, &tasks, appetite.alpha) } else { None };
-    Answer { appetite, tuned: found, shipped, rated, nearest, beside: Beside::default() }
+    TuneAnswer { appetite, tuned: found, shipped, rated, nearest, beside: Beside::default() }
 }
 
 #[expect(clippy::result_large_err, reason = "a command refuses at most once")]

@@ -9,11 +9,11 @@ use super::answer::picked;
 use super::files::certified_stack;
 use super::{Args, families};
 use crate::aggregate::Label;
-use crate::answers::tables::{Cell, Table};
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
+use crate::answers::tables::{DataTable, TableCell};
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ByArg, unnamed_tasks};
-use crate::cli::output::{Format, Output, Shown};
+use crate::cli::output::{AnswerFormat, Output, TableFormat};
 use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
 use crate::report::{write_atomically, write_folder};
@@ -23,7 +23,7 @@ use crate::tune::{
 use crate::words::{chosen_percent as percent, digits};
 
 /// Reads the runs and tunes each class of them.
-pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let question = args.question(0);
     let families: Vec<Family> = families(&question);
     let plan = Study::plan(&families);
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
         |run| (read.label(&run), StudyRun::from_run(&run, &families, &plan, KeptReadings::Records)),
         |one| runs.push(one),
     )?;
-    let is_json = args.format == Shown::Json;
+    let is_json = args.format == AnswerFormat::Json;
     show(&question, &by.noun(), runs, report.label_draw, is_json, args.out.as_deref(), output)
 }
 
@@ -47,7 +47,7 @@ pub(super) fn show(
     is_json: bool,
     out: Option<&Path>,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     let tuned = tune_classes(runs, &families(question), &question.budget, question.appetite());
     if let Some(why) = refused(&tuned.pooled, labels) {
         if is_json {
@@ -55,9 +55,9 @@ pub(super) fn show(
         } else {
             output.paragraph(&why);
         }
-        return Ok(Exit::GateFailed);
+        return Ok(ProgramExit::GateFailed);
     }
-    let answer = Answer { question, by, tuned: &tuned };
+    let answer = AnswerByClass { question, by, tuned: &tuned };
     if is_json {
         output.json(&answer.json());
     } else {
@@ -69,7 +69,7 @@ pub(super) fn show(
         Some(out) => output.note(&format!("nothing is written to {}: there is nothing to ship", out.display())),
         None => {}
     }
-    Ok(if ships { Exit::Done } else { Exit::GateFailed })
+    Ok(if ships { ProgramExit::Done } else { ProgramExit::GateFailed })
 }
 
 /// Why nothing can be certified for any class.
@@ -77,14 +77,14 @@ fn refused(all: &Study, labels: LabelDraw) -> Option<String> {
     unnamed_tasks(all.without_task(), all.runs().len()).or_else(|| picked(all, labels))
 }
 
-struct Answer<'a> {
+struct AnswerByClass<'a> {
     question: &'a TuneQuestion,
     /// What the classes are.
     by: &'a str,
     tuned: &'a TunedClasses,
 }
 
-impl Answer<'_> {
+impl AnswerByClass<'_> {
     fn promise(&self) -> String {
         format!(
             "at most {} of successes killed, averaged over tasks, with {} confidence over all classes together",
@@ -139,35 +139,37 @@ impl Answer<'_> {
         )
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> DataTable {
         let saved = format!("{} saved, %", self.tuned.pooled.unit().noun());
         let columns = ["class", "certificate", "tasks", "cap", "killed", &saved, "best rule", "killed", &saved];
-        let share = |of: Option<f64>| of.map_or(Cell::Missing, |of| Cell::Text(digits(of)));
+        let share = |of: Option<f64>| of.map_or(TableCell::Missing, |of| TableCell::Text(digits(of)));
         let limit = |of: Option<&ClassLimit>, name: fn(&ClassLimit) -> String| match of {
-            None => [Cell::Missing, Cell::Missing, Cell::Missing],
-            Some(of) => [Cell::Text(name(of)), Cell::Text(format!("{}/{}", of.killed, of.successes)), share(of.saved)],
+            None => [TableCell::Missing, TableCell::Missing, TableCell::Missing],
+            Some(of) => {
+                [TableCell::Text(name(of)), TableCell::Text(format!("{}/{}", of.killed, of.successes)), share(of.saved)]
+            }
         };
         let row = |class: &TunedClass| {
             let mut row = vec![
-                Cell::Text(class.class.to_string()),
-                Cell::Text(if class.is_certified { "own" } else { "none" }.to_owned()),
-                Cell::Count(class.with_success),
+                TableCell::Text(class.class.to_string()),
+                TableCell::Text(if class.is_certified { "own" } else { "none" }.to_owned()),
+                TableCell::Count(class.with_success),
             ];
             row.extend(limit(class.cap.as_ref(), |of| number(of.limit)));
             row.extend(limit(class.best.as_ref(), |of| of.rule.clone()));
             row
         };
-        Table { columns: columns.map(str::to_owned).to_vec(), rows: self.tuned.classes.iter().map(row).collect() }
+        DataTable { columns: columns.map(str::to_owned).to_vec(), rows: self.tuned.classes.iter().map(row).collect() }
     }
 
-    fn show(&self, output: &Output) -> Result<(), Failure> {
+    fn show(&self, output: &Output) -> Result<(), CommandFailure> {
         output.paragraph(&self.verdict());
         output.data("\n");
         for class in &self.tuned.classes {
             output.paragraph(&self.sentence(class));
         }
         output.data("\n");
-        output.table(&self.table(), Format::Table)?;
+        output.table(&self.table(), TableFormat::Table)?;
         output.data("\n");
         output.paragraph("killed and saved: in the recorded runs of the class, on which it was chosen.");
         if self.tuned.unclassed > 0 {
@@ -214,7 +216,7 @@ impl Answer<'_> {
     }
 
     /// Writes a stack per class, each with its certificate, and the answer.
-    fn write(&self, out: &Path, output: &Output) -> Result<(), Failure> {
+    fn write(&self, out: &Path, output: &Output) -> Result<(), CommandFailure> {
         let mut text = format!(
             "# Made by `whenstop tune --by {}` from {} runs, {}: a stack for each class.\n# `whenstop export tuned.toml --stack NAME \
              --to HOST` writes one as the host's own configuration.\n",
@@ -238,7 +240,7 @@ impl Answer<'_> {
             put("tuned.toml", &text)?;
             put("certificate.json", &format!("{:#}\n", self.json()))
         };
-        write_folder(out, output.csv_style(), write).map_err(Failure::input)?;
+        write_folder(out, output.csv_style(), write).map_err(CommandFailure::input)?;
         output.note(&format!("written to {}; ship {}", out.display(), out.join("tuned.toml").display()));
         Ok(())
     }

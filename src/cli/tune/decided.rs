@@ -6,15 +6,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::files::{TUNED, grounds_text};
-use super::{Answered, Args, limits, nothing_today};
+use super::{Args, TuneResult, limits, nothing_today};
 use crate::aggregate::{Count, Detector, Label, RowView, Rows, Summary};
 use crate::answers::words;
-use crate::cli::Exit;
-use crate::cli::compare::shard::{Extent, Part, tell_part, write_part_of};
+use crate::cli::ProgramExit;
+use crate::cli::compare::shard::{PartQuestion, ShardScope, tell_part, write_part_of};
 use crate::cli::compare::{self, CompareQuestion};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::LoadedStacks;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Output, TableFormat};
 use crate::cli::values::shell_path;
 use crate::compare::Keeps;
 use crate::diagnostic::one_line;
@@ -86,7 +86,7 @@ impl<'p> Decided<'p> {
         Self { publication, summaries, ships, file, note, detectors }
     }
 
-    fn write(&self, out: &Path, output: &Output) -> Result<(), Failure> {
+    fn write(&self, out: &Path, output: &Output) -> Result<(), CommandFailure> {
         let figure = DetectorFigure {
             ship: self.detectors.iter().position(|detector| self.ships.as_ref() == Some(&detector.stack)),
             detectors: self.detectors.clone(),
@@ -102,12 +102,12 @@ impl<'p> Decided<'p> {
             Ok(())
         };
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        self.publication.write_with(&self.summaries, out, format, write_own).map_err(Failure::input)
+        self.publication.write_with(&self.summaries, out, format, write_own).map_err(CommandFailure::input)
     }
 
-    fn show(&self, format: Format, output: &Output) -> Result<(), Failure> {
+    fn show(&self, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
         compare::show_summaries(self.publication, &self.summaries, format, output)?;
-        if format == Format::Table {
+        if format == TableFormat::Table {
             limits::show_detectors(&self.detectors, self.publication, &self.summaries, output)?;
         }
         if let Some(note) = &self.note {
@@ -117,7 +117,12 @@ impl<'p> Decided<'p> {
     }
 
     /// Writes the folder, if one is asked for, and shows the answer.
-    pub(super) fn answer(&self, format: Format, out: Option<&Path>, output: &Output) -> Result<Exit, Failure> {
+    pub(super) fn answer(
+        &self,
+        format: TableFormat,
+        out: Option<&Path>,
+        output: &Output,
+    ) -> Result<ProgramExit, CommandFailure> {
         if let Some(out) = out {
             self.write(out, output)?;
         }
@@ -125,18 +130,18 @@ impl<'p> Decided<'p> {
         if let Some(out) = out {
             output.wrote_page(out);
         }
-        Ok(if self.ships.is_some() { Exit::Done } else { Exit::GateFailed })
+        Ok(if self.ships.is_some() { ProgramExit::Done } else { ProgramExit::GateFailed })
     }
 
     /// The same as values.
-    pub(super) fn answered(&self, out: Option<&Path>, output: &Output) -> Result<Answered, Failure> {
+    pub(super) fn answered(&self, out: Option<&Path>, output: &Output) -> Result<TuneResult, CommandFailure> {
         if let Some(out) = out {
             self.write(out, output)?;
         }
         let answer = self.publication.answer(&self.summaries);
         let mut notes = words::notes(&answer.notes);
         notes.extend(self.note.clone());
-        Ok(Answered {
+        Ok(TuneResult {
             verdict: words::verdict(&answer.verdict),
             recordings: words::headline(answer.headline.as_ref()),
             table: answer.table.unwrap_or_default(),
@@ -192,12 +197,12 @@ fn settings_note(shipped: &Shippable, out: Option<&Path>) -> Option<String> {
 }
 
 /// Compares the stacks, shows them, and writes the one to ship.
-pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let format = args.format.of_table().ok_or_else(|| nothing_today(args.asked_with()))?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        let n_runs = write_part(args, own, &Extent::of_tasks(shard), out, output)?;
+        let n_runs = write_part(args, own, &ShardScope::of_tasks(shard), out, output)?;
         tell_part(shard, n_runs, out, output);
-        return Ok(Exit::Done);
+        return Ok(ProgramExit::Done);
     }
     let runs = args.corpus.runs().with_told_limits();
     let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
@@ -212,11 +217,11 @@ pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<Ex
 pub(super) fn write_part(
     args: &Args,
     own: &OwnStacks,
-    extent: &Extent,
+    extent: &ShardScope,
     out: &Path,
     output: &Output,
-) -> Result<u64, Failure> {
-    let part = Part {
+) -> Result<u64, CommandFailure> {
+    let part = PartQuestion {
         question: own.question(args),
         stacks: &own.stacks,
         unit: args.corpus.unit,
@@ -227,7 +232,7 @@ pub(super) fn write_part(
 }
 
 /// The same as values, for a program that embeds whenstop.
-pub(super) fn answered(args: &Args, own: &OwnStacks, output: &Output) -> Result<Answered, Failure> {
+pub(super) fn answered(args: &Args, own: &OwnStacks, output: &Output) -> Result<TuneResult, CommandFailure> {
     let runs = args.corpus.runs().with_told_limits();
     let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
     Decided::new(&published.publication, &published.agents, &own.shippable, args.out()).answered(args.out(), output)
@@ -238,10 +243,10 @@ pub(super) fn from_parts<T>(
     merge: &Merge,
     shippable: &[Shippable],
     out: Option<&Path>,
-    take: impl FnOnce(&Decided<'_>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let Some((evidence, manifest)) = merge.evidence().map_err(Failure::input)? else {
-        return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
+    take: impl FnOnce(&Decided<'_>) -> Result<T, CommandFailure>,
+) -> Result<T, CommandFailure> {
+    let Some((evidence, manifest)) = merge.evidence().map_err(CommandFailure::input)? else {
+        return Err(CommandFailure::nothing("the parts hold no run", "compare recordings that have some"));
     };
     let publication = Publication::new(evidence, manifest);
     take(&Decided::new(&publication, &merge.agents(), shippable, out))

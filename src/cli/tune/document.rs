@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::words::Words;
+use super::words::TuneSentences;
 use crate::aggregate::RecordedRun;
 use crate::stats::Estimate;
 use crate::tune::{Shipped, Study, grounds};
 
-impl Words<'_> {
+impl TuneSentences<'_> {
     /// The answer as JSON: the certificate.
     pub(super) fn json(&self) -> serde_json::Value {
         let (study, answer) = (self.study, self.answer);

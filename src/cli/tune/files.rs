@@ -6,18 +6,18 @@ use std::path::Path;
 
 use super::Args;
 use super::beside::Rival;
-use super::words::Words;
-use crate::answers::{Appetite, Tuned};
+use super::words::TuneSentences;
+use crate::answers::{Tolerances, TunedAnswer};
 use crate::catalog::{self, Strategies};
 use crate::cli::compare::{GatheredRuns, gather};
 use crate::cli::export::configurations_of;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;
-use crate::compare::Options;
+use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, one_line};
-use crate::export::{Export, hosts};
-use crate::framework::Kind;
+use crate::export::{ExportedStack, hosts};
+use crate::framework::FrameworkKind;
 use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically};
 use crate::stack::{Grounds, Stack, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
@@ -26,26 +26,26 @@ use crate::tune::{Family, Shipped, Study, grounds};
 pub(super) const TUNED: &str = "tuned";
 
 /// Writes the folder: all files, or none. If there is nothing to ship, there is no stack among them.
-pub(super) fn write(args: &Args, words: &Words<'_>, out: &Path, output: &Output) -> Result<(), Failure> {
+pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: &Output) -> Result<(), CommandFailure> {
     let text = words.shipped().map(|shipped| tuned_stack(words, shipped));
     let strategies = beside(args, words, text.as_deref())?;
-    let options = Options { stories: Some(args.embed_text.texts()), ..Options::default() };
+    let options = EvaluationOptions { stories: Some(args.embed_text.texts()), ..EvaluationOptions::default() };
     let stacks = LoadedStacks::without_files(strategies);
     let GatheredRuns { evidence, stacks, found, .. } = gather(&args.corpus.runs(), &stacks, &options, output)?;
-    let appetite = Appetite {
+    let appetite = Tolerances {
         max_killed: words.question.max_killed,
         confidence: words.question.confidence,
         lost_success_costs: words.question.lost_success_costs,
-        ..Appetite::default()
+        ..Tolerances::default()
     };
-    let tuned = Some(Tuned { stack: text.as_ref().map(|_| TUNED.to_owned()), verdict: words.verdict() });
+    let tuned = Some(TunedAnswer { stack: text.as_ref().map(|_| TUNED.to_owned()), verdict: words.verdict() });
     let remarks = vec![
         "What follows is judged on the very runs it was tuned on, with 95 % intervals over all successful runs; the certificate is \
          of the mean over tasks."
             .to_owned(),
     ];
     let configurations = match &text {
-        Some(text) => configurations_of(&StackFile::parse("tuned.toml", text).map_err(Failure::usage)?),
+        Some(text) => configurations_of(&StackFile::parse("tuned.toml", text).map_err(CommandFailure::usage)?),
         None => Vec::new(),
     };
     let manifest = Manifest { appetite, found, remarks, tuned, configurations, ..Manifest::new(stacks) };
@@ -56,11 +56,11 @@ pub(super) fn write(args: &Args, words: &Words<'_>, out: &Path, output: &Output)
         put(folder, "tune.md", &report::page(&answer(words)))
     };
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-    publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)
+    publication.write_with(&summaries, out, format, write_own).map_err(CommandFailure::input)
 }
 
 /// Writes what needs no comparison: the stack, the certified budget, the certificate and the table.
-pub(super) fn write_answer(words: &Words<'_>, folder: &Path) -> Result<(), Diagnostic> {
+pub(super) fn write_answer(words: &TuneSentences<'_>, folder: &Path) -> Result<(), Diagnostic> {
     if let Some(shipped) = words.shipped() {
         put(folder, "tuned.toml", &tuned_stack(words, shipped))?;
     }
@@ -79,19 +79,19 @@ fn put(folder: &Path, name: &str, text: &str) -> Result<(), Diagnostic> {
 /// What runs today against what is to be shipped, its proof and its stack file, as a block for a pull request.
 pub(super) fn pull_request(
     args: &Args,
-    words: &Words<'_>,
+    words: &TuneSentences<'_>,
     shipped: &Shipped,
     output: &Output,
-) -> Result<String, Failure> {
+) -> Result<String, CommandFailure> {
     let text = tuned_stack(words, shipped);
     let mut strategies = own(&text)?;
     let today = StackArgs::named(args.today.clone()).load()?.strategies;
     let name = today.first().map(|strategy| strategy.name().to_owned());
     strategies.splice(0..0, today.into_iter().take(1));
     let stacks = LoadedStacks::without_files(strategies);
-    let publication = gather(&args.corpus.runs(), &stacks, &Options::default(), output)?.publication();
+    let publication = gather(&args.corpus.runs(), &stacks, &EvaluationOptions::default(), output)?.publication();
     let block = publication.pull_request(&publication.summaries(), name.as_deref(), Some(TUNED));
-    let evidence = block.map_err(Failure::usage)?;
+    let evidence = block.map_err(CommandFailure::usage)?;
     let verdict = report::page(&words.verdict());
     Ok(format!(
         "{evidence}- It was tuned on these very runs, so the table flatters it. {}\n\n```toml\n{text}```\n",
@@ -100,12 +100,12 @@ pub(super) fn pull_request(
 }
 
 /// The stack to ship as a file, with the grounds of its certificate.
-pub(super) fn tuned_stack(words: &Words<'_>, shipped: &Shipped) -> String {
+pub(super) fn tuned_stack(words: &TuneSentences<'_>, shipped: &Shipped) -> String {
     stack_file(words, shipped, TUNED, &words.verdict())
 }
 
 /// A stack, with the grounds of its certificate.
-fn stack_file(words: &Words<'_>, shipped: &Shipped, name: &str, sentence: &str) -> String {
+fn stack_file(words: &TuneSentences<'_>, shipped: &Shipped, name: &str, sentence: &str) -> String {
     let study = words.study;
     let mut text = String::new();
     let _ = writeln!(text, "# Made by `whenstop tune` from {} runs, {}.", study.runs().len(), study.fingerprint());
@@ -141,13 +141,13 @@ pub(super) fn grounds_text(grounds: Grounds) -> String {
 }
 
 /// The tuned stack, then what runs today, the certified budget, and the best preset.
-fn beside(args: &Args, words: &Words<'_>, text: Option<&str>) -> Result<Strategies, Failure> {
+fn beside(args: &Args, words: &TuneSentences<'_>, text: Option<&str>) -> Result<Strategies, CommandFailure> {
     let mut strategies = text.map(own).transpose()?.unwrap_or_default();
     strategies.extend(StackArgs::named(args.today.clone()).load()?.strategies);
     let preset = words.answer.beside.others.iter().find(|other| other.rival == Rival::Preset);
     if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
         // Not by its name as an argument: that of a profile is none.
-        strategies.extend(catalog::all(Kind::Preset).into_iter().filter(|preset| preset.name() == name));
+        strategies.extend(catalog::all(FrameworkKind::Preset).into_iter().filter(|preset| preset.name() == name));
     }
     if let Some(budget) = words.answer.tuned.budget() {
         strategies.push(words.study.families()[budget.at.family].stack("budget alone", budget.at.limit));
@@ -156,7 +156,7 @@ fn beside(args: &Args, words: &Words<'_>, text: Option<&str>) -> Result<Strategi
 }
 
 /// The frameworks with settings for the shipped stack, even if with a difference that `export` names.
-pub(super) fn hosts_of(words: &Words<'_>, shipped: &Shipped) -> Vec<&'static str> {
+pub(super) fn hosts_of(words: &TuneSentences<'_>, shipped: &Shipped) -> Vec<&'static str> {
     hosts_of_stack(&shipped.stack(words.study, TUNED))
 }
 
@@ -168,7 +168,7 @@ pub(super) fn hosts_of_stack(text: &str) -> Vec<&'static str> {
 
 /// The frameworks with settings for a stack.
 pub(super) fn holding(stack: &std::sync::Arc<Stack>) -> Vec<&'static str> {
-    let held = hosts().into_iter().filter(|to| Export::new(stack, *to, true).holds_all());
+    let held = hosts().into_iter().filter(|to| ExportedStack::new(stack, *to, true).holds_all());
     held.map(|to| to.id).collect()
 }
 
@@ -180,9 +180,9 @@ pub(super) fn held(family: Family) -> Family {
 }
 
 /// The tuned stack, as read back from its file.
-fn own(text: &str) -> Result<Strategies, Failure> {
-    let file = StackFile::parse("tuned.toml", text).map_err(Failure::usage)?;
-    catalog::strategies(&file, &unreachable_config).map_err(Failure::usage)
+fn own(text: &str) -> Result<Strategies, CommandFailure> {
+    let file = StackFile::parse("tuned.toml", text).map_err(CommandFailure::usage)?;
+    catalog::strategies(&file, &unreachable_config).map_err(CommandFailure::usage)
 }
 
 /// Never called: a tuned stack names no configuration.
@@ -192,7 +192,7 @@ fn unreachable_config(name: &str) -> Result<crate::framework::ConfigText, Diagno
 }
 
 /// The answer as a Markdown page.
-fn answer(words: &Words<'_>) -> String {
+fn answer(words: &TuneSentences<'_>) -> String {
     let notes = words.notes().iter().fold(String::new(), |all, note| all + "- " + note + "\n");
     let strata = words.strata().map_or_else(String::new, |table| format!("\n{}", table.to_markdown()));
     format!(

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use clap::ValueEnum;
 
 use super::answer::decided;
-use super::{Args, Words, families, nothing_today};
+use super::{Args, TuneSentences, families, nothing_today};
 use crate::aggregate::{Forward, ForwardPeriod, Group, Held, Label, Period, PeriodLength, Unit, by_stack};
 use crate::answers::{tables, words};
-use crate::cli::Exit;
+use crate::cli::ProgramExit;
 use crate::cli::compare::Published;
-use crate::cli::failure::Failure;
-use crate::cli::output::{Format, Output, Shown, lines_of};
+use crate::cli::failure::CommandFailure;
+use crate::cli::output::{AnswerFormat, Output, TableFormat, lines_of};
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::report::figure::{ForwardFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
@@ -55,7 +55,10 @@ pub(super) struct Dated<T> {
 
 impl<T> Dated<T> {
     /// From runs with their start; an error if they are of fewer than two periods.
-    pub(super) fn new(runs: impl IntoIterator<Item = (Option<Instant>, T)>, by: PeriodArg) -> Result<Self, Failure> {
+    pub(super) fn new(
+        runs: impl IntoIterator<Item = (Option<Instant>, T)>,
+        by: PeriodArg,
+    ) -> Result<Self, CommandFailure> {
         let (mut periods, mut undated): (BTreeMap<Period, Vec<T>>, u64) = (BTreeMap::new(), 0);
         for (start, run) in runs {
             match start.and_then(|start| Period::holding(start, by.length())) {
@@ -85,12 +88,12 @@ impl<T> Dated<T> {
                 },
             ),
         };
-        Err(Failure::input(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::input(Diagnostic::new(Location::default(), what, help)))
     }
 }
 
 /// A walk through the periods, in order of time.
-pub(super) struct Walk {
+pub(super) struct ForwardWalk {
     by: PeriodArg,
     undated: u64,
     unit: Unit,
@@ -101,7 +104,7 @@ pub(super) struct Walk {
     why: String,
 }
 
-impl Walk {
+impl ForwardWalk {
     pub(super) fn new<T>(by: PeriodArg, dated: &Dated<T>, unit: Unit) -> Self {
         let why = String::new();
         Self { by, undated: dated.undated, unit, periods: Vec::new(), past: 0, why }
@@ -129,7 +132,7 @@ impl Walk {
     }
 
     /// Shows and writes what was found.
-    pub(super) fn finish(self, args: &Args, output: &Output) -> Result<Exit, Failure> {
+    pub(super) fn finish(self, args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
         let forward = Forward {
             length: self.by.length(),
             max_killed: args.promise.max_killed,
@@ -143,38 +146,38 @@ impl Walk {
                 write_atomically(&folder.join("walk-forward.csv"), |file| table.write_csv(file))?;
                 save(&ForwardFigure { forward: &forward, verdict: &verdict }, folder, "walk-forward").map(drop)
             };
-            write_folder(out, output.csv_style(), write).map_err(Failure::input)?;
+            write_folder(out, output.csv_style(), write).map_err(CommandFailure::input)?;
         }
         show(args, &forward, &verdict, output)?;
         if let Some(out) = &args.out {
             output.note(&format!("written to {}; look at {}", out.display(), out.join("walk-forward.svg").display()));
         }
         let has_held = forward.finding().is_some_and(|finding| finding.held == Held::Yes);
-        Ok(if has_held { Exit::Done } else { Exit::GateFailed })
+        Ok(if has_held { ProgramExit::Done } else { ProgramExit::GateFailed })
     }
 }
 
-fn show(args: &Args, forward: &Forward, verdict: &str, output: &Output) -> Result<(), Failure> {
+fn show(args: &Args, forward: &Forward, verdict: &str, output: &Output) -> Result<(), CommandFailure> {
     let notes = words::forward_notes(forward, args.corpus.unit.noun());
     let overview = tables::forward_overview(forward);
     match args.format {
-        Shown::Table => {
+        AnswerFormat::Table => {
             output.paragraph(verdict);
             output.data("\n");
-            output.table(&overview, Format::Table)?;
+            output.table(&overview, TableFormat::Table)?;
             output.notes(lines_of(&[verdict], &[&overview]) + 1, &notes);
         }
-        Shown::Json => output.json(&serde_json::json!({
+        AnswerFormat::Json => output.json(&serde_json::json!({
             "schema_version": 1,
             "verdict": verdict,
             "held": forward.finding().map(|finding| held(finding.held)),
             "periods": tables::forward(forward).to_json(),
             "notes": notes,
         })),
-        Shown::Csv => output.table(&tables::forward(forward), Format::Csv)?,
-        Shown::Md => output.table(&overview, Format::Md)?,
-        Shown::Latex => output.table(&overview, Format::Latex)?,
-        Shown::Pr => return Err(nothing_today("--walk-forward")),
+        AnswerFormat::Csv => output.table(&tables::forward(forward), TableFormat::Csv)?,
+        AnswerFormat::Md => output.table(&overview, TableFormat::Md)?,
+        AnswerFormat::Latex => output.table(&overview, TableFormat::Latex)?,
+        AnswerFormat::Pr => return Err(nothing_today("--walk-forward")),
     }
     Ok(())
 }
@@ -188,17 +191,17 @@ fn held(held: Held) -> &'static str {
 }
 
 /// Refuses what cannot be asked of a walk, before anything is read.
-pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
-    if args.format == Shown::Pr {
+pub(super) fn refuse(args: &Args) -> Result<(), CommandFailure> {
+    if args.format == AnswerFormat::Pr {
         return Err(nothing_today("--walk-forward"));
     }
     let Some(out) = &args.out else { return Ok(()) };
     let files = ["walk-forward.csv", "walk-forward.svg", "walk-forward.png"];
-    refuse_foreign(out, files.into_iter()).map_err(Failure::input)
+    refuse_foreign(out, files.into_iter()).map_err(CommandFailure::input)
 }
 
 /// `tune --walk-forward` over the catalogue.
-pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<ProgramExit, CommandFailure> {
     args.own.check_unused(&args.guards)?;
     let question = args.question(0);
     let families: Vec<Family> = families(&question);
@@ -211,14 +214,14 @@ pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Exit, F
     )?;
     let unit = Runs::unit_of(&extracts);
     let dated = Dated::new(extracts.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
-    let mut walk = Walk::new(by, &dated, unit);
+    let mut walk = ForwardWalk::new(by, &dated, unit);
     let mut past: Vec<StudyRun> = Vec::new();
     for (period, runs) in dated.periods {
         let mut stack = None;
         if !past.is_empty() {
             let study = Study::new(past, families.clone());
             let answer = decided(&question, &Tuner::new(&study), report.label_draw);
-            walk.say(Words { study: &study, answer: &answer, question: &question }.verdict());
+            walk.say(TuneSentences { study: &study, answer: &answer, question: &question }.verdict());
             if let Ok((Shipped::Limit(choice), _)) = &answer.shipped {
                 let name = study.rule(choice.at).to_string();
                 stack = Some(Arc::unwrap_or_clone(study.families()[choice.at.family].stack(&name, choice.at.limit)));
@@ -238,11 +241,11 @@ pub(super) fn run_compared(
     by: PeriodArg,
     published: &Published,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     let publication = &published.publication;
     let runs = published.started.iter().copied().zip(0..);
     let dated: Dated<usize> = Dated::new(runs, by)?;
-    let mut walk = Walk::new(by, &dated, publication.unit());
+    let mut walk = ForwardWalk::new(by, &dated, publication.unit());
     let groups = by_stack(publication.rows());
     let mut is_past = vec![false; published.started.len()];
     let n_periods = dated.periods.len();

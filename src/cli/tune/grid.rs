@@ -16,17 +16,17 @@ use std::sync::Arc;
 use super::decided::tuned_file;
 use super::limits::shippable;
 use super::parts::write_grid;
-use super::{Args, Exit, Failure, Output, nothing_today, promise, settings, told};
+use super::{Args, CommandFailure, Output, ProgramExit, nothing_today, promise, settings, told};
 use crate::aggregate::{
     Count, Entrant, FrontierSpread, Rows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
 };
-use crate::answers::Appetite;
+use crate::answers::Tolerances;
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
 use crate::cli::export::hosts_of;
 use crate::cli::inputs::{SplitArgs, SplitPart, read_text, tell_troubles};
 use crate::cli::interrupt::Listening;
-use crate::cli::output::Format;
+use crate::cli::output::TableFormat;
 use crate::decision::NumberOf;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
@@ -35,11 +35,11 @@ use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
 use crate::sweep::{Candidates, Find, GridFile, GridKind, GridQuestion, Search, WideGrid};
 use crate::words::grouped;
-use answer::Answer;
-use findings::Findings;
+use answer::GridAnswer;
+use findings::SweepFindings;
 use manifest::{GridManifest, Swept};
 pub(super) use parts::show_parts;
-use recordings::Recordings;
+use recordings::GridRecordings;
 
 /// Arguments for a grid.
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,7 @@ pub(super) struct GridArgs {
 
 impl GridArgs {
     /// Refuses options of a walk for `what`, whose stacks are all compared and all written.
-    pub(super) fn refuse_walk(&self, what: &str) -> Result<(), Failure> {
+    pub(super) fn refuse_walk(&self, what: &str) -> Result<(), CommandFailure> {
         let given = [
             ("--best", self.best.is_some()),
             ("--all-stacks", self.all_stacks),
@@ -79,7 +79,7 @@ impl GridArgs {
         let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
         let help = "leave it out: each of these stacks is compared, and `--out` writes the lines and rows of all";
         let what = format!("`{option}` is for grids of rules, and these are {what}");
-        Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)))
     }
 }
 
@@ -104,13 +104,13 @@ pub(super) struct Walked {
 }
 
 /// The results of the kept stacks.
-struct Judged {
+struct GridResults {
     rows: Rows,
     summaries: Vec<Summary>,
     spread: FrontierSpread,
     searched: Option<Vec<Summary>>,
     chosen: Option<usize>,
-    answer: Answer,
+    answer: GridAnswer,
 }
 
 /// How much better the chosen stack looks on the dev tasks than on the test tasks, in words.
@@ -119,11 +119,11 @@ fn points(dev: Option<f64>, test: Option<f64>) -> String {
 }
 
 /// `whenstop tune --grid FILE`.
-pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let help = "`--grid` takes a grid file; `whenstop help tune --full` shows one";
-    let text = read_text(path, help).map_err(Failure::usage)?;
+    let text = read_text(path, help).map_err(CommandFailure::usage)?;
     let guards = args.guards.numbers()?;
-    let file = GridFile::parse(&path.display().to_string(), &text, &guards).map_err(Failure::usage)?;
+    let file = GridFile::parse(&path.display().to_string(), &text, &guards).map_err(CommandFailure::usage)?;
     match file.kind() {
         GridKind::Rules => {}
         GridKind::ToldCaps => {
@@ -139,7 +139,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     if args.own.has_label_errors() {
         let what = "errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: a grid takes the outcomes as they are";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
     }
     let question = question(args, path, text);
     let mut plan = Plan::default();
@@ -148,7 +148,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
         return write_grid(args, question, &plan, shard, out, output);
     }
     if let (Some(out), None) = (&args.out, args.walk_forward) {
-        refuse_foreign(out, FILES.into_iter()).map_err(Failure::input)?;
+        refuse_foreign(out, FILES.into_iter()).map_err(CommandFailure::input)?;
     }
     let recordings = recordings::read(args, &plan, output)?;
     let asked: Vec<_> = guards.numbers().filter_map(NumberOf::strategy).cloned().collect();
@@ -181,26 +181,26 @@ fn grid_of(
     question: &GridQuestion,
     file: &GridFile,
     plan: &Plan,
-    recordings: &Recordings,
-) -> Result<WideGrid, Failure> {
+    recordings: &GridRecordings,
+) -> Result<WideGrid, CommandFailure> {
     let searched: Vec<&Extract> = recordings.searched.iter().collect();
-    let grid = file.grid(&searched, plan).map_err(Failure::usage)?;
+    let grid = file.grid(&searched, plan).map_err(CommandFailure::usage)?;
     if grid.len() > question.most {
         let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(question.most));
         let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
         let help = format!("its axes have {} choices: shorten them, or allow more with `--most`", sizes.join(" × "));
-        return Err(Failure::usage(Diagnostic::new(Location::file(&question.path), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::file(&question.path), what, help)));
     }
     Ok(grid)
 }
 
-fn exit(walked: &Walked, judged: &Judged) -> Exit {
+fn exit(walked: &Walked, judged: &GridResults) -> ProgramExit {
     if walked.interrupted {
-        Exit::Interrupted
+        ProgramExit::Interrupted
     } else if judged.answer.ship.is_some() {
-        Exit::Done
+        ProgramExit::Done
     } else {
-        Exit::GateFailed
+        ProgramExit::GateFailed
     }
 }
 
@@ -210,15 +210,15 @@ struct Sweep<'a> {
     split: &'a SplitArgs,
     grid: &'a WideGrid,
     plan: &'a Plan,
-    recordings: &'a Recordings,
+    recordings: &'a GridRecordings,
     output: &'a Output,
 }
 
 impl Sweep<'_> {
     /// Walks the grid, shows the answer, and writes the requested folder.
-    fn answer(&self, format: Format, out: Option<&Path>) -> Result<Exit, Failure> {
+    fn answer(&self, format: TableFormat, out: Option<&Path>) -> Result<ProgramExit, CommandFailure> {
         let Some(out) = out else {
-            let walked = self.walk(None).map_err(|error| Failure::internal(&error))?;
+            let walked = self.walk(None).map_err(|error| CommandFailure::internal(&error))?;
             let judged = self.judge(&walked);
             self.findings(&walked, &judged).show(format, self.output)?;
             return Ok(exit(&walked, &judged));
@@ -241,8 +241,8 @@ impl Sweep<'_> {
             done = Some((walked, judged));
             Ok(())
         };
-        write_folder(out, self.output.csv_style(), write_all).map_err(Failure::input)?;
-        let Some((walked, judged)) = done else { return Err(Failure::internal(&"the walk had no result")) };
+        write_folder(out, self.output.csv_style(), write_all).map_err(CommandFailure::input)?;
+        let Some((walked, judged)) = done else { return Err(CommandFailure::internal(&"the walk had no result")) };
         self.findings(&walked, &judged).show(format, self.output)?;
         self.output.note(&format!("written to {}", out.display()));
         Ok(exit(&walked, &judged))
@@ -289,7 +289,7 @@ impl Sweep<'_> {
         Ok(Walked { finds, tried, reached, interrupted, unit, scale, cells })
     }
 
-    fn judge(&self, walked: &Walked) -> Judged {
+    fn judge(&self, walked: &Walked) -> GridResults {
         let stacks = walked.finds.iter().map(|find| Arc::new(self.grid.stack(find.index)));
         let candidates = Candidates::new(stacks, &mut self.plan.clone());
         let rows = candidates.rows(self.recordings.reported());
@@ -300,7 +300,7 @@ impl Sweep<'_> {
         let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
         let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
         let GridQuestion { max_killed, confidence, .. } = *self.question;
-        let appetite = Appetite { max_killed, confidence, ..Appetite::default() };
+        let appetite = Tolerances { max_killed, confidence, ..Tolerances::default() };
         let entrant = |find: &Find| Entrant {
             hosts: hosts_of(&self.grid.stack(find.index)).len(),
             rules: self.grid.rules_of(find.index).len(),
@@ -309,14 +309,14 @@ impl Sweep<'_> {
         let entrants: Vec<Entrant> = walked.finds.iter().map(entrant).collect();
         let whole = Whole { stacks: walked.tried, chains: self.grid.n_chains() };
         let answer =
-            Answer::from_reported(&rows, searched_on.as_ref(), self.split, walked.unit, appetite, &entrants, whole);
+            GridAnswer::from_reported(&rows, searched_on.as_ref(), self.split, walked.unit, appetite, &entrants, whole);
         for (summary, most) in summaries.iter_mut().zip(&answer.killed_at_most) {
             summary.killed_at_most = *most;
         }
-        Judged { rows, summaries, spread, searched, chosen: answer.chosen, answer }
+        GridResults { rows, summaries, spread, searched, chosen: answer.chosen, answer }
     }
 
-    fn kept<'k>(walked: &'k Walked, judged: &'k Judged) -> Vec<KeptStack<'k>> {
+    fn kept<'k>(walked: &'k Walked, judged: &'k GridResults) -> Vec<KeptStack<'k>> {
         let shares = judged.spread.shares.iter().copied().chain(std::iter::repeat(None));
         let kept = walked.finds.iter().zip(&judged.summaries).zip(shares);
         kept.map(|((find, summary), resamples_on_frontier)| KeptStack { find, summary, resamples_on_frontier })
@@ -339,7 +339,7 @@ impl Sweep<'_> {
         format!("{reached} on {runs} runs{part}: {successes} successes, {} failures", graded.count() - successes)
     }
 
-    fn notes(&self, walked: &Walked, judged: &Judged) -> Vec<String> {
+    fn notes(&self, walked: &Walked, judged: &GridResults) -> Vec<String> {
         let mut notes = Vec::new();
         match (&judged.searched, judged.chosen) {
             (Some(dev), Some(at)) => {
@@ -378,7 +378,7 @@ impl Sweep<'_> {
     }
 
     /// The stacks that are shown: the chosen one, then those of the frontier.
-    fn shown<'s, 'k>(&self, kept: &'s [KeptStack<'k>], judged: &Judged, unit: Unit) -> Vec<&'s KeptStack<'k>> {
+    fn shown<'s, 'k>(&self, kept: &'s [KeptStack<'k>], judged: &GridResults, unit: Unit) -> Vec<&'s KeptStack<'k>> {
         let saved = |of: &KeptStack<'_>| of.summary.ratios_in(unit).useful.low.value.unwrap_or(f64::NEG_INFINITY);
         let killed = |of: &KeptStack<'_>| of.summary.fes_rate().high.value.unwrap_or(1.0);
         let chosen = judged.chosen.and_then(|at| kept.get(at));
@@ -396,12 +396,12 @@ impl Sweep<'_> {
         chosen.into_iter().chain(others).take(SHOWN).collect()
     }
 
-    fn findings<'j>(&self, walked: &Walked, judged: &'j Judged) -> Findings<'j> {
+    fn findings<'j>(&self, walked: &Walked, judged: &'j GridResults) -> SweepFindings<'j> {
         let kept = Self::kept(walked, judged);
         let shown = self.shown(&kept, judged, walked.unit);
         let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
         let more = kept.len().saturating_sub(shown.len());
-        Findings {
+        SweepFindings {
             answer: &judged.answer,
             headline: self.headline(walked),
             table: tables::grid(self.grid, &kept, walked.unit),
@@ -418,7 +418,7 @@ impl Sweep<'_> {
         }
     }
 
-    fn write(&self, folder: &Path, walked: &Walked, judged: &Judged) -> Result<(), Diagnostic> {
+    fn write(&self, folder: &Path, walked: &Walked, judged: &GridResults) -> Result<(), Diagnostic> {
         self.findings(walked, judged).write(self.question.rows, folder)?;
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
         put("stacks.toml", &self.stacks(walked, judged))?;
@@ -429,7 +429,7 @@ impl Sweep<'_> {
     }
 
     /// The stack to ship as a file, with the grounds on which it was chosen.
-    fn tuned(&self, walked: &Walked, judged: &Judged) -> Option<String> {
+    fn tuned(&self, walked: &Walked, judged: &GridResults) -> Option<String> {
         let ship = judged.answer.ship.as_deref()?;
         let (find, summary) =
             walked.finds.iter().zip(&judged.summaries).find(|(_, summary)| &*summary.stack == ship)?;
@@ -440,7 +440,7 @@ impl Sweep<'_> {
     }
 
     /// All kept stacks as a stack file, the chosen one first.
-    fn stacks(&self, walked: &Walked, judged: &Judged) -> String {
+    fn stacks(&self, walked: &Walked, judged: &GridResults) -> String {
         let mut text = format!("# The stacks that `whenstop tune --grid` kept: {}.\n", self.headline(walked));
         let chosen = judged.chosen.and_then(|at| walked.finds.get(at));
         let others = walked.finds.iter().filter(|find| chosen.is_none_or(|chosen| chosen.index != find.index));
@@ -451,7 +451,7 @@ impl Sweep<'_> {
         text
     }
 
-    fn write_map(&self, folder: &Path, walked: &Walked, judged: &Judged) -> Result<(), Diagnostic> {
+    fn write_map(&self, folder: &Path, walked: &Walked, judged: &GridResults) -> Result<(), Diagnostic> {
         let ([one, other], false) = (&self.grid.axes[..], walked.cells.is_empty()) else { return Ok(()) };
         let labels = |axis: &crate::sweep::GridAxis| {
             let label = |choice: &Option<crate::sweep::WrittenChoice>| match choice {
@@ -473,7 +473,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    fn manifest(&self, walked: &Walked, judged: &Judged) -> serde_json::Value {
+    fn manifest(&self, walked: &Walked, judged: &GridResults) -> serde_json::Value {
         let swept = Swept::from_rows(self.split, &judged.rows, self.recordings.reported.is_some());
         GridManifest::from_walked(self.question, self.grid, swept, walked, judged.chosen)
     }

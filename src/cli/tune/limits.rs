@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::decided::{self, OwnStacks, decide};
 use super::files::TUNED;
-use super::{Answered, Args};
+use super::{Args, TuneResult};
 use crate::aggregate::{Count, Detector, Group, Summary, by_stack};
-use crate::answers::tables::{self, Table};
-use crate::cli::Exit;
-use crate::cli::compare::shard::Extent;
-use crate::cli::failure::Failure;
+use crate::answers::tables::{self, DataTable};
+use crate::cli::ProgramExit;
+use crate::cli::compare::shard::ShardScope;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Output, TableFormat};
 use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
 use crate::export::stack_file;
@@ -53,18 +53,18 @@ impl OwnArgs {
     }
 
     /// An error if something is requested that only limits of the user's own have.
-    pub(super) fn check_unused(&self, guards: &GuardArgs) -> Result<(), Failure> {
+    pub(super) fn check_unused(&self, guards: &GuardArgs) -> Result<(), CommandFailure> {
         if !guards.is_empty() {
             let what = "`--guard` without a rule that reads its number";
             let help = "name it: `--signal guard:NAME.score --limits 0.5..0.9`, or in the file of `--grid`";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
         }
         if self.split.split == SplitPart::None && !self.has_label_errors() {
             return Ok(());
         }
         let what = "`--split` and errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: without `--signal`, tasks are split where a choice needs it";
-        Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)))
     }
 }
 
@@ -91,7 +91,7 @@ impl LimitArgs {
     }
 
     /// A stack for each limit, in the order of the signals, each from cautious to bold.
-    fn stacks(&self, guards: &Guards) -> Result<Vec<Stack>, Failure> {
+    fn stacks(&self, guards: &Guards) -> Result<Vec<Stack>, CommandFailure> {
         if self.signal.len() != self.limits.len() {
             let what = match (self.signal.get(self.limits.len()), self.limits.get(self.signal.len())) {
                 (Some(signal), _) => format!("`--signal {signal}` has no `--limits`"),
@@ -99,16 +99,18 @@ impl LimitArgs {
             };
             let help =
                 "follow each `--signal` by its `--limits`: `--signal steps --limits 10,20,30` or `--limits 10..30`";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
         }
         if self.signal.is_empty() {
             let help = "name a signal and its limits: `--signal steps --limits 10,20,30`";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), "no limit to try", help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), "no limit to try", help)));
         }
-        let base = self.base(guards).map_err(Failure::usage)?;
+        let base = self.base(guards).map_err(CommandFailure::usage)?;
         let mut axes = Vec::new();
         for (signal, text) in self.signal.iter().zip(&self.limits) {
-            axes.push(limits(text).and_then(|limits| Axis::parse(signal, limits, guards)).map_err(Failure::usage)?);
+            axes.push(
+                limits(text).and_then(|limits| Axis::parse(signal, limits, guards)).map_err(CommandFailure::usage)?,
+            );
         }
         let n: u64 = axes.iter().map(|axis| axis.n_limits() as u64).sum();
         if n > MOST_LIMITS {
@@ -116,9 +118,9 @@ impl LimitArgs {
                 format!("{} limits, each with a line of the table; the most are {}", grouped(n), grouped(MOST_LIMITS));
             let help = "write them as an axis of a file for `--grid`, which shows the best of them: \
                         `at_least = { range = [0.1, 0.9], step = 0.0001 }`";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
         }
-        stacks_of(&axes, base.as_ref()).map_err(Failure::usage)
+        stacks_of(&axes, base.as_ref()).map_err(CommandFailure::usage)
     }
 
     fn base(&self, guards: &Guards) -> Result<Option<Stack>, Diagnostics> {
@@ -143,21 +145,21 @@ impl LimitArgs {
 }
 
 /// Compares the limits, and writes the one to ship.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     decide(args, &own(args)?, output)
 }
 
 /// Computes one part of the comparison of the limits and writes it. Returns the number of its runs.
-pub(super) fn write_part(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+pub(super) fn write_part(args: &Args, extent: &ShardScope, out: &Path, output: &Output) -> Result<u64, CommandFailure> {
     decided::write_part(args, &own(args)?, extent, out, output)
 }
 
 /// The same as values, for a program that embeds whenstop.
-pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
+pub(super) fn answered(args: &Args, output: &Output) -> Result<TuneResult, CommandFailure> {
     decided::answered(args, &own(args)?, output)
 }
 
-fn own(args: &Args) -> Result<OwnStacks, Failure> {
+fn own(args: &Args) -> Result<OwnStacks, CommandFailure> {
     args.grid.refuse_walk("limits")?;
     let stacks = args.own.limits.stacks(&args.guards.numbers()?)?;
     let shippable = stacks.iter().map(shippable).collect();
@@ -198,14 +200,14 @@ pub(super) fn show_detectors(
     publication: &Publication,
     summaries: &[Summary],
     output: &Output,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let Some(table) = detector_table(detectors, publication, summaries) else { return Ok(()) };
     output.data("\n");
     output.paragraph(
         "As detectors: of the graded runs that each ends early, the share that fails; the share of all runs of the same \
          models that fails anyway; and the share of all failures that it catches.",
     );
-    output.table(&table, Format::Table)?;
+    output.table(&table, TableFormat::Table)?;
     Ok(())
 }
 
@@ -214,7 +216,7 @@ pub(super) fn detector_table(
     detectors: &[Detector],
     publication: &Publication,
     summaries: &[Summary],
-) -> Option<Table> {
+) -> Option<DataTable> {
     let mut shown = Vec::new();
     for summary in &publication.first(summaries).shown {
         let detector = detectors.iter().find(|detector| detector.stack == summary.stack);

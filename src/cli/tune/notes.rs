@@ -1,12 +1,12 @@
 //! The notes below the tables, and what can be shipped besides.
 
 use super::beside::Rival;
-use super::words::{Words, cost_of_success, with_interval};
+use super::words::{TuneSentences, cost_of_success, with_interval};
 use crate::transcript::Outcome;
 use crate::tune::{Learned, Shipped, TaskTotals};
 use crate::words::chosen_percent;
 
-impl Words<'_> {
+impl TuneSentences<'_> {
     /// The notes below the tables.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();

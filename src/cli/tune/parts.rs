@@ -5,20 +5,20 @@ use std::path::Path;
 
 use super::answer::{Recordings, answer};
 use super::files::write_answer;
-use super::words::Words;
-use super::{Answered, Args, asked, by, decided, families, for_the_command_line, grid, refuse_others, show, values};
+use super::words::TuneSentences;
+use super::{Args, TuneResult, asked, by, decided, families, for_the_command_line, grid, refuse_others, show, values};
 use crate::aggregate::Label;
 use crate::catalog::Strategies;
-use crate::cli::Exit;
+use crate::cli::ProgramExit;
 use crate::cli::compare::EmbedText;
-use crate::cli::compare::shard::{Extent, tell_part, write_runs};
-use crate::cli::failure::Failure;
+use crate::cli::compare::shard::{ShardScope, tell_part, write_runs};
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::ByArg;
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Output, TableFormat};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::LabelDraw;
-use crate::report::{Manifest, Merge, Search, SearchQuestion, SearchedRun, Shard, write_folder};
+use crate::report::{Manifest, Merge, PartSearch, SearchQuestion, SearchedRun, Shard, write_folder};
 use crate::sweep::GridQuestion;
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::Run;
@@ -26,14 +26,19 @@ use crate::tune::{Study, StudyRun, TuneQuestion};
 use crate::verdict::Assumptions;
 
 /// Writes one part of a search of the catalogue.
-pub(super) fn write(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
-    let n_runs = write_part_of(args, &Extent::of_tasks(shard), out, output)?;
+pub(super) fn write(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let n_runs = write_part_of(args, &ShardScope::of_tasks(shard), out, output)?;
     tell_part(shard, n_runs, out, output);
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Writes one part of a search of the catalogue, of the given extent. Returns the number of its runs.
-pub(super) fn write_part_of(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+pub(super) fn write_part_of(
+    args: &Args,
+    extent: &ShardScope,
+    out: &Path,
+    output: &Output,
+) -> Result<u64, CommandFailure> {
     if let Some(by) = &args.by {
         let question = args.question(0);
         let plan = Study::plan(&families(&question));
@@ -53,16 +58,16 @@ pub(super) fn write_grid(
     shard: Shard,
     out: &Path,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     if !args.guards.is_empty() {
         let what = "a grid with the number of a guard is not divided: whoever puts the parts together has no guard";
         let help = "compare its limits in parts: `--signal guard:NAME.score --limits 0.5..0.9`";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
     }
-    let (question, extent) = (SearchQuestion::Grid(question), Extent::of_tasks(shard));
+    let (question, extent) = (SearchQuestion::Grid(question), ShardScope::of_tasks(shard));
     let n_runs = write_searched(args, question, plan, &Strategies::new(), &extent, out, output)?;
     tell_part(shard, n_runs, out, output);
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
 /// Writes one part of a search for what `plan` reads, with the rows of `strategies`. Returns the number of its runs.
@@ -71,10 +76,10 @@ fn write_searched(
     question: SearchQuestion,
     plan: &Plan,
     strategies: &Strategies,
-    extent: &Extent,
+    extent: &ShardScope,
     out: &Path,
     output: &Output,
-) -> Result<u64, Failure> {
+) -> Result<u64, CommandFailure> {
     let comparison = Comparison::new(strategies, Assumptions::default());
     write_runs(
         &args.corpus.classed(args.by.as_ref()).runs(),
@@ -95,7 +100,7 @@ fn write_searched(
             if matches!(args.embed_text, EmbedText::None) {
                 about.found = std::mem::take(&mut about.found).without_values();
             }
-            about.search = Some(Search { question, labels: report.label_draw });
+            about.search = Some(PartSearch { question, labels: report.label_draw });
             Ok(())
         },
     )
@@ -109,11 +114,11 @@ fn unfit(run: &str) -> Diagnostic {
 /// Answers the search whose parts these are, and shows the answer in a format.
 pub(in crate::cli) fn show_parts(
     merge: &Merge,
-    search: &Search,
-    format: Format,
+    search: &PartSearch,
+    format: TableFormat,
     out: Option<&Path>,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     out.map_or(Ok(()), refuse_others)?;
     match &search.question {
         SearchQuestion::Grid(question) => grid::show_parts(merge, question, format, out, output),
@@ -122,10 +127,10 @@ pub(in crate::cli) fn show_parts(
         }
         SearchQuestion::Classes { question, by } => {
             let runs = studied(merge, question)?;
-            by::show(question, by, runs, search.labels, format == Format::Json, out, output)
+            by::show(question, by, runs, search.labels, format == TableFormat::Json, out, output)
         }
         SearchQuestion::Catalogue(question) => {
-            let shown = |words: &Words<'_>| show(words, format, output).map(|()| words.exit());
+            let shown = |words: &TuneSentences<'_>| show(words, format, output).map(|()| words.exit());
             with_answer(merge, question, search.labels, out, output, shown)?
         }
     }
@@ -134,10 +139,10 @@ pub(in crate::cli) fn show_parts(
 /// The same as values, for a program that embeds whenstop.
 pub(in crate::cli) fn answered_parts(
     merge: &Merge,
-    search: &Search,
+    search: &PartSearch,
     out: Option<&Path>,
     output: &Output,
-) -> Result<Answered, Failure> {
+) -> Result<TuneResult, CommandFailure> {
     out.map_or(Ok(()), refuse_others)?;
     match &search.question {
         SearchQuestion::Grid(_) | SearchQuestion::Classes { .. } => Err(for_the_command_line()),
@@ -149,7 +154,7 @@ pub(in crate::cli) fn answered_parts(
 }
 
 /// The runs of the parts, each with its class.
-fn studied(merge: &Merge, question: &TuneQuestion) -> Result<Vec<(Option<Label>, StudyRun)>, Failure> {
+fn studied(merge: &Merge, question: &TuneQuestion) -> Result<Vec<(Option<Label>, StudyRun)>, CommandFailure> {
     let families = families(question);
     let plan = Study::plan(&families);
     let mut runs = Vec::new();
@@ -159,9 +164,9 @@ fn studied(merge: &Merge, question: &TuneQuestion) -> Result<Vec<(Option<Label>,
             runs.push((run.class, StudyRun::from_extract(&on, &families, &plan, question.kept())));
             Some(())
         })
-        .map_err(Failure::input)?;
+        .map_err(CommandFailure::input)?;
     if runs.is_empty() {
-        return Err(Failure::nothing("the parts hold no run", "search recordings that have some"));
+        return Err(CommandFailure::nothing("the parts hold no run", "search recordings that have some"));
     }
     Ok(runs)
 }
@@ -173,16 +178,16 @@ fn with_answer<T>(
     labels: LabelDraw,
     out: Option<&Path>,
     output: &Output,
-    take: impl FnOnce(&Words<'_>) -> T,
-) -> Result<T, Failure> {
+    take: impl FnOnce(&TuneSentences<'_>) -> T,
+) -> Result<T, CommandFailure> {
     let runs = studied(merge, question)?.into_iter().map(|(_, run)| run).collect();
-    let (rows, _) = merge.rows().map_err(Failure::input)?;
+    let (rows, _) = merge.rows().map_err(CommandFailure::input)?;
     let recordings = Recordings { study: Study::new(runs, families(question)), rows, labels };
     let answer = answer(question, &recordings);
-    let words = Words { study: &recordings.study, answer: &answer, question };
+    let words = TuneSentences { study: &recordings.study, answer: &answer, question };
     let taken = take(&words);
     if let Some(out) = out {
-        write_folder(out, output.csv_style(), |folder| write_answer(&words, folder)).map_err(Failure::input)?;
+        write_folder(out, output.csv_style(), |folder| write_answer(&words, folder)).map_err(CommandFailure::input)?;
         output.note(&format!("written to {}; {}", out.display(), words.to_ship(out)));
     }
     Ok(taken)

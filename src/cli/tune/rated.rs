@@ -15,18 +15,18 @@ pub(super) enum Elsewhere {
 }
 
 /// What is known about one stack on all tasks.
-pub(super) struct Rated {
+pub(super) struct RatedStack {
     pub(super) candidate: Candidate,
     pub(super) totals: TaskTotals,
 }
 
 /// What is shipped as a candidate of a comparison, on the tasks it was chosen on.
-pub(super) fn rate(shipped: &Shipped, study: &Study, tasks: &[usize], appetite: Appetite) -> Rated {
+pub(super) fn rate(shipped: &Shipped, study: &Study, tasks: &[usize], appetite: Appetite) -> RatedStack {
     let fates = fates(shipped, study);
     let hosts = hosts_of_stack(&shipped.stack(study, "tuned")).len();
     let entrant = Entrant { hosts, rules: shipped.rules(study).len(), place: None };
     let fate = |run: usize| fates.get(run).copied().unwrap_or(Fate::Unread);
-    Rated { candidate: study.rate(tasks, appetite, entrant, fate), totals: study.totals(tasks, fate) }
+    RatedStack { candidate: study.rate(tasks, appetite, entrant, fate), totals: study.totals(tasks, fate) }
 }
 
 /// What becomes of every run under what is shipped.

@@ -2,7 +2,7 @@
 
 use super::answer::Why;
 use super::rated::Elsewhere;
-use super::words::{ALPHAS, Words};
+use super::words::{ALPHAS, TuneSentences};
 use crate::aggregate::{LEAST_SAVED, MIN_KNOWN, Standing};
 use crate::answers::words::{dearer, more_tasks};
 use crate::cli::inputs::unnamed_tasks;
@@ -16,7 +16,7 @@ fn share(of: f64) -> String {
     format!("{} %", digits(of))
 }
 
-impl Words<'_> {
+impl TuneSentences<'_> {
     /// Why nothing can be shipped, the reason first.
     pub(super) fn refusal(&self, why: &Why) -> String {
         let alpha = chosen_percent(self.question.max_killed);

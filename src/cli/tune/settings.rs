@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::Args;
 use super::decided::{OwnStacks, decide};
 use crate::catalog::{self, Strategies};
-use crate::cli::Exit;
+use crate::cli::ProgramExit;
 use crate::cli::export::has_snippet;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::Output;
 use crate::decision::Strategy;
@@ -25,12 +25,12 @@ const AROUND: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 1.5, 2.0];
 
 /// Settings to try, as strategies.
 #[derive(Default)]
-struct Tried {
+struct TriedSettings {
     used: Vec<Use>,
     strategies: Strategies,
 }
 
-impl Tried {
+impl TriedSettings {
     fn add(&mut self, used: Use, strategy: Arc<dyn Strategy>) {
         self.used.push(used);
         self.strategies.push(strategy);
@@ -38,20 +38,25 @@ impl Tried {
 }
 
 /// `--grid` with axes of settings.
-pub(super) fn run_grid(args: &Args, file: &GridFile, axes: &[SettingsAxis], output: &Output) -> Result<Exit, Failure> {
-    let mut tried = Tried::default();
+pub(super) fn run_grid(
+    args: &Args,
+    file: &GridFile,
+    axes: &[SettingsAxis],
+    output: &Output,
+) -> Result<ProgramExit, CommandFailure> {
+    let mut tried = TriedSettings::default();
     for axis in axes {
-        add_axis(&mut tried, file, axis).map_err(Failure::usage)?;
+        add_axis(&mut tried, file, axis).map_err(CommandFailure::usage)?;
     }
     if tried.used.len() as u64 > args.grid.most {
         let what = format!("{} combinations; the most are {}", tried.used.len(), args.grid.most);
         let help = "shorten the lists, or allow more with `--most`";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
     }
     answered(args, tried, None, output)
 }
 
-fn add_axis(tried: &mut Tried, file: &GridFile, axis: &SettingsAxis) -> Result<(), Diagnostic> {
+fn add_axis(tried: &mut TriedSettings, file: &GridFile, axis: &SettingsAxis) -> Result<(), Diagnostic> {
     for used in axis.combinations() {
         let strategy = catalog::by_name(&used).map_err(|errors| {
             let error = errors.first();
@@ -63,16 +68,18 @@ fn add_axis(tried: &mut Tried, file: &GridFile, axis: &SettingsAxis) -> Result<(
 }
 
 /// `--of`: each parameter of a framework around its default.
-pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let name = name.strip_prefix("preset:").or_else(|| name.strip_prefix("system:")).unwrap_or(name);
     let (system, profile) = match name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
         Some((system, profile)) => (system, Some(profile.to_owned())),
         None => (name, None),
     };
     let default = Use { name: name.to_owned(), system: system.to_owned(), profile, ..Use::default() };
-    let strategy = catalog::by_name(&default).map_err(Failure::usage)?;
-    let Some(framework) = catalog::find(system) else { return Err(Failure::internal(&"a framework without a name")) };
-    let mut tried = Tried::default();
+    let strategy = catalog::by_name(&default).map_err(CommandFailure::usage)?;
+    let Some(framework) = catalog::find(system) else {
+        return Err(CommandFailure::internal(&"a framework without a name"));
+    };
+    let mut tried = TriedSettings::default();
     tried.add(default.clone(), strategy);
     let mut left_out = Vec::new();
     for parameter in framework.parameters {
@@ -89,7 +96,7 @@ pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<Exi
     if tried.used.len() == 1 {
         let what = format!("no parameter of `{name}` has a number or a switch as its default");
         let help = "give values of your own: `--grid FILE` with `[[axis]]`, `use` and `set`";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
     }
     if !left_out.is_empty() {
         output.note(&format!(
@@ -148,8 +155,13 @@ fn changes(framework: &Framework, parameter: &Parameter, default: &Use) -> Vec<U
 }
 
 /// Compares the settings, and writes those to ship.
-fn answered(args: &Args, tried: Tried, today: Option<&str>, output: &Output) -> Result<Exit, Failure> {
-    let Tried { used, strategies } = tried;
+fn answered(
+    args: &Args,
+    tried: TriedSettings,
+    today: Option<&str>,
+    output: &Output,
+) -> Result<ProgramExit, CommandFailure> {
+    let TriedSettings { used, strategies } = tried;
     let own = OwnStacks {
         stacks: LoadedStacks::without_files(strategies),
         shippable: used.iter().map(shippable).collect(),

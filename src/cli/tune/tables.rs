@@ -1,7 +1,7 @@
 //! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
-use super::words::{Words, with_interval};
-use crate::answers::tables::{Cell, Table};
+use super::words::{TuneSentences, with_interval};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::stats::Estimate;
 use crate::tune::{Fate, Stratum, TaskTotals};
 use crate::words::{chosen_percent, cut, digits};
@@ -10,14 +10,14 @@ use crate::words::{chosen_percent, cut, digits};
 const STRATA: usize = 6;
 
 /// A share in a percent column, with its interval.
-fn cell(estimate: &Estimate) -> Cell {
-    let Some(value) = estimate.value else { return Cell::Missing };
+fn cell(estimate: &Estimate) -> TableCell {
+    let Some(value) = estimate.value else { return TableCell::Missing };
     let interval = estimate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
-    Cell::Text(format!("{}{interval}", digits(value)))
+    TableCell::Text(format!("{}{interval}", digits(value)))
 }
 
 /// A line of the table.
-pub(super) struct Line {
+pub(super) struct CandidateLine {
     /// What it is.
     pub(super) what: &'static str,
     /// Its rule or name.
@@ -30,54 +30,55 @@ pub(super) struct Line {
     pub(super) refused: (usize, usize),
 }
 
-impl Words<'_> {
+impl TuneSentences<'_> {
     /// Every line of the table.
-    pub(super) fn lines(&self) -> Vec<Line> {
+    pub(super) fn lines(&self) -> Vec<CandidateLine> {
         let study = self.study;
         let totals = study.totals(&study.all_tasks(), |_| Fate::Untouched);
-        let none = Line { what: "no stopping", name: String::new(), certified: false, totals, refused: (0, 0) };
+        let none =
+            CandidateLine { what: "no stopping", name: String::new(), certified: false, totals, refused: (0, 0) };
         let mut lines = vec![none];
         let limit = self.answer.beside.limit.as_ref().zip(self.without());
         let others = self.answer.beside.others.iter().map(|other| (other, other.rival.name())).chain(limit);
         for (other, what) in others {
             let name = other.name.clone().unwrap_or_else(|| "none".to_owned());
             let (certified, totals, refused) = (other.certified, other.totals.clone(), other.refused);
-            lines.push(Line { what, name, certified, totals, refused });
+            lines.push(CandidateLine { what, name, certified, totals, refused });
         }
         if let Ok((shipped, held_out)) = &self.answer.shipped {
             let rules = shipped.rules(study);
             let name =
                 if let [rule] = &rules[..] { rule.clone() } else { format!("{} rules, any of them", rules.len()) };
             let (totals, refused) = (held_out.totals.clone(), (held_out.refused, held_out.parts));
-            lines.push(Line { what: "tuned", name, certified: !self.is_estimate(), totals, refused });
+            lines.push(CandidateLine { what: "tuned", name, certified: !self.is_estimate(), totals, refused });
         }
         lines
     }
 
     /// The table for people.
-    pub(super) fn table(&self) -> Table {
+    pub(super) fn table(&self) -> DataTable {
         let unit = self.study.unit().noun();
         let promise = chosen_percent(self.question.max_killed);
         let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
-        let mut rows: Vec<Vec<Cell>> = self
+        let mut rows: Vec<Vec<TableCell>> = self
             .lines()
             .into_iter()
-            .map(|Line { what, name, certified, totals, refused }| {
+            .map(|CandidateLine { what, name, certified, totals, refused }| {
                 let certified = if certified { promise.clone() } else { "–".to_owned() };
                 let does_nothing = what == "no stopping" || (name == "none" && refused.0 == refused.1);
                 let (killed, saved) = if does_nothing {
-                    (Cell::Text("0".to_owned()), Cell::Text("0".to_owned()))
+                    (TableCell::Text("0".to_owned()), TableCell::Text("0".to_owned()))
                 } else {
                     (cell(&totals.killed()), cell(&totals.saved()))
                 };
-                vec![Cell::Text(what.to_owned()), Cell::Text(name), Cell::Text(certified), killed, saved]
+                vec![TableCell::Text(what.to_owned()), TableCell::Text(name), TableCell::Text(certified), killed, saved]
             })
             .collect();
         if let Some(oracle) = self.study.oracle() {
             let texts = ["oracle", "stops what fails", "–", "0", &digits(oracle)];
-            rows.push(texts.map(|text| Cell::Text(text.to_owned())).to_vec());
+            rows.push(texts.map(|text| TableCell::Text(text.to_owned())).to_vec());
         }
-        Table { columns: columns.map(str::to_owned).to_vec(), rows }
+        DataTable { columns: columns.map(str::to_owned).to_vec(), rows }
     }
 
     /// The suites and models, if there are several, with what is shipped on tasks it was not chosen on: the most kills first.
@@ -105,7 +106,7 @@ impl Words<'_> {
     }
 
     /// Kills by suite and model, the worst first; `None` where there is only one.
-    pub(super) fn strata(&self) -> Option<Table> {
+    pub(super) fn strata(&self) -> Option<DataTable> {
         let mut strata = self.by_kills()?;
         let more = strata.len().saturating_sub(STRATA);
         strata.truncate(STRATA);
@@ -113,26 +114,26 @@ impl Words<'_> {
         let mut columns =
             vec!["suite", "model", "successes", "killed, %"].into_iter().map(str::to_owned).collect::<Vec<_>>();
         columns.push(format!("{unit} saved, %"));
-        let mut rows: Vec<Vec<Cell>> = strata
+        let mut rows: Vec<Vec<TableCell>> = strata
             .iter()
             .map(|stratum| {
                 let successes = stratum.totals.all().killed.high.of as f64;
                 let model = stratum.model.as_deref().unwrap_or("–");
                 let suite = if stratum.suite.is_empty() { "–" } else { &stratum.suite };
                 vec![
-                    Cell::Text(cut(suite, 16)),
-                    Cell::Text(cut(model, 24)),
-                    Cell::Number(successes),
+                    TableCell::Text(cut(suite, 16)),
+                    TableCell::Text(cut(model, 24)),
+                    TableCell::Number(successes),
                     cell(&stratum.totals.killed()),
                     cell(&stratum.totals.saved()),
                 ]
             })
             .collect();
         if more > 0 {
-            let mut last = vec![Cell::Text(format!("and {more} more"))];
-            last.resize(5, Cell::Text(String::new()));
+            let mut last = vec![TableCell::Text(format!("and {more} more"))];
+            last.resize(5, TableCell::Text(String::new()));
             rows.push(last);
         }
-        Some(Table { columns, rows })
+        Some(DataTable { columns, rows })
     }
 }

@@ -4,8 +4,8 @@
 use super::Args;
 use super::decided::{OwnStacks, decide};
 use super::limits::shippable;
-use crate::cli::Exit;
-use crate::cli::failure::Failure;
+use crate::cli::ProgramExit;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
@@ -17,13 +17,13 @@ use crate::words::grouped;
 const MOST: u64 = 10_000;
 
 /// Compares the stacks of the grid, and writes the one to ship.
-pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<Exit, Failure> {
-    let grid = file.grid(&[], &Plan::default()).map_err(Failure::usage)?;
+pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let grid = file.grid(&[], &Plan::default()).map_err(CommandFailure::usage)?;
     let most = args.grid.most.min(MOST);
     if grid.len() > most {
         let what = format!("{} stacks with caps that the agent is told of; the most are {most}", grouped(grid.len()));
         let help = "shorten the lists: each of these stacks is replayed on its own";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
     }
     let stacks = stacks_of(&grid, args)?;
     let shippable = stacks.own_stacks().iter().map(|stack| shippable(stack)).collect();
@@ -31,7 +31,7 @@ pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<
 }
 
 /// The stacks of the grid, read as from a stack file.
-fn stacks_of(grid: &WideGrid, args: &Args) -> Result<LoadedStacks, Failure> {
+fn stacks_of(grid: &WideGrid, args: &Args) -> Result<LoadedStacks, CommandFailure> {
     let text: Vec<String> = (0..grid.len()).map(|index| grid.written(index)).collect();
     StackArgs { stacks: vec![text.join("\n")], guards: args.guards.clone() }.load()
 }

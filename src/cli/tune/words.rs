@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::answer::Answer;
+use super::answer::TuneAnswer;
 use crate::aggregate::{Candidate, CostOfSuccess};
 use crate::answers::words::passed_over;
-use crate::cli::Exit;
+use crate::cli::ProgramExit;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals, TuneQuestion};
@@ -15,9 +15,9 @@ use crate::words::{chosen_percent, digits, dollars};
 pub(super) const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
 
 /// Everything the sentences are made from.
-pub(super) struct Words<'a> {
+pub(super) struct TuneSentences<'a> {
     pub(super) study: &'a Study,
-    pub(super) answer: &'a Answer,
+    pub(super) answer: &'a TuneAnswer,
     pub(super) question: &'a TuneQuestion,
 }
 
@@ -58,7 +58,7 @@ fn in_dollars(worth: &Estimate) -> String {
     format!("{}${}{interval}", if value < 0.0 { "-" } else { "" }, dollars(value.abs()))
 }
 
-impl Words<'_> {
+impl TuneSentences<'_> {
     pub(super) fn is_estimate(&self) -> bool {
         matches!(&self.answer.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
     }
@@ -69,8 +69,8 @@ impl Words<'_> {
     }
 
     /// How the command ends.
-    pub(super) fn exit(&self) -> Exit {
-        if self.answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed }
+    pub(super) fn exit(&self) -> ProgramExit {
+        if self.answer.shipped.is_ok() { ProgramExit::Done } else { ProgramExit::GateFailed }
     }
 
     /// What to do with what was written to `out`.

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Plane, Quantity, Scale, ticks};
 use super::style::{self, AMBER, BLUE, GREY, RED, SMALL, STONE};
 use crate::answers::AgainstLine;
@@ -31,8 +31,8 @@ impl AgainstFigure<'_> {
         self.lines.iter().filter(|line| line.result.is_ok()).collect()
     }
 
-    fn head(&self) -> Head {
-        Head::new("Predicted, then measured").sentence(&self.sentence)
+    fn head(&self) -> FigureHeading {
+        FigureHeading::new("Predicted, then measured").sentence(&self.sentence)
     }
 
     /// The curves of the first line, with its notice and its limit.
@@ -51,7 +51,7 @@ impl AgainstFigure<'_> {
             let at = plane.at(f64::from(step), 100.0);
             pen.dashes(at, (at.0, top + HEIGHT), AMBER.stroke_width(1))?;
             let height = if name == "notice" { 10 } else { 26 };
-            pen.text(name, (at.0 + 4, at.1 + height), Look::SMALL.colour(GREY))?;
+            pen.text(name, (at.0 + 4, at.1 + height), TextStyle::SMALL.colour(GREY))?;
         }
         for (side, (colour, name)) in COLOURS.into_iter().enumerate() {
             let (mut points, mut solved): (Vec<At>, f64) = (vec![plane.at(0.0, 0.0)], 0.0);
@@ -64,7 +64,7 @@ impl AgainstFigure<'_> {
             pen.line(&points, colour.stroke_width(2))?;
             let y = top + 10 + 22 * i32::try_from(side).unwrap_or(0);
             pen.rectangle((LEGEND, y - 2, LEGEND + 14, y + 2), colour.filled())?;
-            pen.text(name, (LEGEND + 22, y), Look::SMALL)?;
+            pen.text(name, (LEGEND + 22, y), TextStyle::SMALL)?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl AgainstFigure<'_> {
             let at = |share: f64| (plane.x.at(share * 100.0), y);
             let name =
                 line.class.as_ref().map_or_else(|| line.stack.to_string(), |class| format!("{}, {class}", line.stack));
-            pen.text(&style::fitted(&name, SMALL, NAMES - MARGIN - 12), (NAMES - 10, y), Look::SMALL.ending())?;
+            pen.text(&style::fitted(&name, SMALL, NAMES - MARGIN - 12), (NAMES - 10, y), TextStyle::SMALL.ending())?;
             if line.told.is_some() {
                 pen.line(&[at(0.0), at(found.at_risk.value)], STONE.stroke_width(5))?;
             }
@@ -103,11 +103,11 @@ impl AgainstFigure<'_> {
         {
             let y = top + 10 + 22 * i32::try_from(row).unwrap_or(0);
             pen.dot((LEGEND + 7, y), 6, fill, colour)?;
-            pen.text(name, (LEGEND + 22, y), Look::SMALL)?;
+            pen.text(name, (LEGEND + 22, y), TextStyle::SMALL)?;
         }
         let y = top + 54;
         pen.line(&[(LEGEND, y), (LEGEND + 14, y)], STONE.stroke_width(5))?;
-        pen.text("running at the notice of a told limit", (LEGEND + 22, y), Look::SMALL)
+        pen.text("running at the notice of a told limit", (LEGEND + 22, y), TextStyle::SMALL)
     }
 }
 

@@ -4,14 +4,14 @@
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
 use super::style::{self, BLUE, FAINT, GREY, RED, SMALL};
 use crate::aggregate::{Group, RowView, Summary};
 
 /// The bounds figure of a comparison.
 pub struct BoundsFigure<'a> {
-    lines: Vec<Line<'a>>,
+    lines: Vec<BoundsLine<'a>>,
     recorded: Option<f64>,
     subtitle: String,
 }
@@ -37,7 +37,7 @@ const CAUSE: [(&str, &str); 5] = [
 const DIVERGED: usize = 1;
 
 /// One line of the figure.
-struct Line<'a> {
+struct BoundsLine<'a> {
     summary: &'a Summary,
     /// Number of runs by cause, in the order of [`CAUSE`].
     causes: [u64; CAUSE.len()],
@@ -51,21 +51,21 @@ impl<'a> BoundsFigure<'a> {
         for (summary, group) in stacks {
             let causes = causes(group);
             if causes[DIVERGED] > 0 {
-                lines.push(Line { summary, causes });
+                lines.push(BoundsLine { summary, causes });
             }
         }
         let recorded = lines.first()?.summary.outcomes.recorded;
         Some(Self { lines, recorded, subtitle })
     }
 
-    fn head(&self) -> Head {
+    fn head(&self) -> FigureHeading {
         let mut open = Vec::new();
         for (at, (name, words)) in CAUSE.iter().enumerate() {
             if self.lines.iter().any(|line| line.causes[at] > 0) {
                 open.push(format!("{name}: {words}"));
             }
         }
-        Head::new("Success under each stack that warns, asks or refuses: what the recordings allow")
+        FigureHeading::new("Success under each stack that warns, asks or refuses: what the recordings allow")
             .note(&self.subtitle)
             .note("bar: from every open outcome a failure to every one a success; line: 95 % interval around it")
             .note(&format!("open, of all runs: {}", open.join("; ")))
@@ -94,7 +94,7 @@ impl Picture for BoundsFigure<'_> {
     }
 }
 
-fn height(lines: &[Line<'_>]) -> i32 {
+fn height(lines: &[BoundsLine<'_>]) -> i32 {
     i32::try_from(lines.len()).unwrap_or(i32::MAX / 200).saturating_mul(ROW)
 }
 
@@ -106,13 +106,13 @@ impl BoundsFigure<'_> {
         scale: &Scale,
         (top, bottom): (i32, i32),
     ) -> Result<(), FigureError> {
-        let grey = Look::SMALL.colour(GREY);
+        let grey = TextStyle::SMALL.colour(GREY);
         for (at, label) in ticks(0.0, 100.0, 5, Quantity::Percent, true) {
             let at = scale.at(at);
             pen.line(&[(at, top), (at, bottom)], FAINT)?;
             pen.text(&label, (at, bottom + 14), grey.centred())?;
         }
-        pen.text("successes, % of runs", (i32::midpoint(LEFT, RIGHT), bottom + 36), Look::LABEL.centred())?;
+        pen.text("successes, % of runs", (i32::midpoint(LEFT, RIGHT), bottom + 36), TextStyle::LABEL.centred())?;
         pen.text("open, and why", (CAUSES, top - 16), grey)?;
         pen.text("even at", (EVEN, top - 16), grey.ending())?;
         if let Some(share) = self.recorded {
@@ -121,15 +121,20 @@ impl BoundsFigure<'_> {
             let label = format!("as recorded: {:.0} %", share * 100.0);
             let half = style::width(&label, SMALL) / 2;
             let at = at.clamp(LEFT + half, RIGHT - half);
-            pen.text(&label, (at, top - 16), Look::SMALL.colour(RED).centred())?;
+            pen.text(&label, (at, top - 16), TextStyle::SMALL.colour(RED).centred())?;
         }
         Ok(())
     }
 }
 
-fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, scale: &Scale, line: &Line<'_>, y: i32) -> Result<(), FigureError> {
+fn draw_line<B: DrawingBackend>(
+    pen: &Pen<'_, B>,
+    scale: &Scale,
+    line: &BoundsLine<'_>,
+    y: i32,
+) -> Result<(), FigureError> {
     let name = style::fitted(&line.summary.stack, SMALL, LEFT - 12 - MARGIN);
-    pen.text(&name, (LEFT - 12, y), Look::SMALL.ending())?;
+    pen.text(&name, (LEFT - 12, y), TextStyle::SMALL.ending())?;
     let success = &line.summary.outcomes.success;
     let x = |share: f64| scale.at(share * 100.0);
     if let Some(interval) = success.interval {
@@ -143,9 +148,9 @@ fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, scale: &Scale, line: &Line<'_>
         pen.rectangle((x(bounds.low) - 1, y - HALF, x(bounds.high) + 1, y + HALF), BLUE.filled())?;
     }
     let unknown = unknown(&line.causes, line.summary.runs);
-    pen.text(&style::fitted(&unknown, SMALL, EVEN - 50 - CAUSES), (CAUSES, y), Look::SMALL)?;
+    pen.text(&style::fitted(&unknown, SMALL, EVEN - 50 - CAUSES), (CAUSES, y), TextStyle::SMALL)?;
     let even = line.summary.outcomes.tipping_point.map(|share| format!("{:.0} %", share * 100.0));
-    pen.text(&even.unwrap_or_default(), (EVEN, y), Look::SMALL.ending())
+    pen.text(&even.unwrap_or_default(), (EVEN, y), TextStyle::SMALL.ending())
 }
 
 /// Counts the runs whose outcome under the stack is open, by cause.

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Plane, Quantity, Scale, log_ticks, ticks};
 use super::style::{self, AMBER, BLUE, GREEN, GREY, INK, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{BudgetCurve, Unit};
@@ -47,10 +47,10 @@ impl BudgetFigure<'_> {
         self.curves.first().map_or(Unit::Steps, |curve| curve.unit)
     }
 
-    fn head(&self) -> Head {
+    fn head(&self) -> FigureHeading {
         let noun = style::amounts(self.unit());
         if self.curves.is_empty() {
-            return Head::new("Success by budget")
+            return FigureHeading::new("Success by budget")
                 .sentence(
                     "No run has both an outcome and a recorded cost: nothing can be said about what a budget would achieve.",
                 )
@@ -72,7 +72,7 @@ impl BudgetFigure<'_> {
             let groups = if left.len() == 1 { "group is" } else { "groups are" };
             notes.push(format!("{} smaller {groups} in budget.csv ({runs} runs)", left.len()));
         }
-        let head = Head::new(format!("Success by budget in {noun}: the runs as recorded, without any stack"));
+        let head = FigureHeading::new(format!("Success by budget in {noun}: the runs as recorded, without any stack"));
         let head = head.note(&self.subtitle);
         if notes.is_empty() { head } else { head.note(&notes.join("; ")) }
     }
@@ -127,11 +127,11 @@ impl Picture for BudgetFigure<'_> {
         let mut y = top + 10;
         for (curve, colour) in coloured() {
             pen.rectangle((LEGEND, y - 2, LEGEND + 14, y + 2), colour.filled())?;
-            pen.text(&style::fitted(&name(curve), SMALL, room), (LEGEND + 22, y), Look::SMALL)?;
+            pen.text(&style::fitted(&name(curve), SMALL, room), (LEGEND + 22, y), TextStyle::SMALL)?;
             let cut_off =
                 if curve.cut_off > 0 { format!(", {} cut off by a cap", curve.cut_off) } else { String::new() };
             let of = format!("{} runs of {} tasks{cut_off}", curve.runs, curve.tasks);
-            pen.text(&of, (LEGEND + 22, y + 17), Look::SMALL.colour(GREY))?;
+            pen.text(&of, (LEGEND + 22, y + 17), TextStyle::SMALL.colour(GREY))?;
             y += ROW;
         }
         Ok(())

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
 use super::labels::{Labelled, place};
-use super::pen::{At, Head, Look, Pen, WIDTH};
+use super::pen::{At, FigureHeading, Pen, TextStyle, WIDTH};
 use super::scale::{Plane, Quantity, Scale, ticks};
 use super::style::{BLUE, GREY, INK, STONE};
 use crate::aggregate::Detector;
@@ -30,8 +30,8 @@ const BELOW: i32 = 70;
 type Place = fn(&Detector) -> Option<(f64, f64)>;
 
 impl DetectorFigure {
-    fn head(&self) -> Head {
-        Head::new("How many of the runs that each stack ends early fail")
+    fn head(&self) -> FigureHeading {
+        FigureHeading::new("How many of the runs that each stack ends early fail")
             .note(&self.subtitle)
             .note("grey: ending as many runs at random; filled: the one to ship")
     }
@@ -81,7 +81,7 @@ impl DetectorFigure {
             if let Some(from) = placed.leader {
                 pen.line(&[from, *at], STONE)?;
             }
-            pen.text(&placed.text, placed.at, Look::SMALL.colour(INK))?;
+            pen.text(&placed.text, placed.at, TextStyle::SMALL.colour(INK))?;
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Picture for DetectorFigure {
         let (right, y) = precision.at(100.0, base);
         pen.line(&[precision.at(0.0, base), (right, y)], STONE.stroke_width(1))?;
         let name = format!("of all runs, {base:.0} % fail");
-        pen.text(&name, (right, y - 10), Look::SMALL.colour(GREY).ending())?;
+        pen.text(&name, (right, y - 10), TextStyle::SMALL.colour(GREY).ending())?;
         self.draw_limits(&pen, &curve, |detector| Some((detector.false_alarms()?, detector.recall()?)))?;
         self.draw_limits(&pen, &precision, |detector| Some((detector.recall()?, detector.precision()?)))
     }

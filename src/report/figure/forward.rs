@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Plane, Quantity, Scale, Tick, ticks};
 use super::style::{self, BLUE, GREEN, GREY, INK, RED, ROSE, SHADE, SKY, SMALL, STONE, TEAL};
 use crate::aggregate::{Ends, Forward, ForwardPeriod, LEVEL, PeriodLength, Unit};
@@ -33,14 +33,14 @@ struct Bar {
 }
 
 impl ForwardFigure<'_> {
-    fn head(&self) -> Head {
+    fn head(&self) -> FigureHeading {
         let length = self.forward.length.noun();
         let limit = if self.forward.periods.iter().any(|period| period.stack.is_some()) {
             "pale: what the recordings leave open; thin lines: 95 % intervals, by task"
         } else {
             "no limit was chosen in any of them"
         };
-        Head::new(format!("The limit chosen from the {length}s before, {length} by {length}"))
+        FigureHeading::new(format!("The limit chosen from the {length}s before, {length} by {length}"))
             .sentence(self.verdict)
             .note(&format!("by the start of the runs, in UTC; {limit}"))
     }
@@ -125,7 +125,7 @@ impl ForwardFigure<'_> {
             let name = first.stack.as_deref().unwrap_or("none");
             pen.rectangle((left, top, right, top + STRIP - 6), SHADE.filled())?;
             let at = (i32::midpoint(left, right), top + (STRIP - 6) / 2);
-            pen.text(limit_that_fits(name, right - left - 4), at, Look::SMALL.centred())?;
+            pen.text(limit_that_fits(name, right - left - 4), at, TextStyle::SMALL.centred())?;
         }
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Picture for ForwardFigure<'_> {
         let (unit, noun) = (self.unit(), style::amounts(self.unit()));
 
         let killed = self.plane(0, top, (self.most(Self::killed) * 1.2).max(tolerated * 2.0).min(100.0));
-        pen.text("limit", (LEFT - 8, top + (STRIP - 6) / 2), Look::SMALL.colour(GREY).ending())?;
+        pen.text("limit", (LEFT - 8, top + (STRIP - 6) / 2), TextStyle::SMALL.colour(GREY).ending())?;
         self.draw_limits(&pen, &killed.x, top)?;
         let y_ticks = |plane: &Plane, quantity, whole| ticks(0.0, plane.y.most(), 4, quantity, whole);
         let name = format!(

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::style::{self, BLUE, GREY, INK, RED, SMALL};
 use crate::sweep::engine::Tally;
 
@@ -31,12 +31,12 @@ const LEFT: i32 = 120;
 const TOP: i32 = 64;
 
 impl HeatFigure<'_> {
-    fn head(&self) -> Head {
+    fn head(&self) -> FigureHeading {
         let sentence = format!(
             "Rows: {}. Columns: {}. The darker, the more; a frame marks the pair chosen.",
             self.axes[0], self.axes[1]
         );
-        Head::new("Killed and saved at every pair of limits").sentence(&sentence).note(&self.subtitle)
+        FigureHeading::new("Killed and saved at every pair of limits").sentence(&sentence).note(&self.subtitle)
     }
 
     fn row_height(&self) -> i32 {
@@ -59,20 +59,20 @@ impl HeatFigure<'_> {
         let fits = self.row_height() >= 15 && room / i32::try_from(columns).unwrap_or(i32::MAX) >= 34;
         // If cells are too small to print their numbers, the shades need a scale.
         let scale = if fits { String::new() } else { format!("; the darkest is {:.1}", most * 100.0) };
-        pen.text(&format!("{}{scale}", panel.title), (left + LEFT, top + 14), Look::LABEL)?;
+        pen.text(&format!("{}{scale}", panel.title), (left + LEFT, top + 14), TextStyle::LABEL)?;
         for (at, cell) in self.cells.iter().enumerate() {
             let (row, column) = (at / columns, at % columns);
             let frame = (x(column), y(row), x(column + 1) - 1, y(row + 1) - 1);
             let middle = (i32::midpoint(frame.0, frame.2), i32::midpoint(frame.1, frame.3));
             let Some(value) = cell.as_ref().and_then(panel.of) else {
-                pen.text("–", middle, Look::SMALL.centred().colour(GREY))?;
+                pen.text("–", middle, TextStyle::SMALL.centred().colour(GREY))?;
                 continue;
             };
             let shade = if most > 0.0 { 0.06 + 0.86 * value / most } else { 0.06 };
             pen.rectangle(frame, panel.colour.mix(shade).filled())?;
             if fits {
                 let colour = if shade > 0.55 { WHITE } else { INK };
-                pen.text(&format!("{:.1}", value * 100.0), middle, Look::SMALL.centred().colour(colour))?;
+                pen.text(&format!("{:.1}", value * 100.0), middle, TextStyle::SMALL.centred().colour(colour))?;
             }
         }
         if let Some(chosen) = self.chosen {
@@ -83,11 +83,11 @@ impl HeatFigure<'_> {
         let every =
             |room: i32, n: usize, size: i32| n.div_ceil(usize::try_from(room / size.max(1)).unwrap_or(1).max(1)).max(1);
         for (at, label) in self.limits[1].iter().enumerate().step_by(every(room, columns, widest)) {
-            pen.text(label, (i32::midpoint(x(at), x(at + 1)), top + TOP - 12), Look::SMALL.centred())?;
+            pen.text(label, (i32::midpoint(x(at), x(at + 1)), top + TOP - 12), TextStyle::SMALL.centred())?;
         }
         for (at, label) in self.limits[0].iter().enumerate().step_by(every(high, rows, 16)) {
             let label = style::fitted(label, SMALL, LEFT - 12);
-            pen.text(&label, (left + LEFT - 6, i32::midpoint(y(at), y(at + 1))), Look::SMALL.ending())?;
+            pen.text(&label, (left + LEFT - 6, i32::midpoint(y(at), y(at + 1))), TextStyle::SMALL.ending())?;
         }
         Ok(())
     }

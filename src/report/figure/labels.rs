@@ -12,7 +12,7 @@ pub(super) struct Labelled {
 
 /// A text with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(super) struct PlacedText {
     /// The text to draw.
     pub(super) text: String,
     /// The left end of the text, at half its height.
@@ -28,7 +28,7 @@ const NEAR: i32 = 16;
 
 /// For each point, in order of importance, the text that fits and its position; `None` if no text fits within `bounds`
 /// without covering a point, `taken` or another label. Labels avoid `lines` where possible.
-pub(super) fn place(points: &[Labelled], bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Vec<Option<Placed>> {
+pub(super) fn place(points: &[Labelled], bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Vec<Option<PlacedText>> {
     let dots = points.iter().map(|p| (p.at.0 - DOT, p.at.1 - DOT, p.at.0 + DOT, p.at.1 + DOT));
     let mut taken: Vec<Frame> = taken.iter().copied().chain(dots).collect();
     points
@@ -41,13 +41,13 @@ pub(super) fn place(points: &[Labelled], bounds: Frame, taken: &[Frame], lines: 
         .collect()
 }
 
-fn place_one(point: &Labelled, bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Option<Placed> {
+fn place_one(point: &Labelled, bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Option<PlacedText> {
     let tried = point.texts.iter().flat_map(|text| offsets(text).into_iter().map(move |offset| (text, offset)));
     tried.into_iter().find_map(|(text, offset)| {
         let at = (point.at.0 + offset.0, point.at.1 + offset.1);
         let label = label_box(at, text);
         let is_free = |others: &[Frame]| !others.iter().any(|other| overlap(label, *other));
-        (within(label, bounds) && is_free(taken) && is_free(lines)).then(|| Placed {
+        (within(label, bounds) && is_free(taken) && is_free(lines)).then(|| PlacedText {
             text: text.clone(),
             at,
             leader: leader(point.at, label),

@@ -22,7 +22,7 @@ pub use budget::BudgetFigure;
 pub use canvas::{Drawing, FigureError, Picture, save, svg};
 pub use detector::DetectorFigure;
 pub use forward::ForwardFigure;
-pub use frontier::{FrontierFigure, Layout, ShownAt};
+pub use frontier::{FrontierFigure, FrontierLayout, ShownAt};
 pub use heat::{HeatFigure, short};
 pub use spending::SpendingFigure;
 pub use stops::StopsFigure;

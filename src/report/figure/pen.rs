@@ -14,13 +14,13 @@ pub(super) type Frame = (i32, i32, i32, i32);
 
 /// How a text is drawn: size, colour, and which side of it is at the given point.
 #[derive(Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct TextStyle {
     size: u32,
     colour: RGBColor,
     side: HPos,
 }
 
-impl Look {
+impl TextStyle {
     /// Small print, left-aligned at the point.
     pub(super) const SMALL: Self = Self { size: SMALL, colour: INK, side: HPos::Left };
     /// Names of axes and sentences, left-aligned.
@@ -79,7 +79,7 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
     }
 
     /// Draws a text vertically centred at `at`.
-    pub(super) fn text(&self, text: &str, at: At, look: Look) -> Result<(), FigureError> {
+    pub(super) fn text(&self, text: &str, at: At, look: TextStyle) -> Result<(), FigureError> {
         let style = ("sans-serif", look.size * self.scale).into_font().color(&look.colour);
         // The middle of a line is above the middle of its small letters.
         self.element(&Text::new(
@@ -135,12 +135,12 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
 }
 
 /// The title of a figure and the lines below it, wrapped to the figure's width.
-pub(super) struct Head {
+pub(super) struct FigureHeading {
     title: String,
-    lines: Vec<(String, Look)>,
+    lines: Vec<(String, TextStyle)>,
 }
 
-impl Head {
+impl FigureHeading {
     /// A title alone.
     pub(super) fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), lines: Vec::new() }
@@ -149,16 +149,16 @@ impl Head {
     /// Adds a sentence.
     #[must_use]
     pub(super) fn sentence(self, text: &str) -> Self {
-        self.with(text, Look::LABEL)
+        self.with(text, TextStyle::LABEL)
     }
 
     /// Adds small print.
     #[must_use]
     pub(super) fn note(self, text: &str) -> Self {
-        self.with(text, Look::SMALL.colour(style::GREY))
+        self.with(text, TextStyle::SMALL.colour(style::GREY))
     }
 
-    fn with(mut self, text: &str, look: Look) -> Self {
+    fn with(mut self, text: &str, look: TextStyle) -> Self {
         let lines = style::wrapped(text, look.size, WIDTH.cast_signed() - 2 * MARGIN);
         self.lines.extend(lines.into_iter().map(|line| (line, look)));
         self
@@ -172,7 +172,7 @@ impl Head {
 
     /// Draws it.
     pub(super) fn draw<B: DrawingBackend>(&self, pen: &Pen<'_, B>) -> Result<(), FigureError> {
-        pen.text(&self.title, (MARGIN, 26), Look::TITLE)?;
+        pen.text(&self.title, (MARGIN, 26), TextStyle::TITLE)?;
         let mut y = 46;
         for (text, look) in &self.lines {
             pen.text(text, (MARGIN, y + line_height(*look) / 2), *look)?;
@@ -187,6 +187,6 @@ pub(super) const WIDTH: u32 = 1120;
 /// Free space on either side.
 pub(super) const MARGIN: i32 = 20;
 
-fn line_height(look: Look) -> i32 {
+fn line_height(look: TextStyle) -> i32 {
     i32::try_from(look.size).unwrap_or(0) + 6
 }

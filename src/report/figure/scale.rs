@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::canvas::FigureError;
-use super::pen::{At, Frame, Look, Pen};
+use super::pen::{At, Frame, Pen, TextStyle};
 use super::style::{FAINT, GREY, INK, LABEL, SMALL, width, wrapped};
 use crate::aggregate::Unit;
 
@@ -110,12 +110,12 @@ pub(super) struct Scale {
     high: f64,
     from: i32,
     to: i32,
-    shape: Shape,
+    shape: ScaleShape,
 }
 
 /// How a scale spreads its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
+enum ScaleShape {
     Linear,
     /// Linear with a kink: numbers up to this one take [`FINE`] of the scale.
     CoarseFrom(f64),
@@ -128,30 +128,30 @@ const FINE: f64 = 0.8;
 impl Scale {
     /// Maps `low` to pixel `from` and `high` to pixel `to`.
     pub(super) fn new((low, high): (f64, f64), (from, to): (i32, i32)) -> Self {
-        Self { low, high, from, to, shape: Shape::Linear }
+        Self { low, high, from, to, shape: ScaleShape::Linear }
     }
 
     /// Separates the numbers up to `kink`, and crowds the larger ones; `kink` must lie between the ends.
     #[must_use]
     pub(super) fn coarse_from(self, kink: f64) -> Self {
-        Self { shape: Shape::CoarseFrom(kink), ..self }
+        Self { shape: ScaleShape::CoarseFrom(kink), ..self }
     }
 
     /// Uses logarithms, for numbers of different orders of magnitude; `low` must then be positive, and smaller values
     /// map to it.
     #[must_use]
     pub(super) fn logged(self) -> Self {
-        Self { shape: Shape::Log, ..self }
+        Self { shape: ScaleShape::Log, ..self }
     }
 
     /// The pixel of a number; numbers off the scale are clamped to its ends.
     #[expect(clippy::cast_possible_truncation, reason = "between the two ends")]
     pub(super) fn at(&self, value: f64) -> i32 {
         let place = |value: f64| match self.shape {
-            Shape::Linear => value,
-            Shape::CoarseFrom(kink) if value <= kink => (value - self.low) / (kink - self.low) * FINE,
-            Shape::CoarseFrom(kink) => FINE + (value - kink) / (self.high - kink) * (1.0 - FINE),
-            Shape::Log => value.max(self.low).ln(),
+            ScaleShape::Linear => value,
+            ScaleShape::CoarseFrom(kink) if value <= kink => (value - self.low) / (kink - self.low) * FINE,
+            ScaleShape::CoarseFrom(kink) => FINE + (value - kink) / (self.high - kink) * (1.0 - FINE),
+            ScaleShape::Log => value.max(self.low).ln(),
         };
         let (low, high) = (place(self.low), place(self.high));
         let share = if high > low { (place(value) - low) / (high - low) } else { 0.0 };
@@ -208,22 +208,22 @@ impl Plane {
         let (left, top, right, bottom) = self.frame();
         for (at, label) in apart(x_ticks, |at| self.x.at(at)) {
             pen.line(&[(at, top), (at, bottom)], FAINT)?;
-            pen.text(label, (at, bottom + 14), Look::SMALL.colour(GREY).centred())?;
+            pen.text(label, (at, bottom + 14), TextStyle::SMALL.colour(GREY).centred())?;
         }
         for (at, label) in y_ticks {
             let at = self.y.at(*at);
             pen.line(&[(left, at), (right, at)], FAINT)?;
-            pen.text(label, (left - 8, at), Look::SMALL.colour(GREY).ending())?;
+            pen.text(label, (left - 8, at), TextStyle::SMALL.colour(GREY).ending())?;
         }
         pen.line(&[(left, top), (left, bottom), (right, bottom)], GREY)?;
         let mut y = bottom + 36;
         for line in name_lines(x_name, right - left) {
-            pen.text(&line, (i32::midpoint(left, right), y), Look::LABEL.colour(INK).centred())?;
+            pen.text(&line, (i32::midpoint(left, right), y), TextStyle::LABEL.colour(INK).centred())?;
             y += NAME_LINE;
         }
         let mut y = top + 18 - Self::above(y_name, right - left);
         for line in name_lines(y_name, right - left) {
-            pen.text(&line, (left - 40, y), Look::LABEL)?;
+            pen.text(&line, (left - 40, y), TextStyle::LABEL)?;
             y += NAME_LINE;
         }
         Ok(())

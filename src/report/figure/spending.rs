@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
 use super::stops::named;
 use super::style::{self, AMBER, BLUE, FAINT, GREEN, GREY, INK, LABEL, MAUVE, RED, ROSE, SKY, SMALL, STONE, TEAL};
@@ -76,9 +76,9 @@ impl Bars {
         Self { all: bars, idle, unread, told, runs: first.map_or(0, Group::len) }
     }
 
-    fn head(&self, unit: Unit, subtitle: &str) -> Head {
+    fn head(&self, unit: Unit, subtitle: &str) -> FigureHeading {
         let noun = style::amounts(unit);
-        let mut head = Head::new(format!("Where the {noun} went"));
+        let mut head = FigureHeading::new(format!("Where the {noun} went"));
         if self.told == 0 {
             return head.sentence(&format!("No run tells how many {noun} it spent.")).note(subtitle);
         }
@@ -128,7 +128,7 @@ impl Picture for SpendingFigure<'_> {
         for (place, part) in (0..).zip(bars.legend()) {
             let (x, y) = (MARGIN + (place % 4) * COLUMN, head.bottom() + 8 + (place / 4) * 22);
             pen.rectangle((x, y - 7, x + 14, y + 7), PART[part].1.filled())?;
-            pen.text(PART[part].0, (x + 20, y), Look::SMALL)?;
+            pen.text(PART[part].0, (x + 20, y), TextStyle::SMALL)?;
         }
         let top = head.bottom() + bars.legend_height();
         let whole: f64 = recorded.iter().sum();
@@ -138,7 +138,7 @@ impl Picture for SpendingFigure<'_> {
         for (at, label) in ticks(0.0, most, 8, Quantity::from_unit(self.unit), self.unit != Unit::CostUsd) {
             let at = scale.at(at);
             pen.line(&[(at, top), (at, bottom + 4)], FAINT)?;
-            pen.text(&label, (at, bottom + 16), Look::SMALL.colour(GREY).centred())?;
+            pen.text(&label, (at, bottom + 16), TextStyle::SMALL.colour(GREY).centred())?;
         }
         let mut y = top;
         for (name, parts) in &bars.all {
@@ -146,7 +146,7 @@ impl Picture for SpendingFigure<'_> {
             y += BAR;
         }
         let name = format!("{} of all runs together; in the bars: % of those recorded", style::amounts(self.unit));
-        pen.text(&name, (i32::midpoint(LEFT, RIGHT), bottom + 38), Look::LABEL.centred())
+        pen.text(&name, (i32::midpoint(LEFT, RIGHT), bottom + 38), TextStyle::LABEL.centred())
     }
 }
 
@@ -159,7 +159,7 @@ fn draw_bar<B: DrawingBackend>(
     whole: f64,
 ) -> Result<(), FigureError> {
     let middle = y + BAR / 2;
-    pen.text(&style::fitted(name, LABEL, LEFT - 12 - MARGIN), (LEFT - 12, middle), Look::LABEL.ending())?;
+    pen.text(&style::fitted(name, LABEL, LEFT - 12 - MARGIN), (LEFT - 12, middle), TextStyle::LABEL.ending())?;
     let mut sum = 0.0;
     for (part, (_, colour)) in parts.iter().zip(PART).filter(|(part, _)| **part > 0.0) {
         let start = scale.at(sum);
@@ -169,7 +169,7 @@ fn draw_bar<B: DrawingBackend>(
         let label = format!("{:.0} %", part / whole * 100.0);
         if style::width(&label, SMALL) + 6 <= end - start {
             let ink = if matches!(colour, BLUE | RED | GREEN | MAUVE) { WHITE } else { INK };
-            pen.text(&label, (i32::midpoint(start, end), middle), Look::SMALL.colour(ink).centred())?;
+            pen.text(&label, (i32::midpoint(start, end), middle), TextStyle::SMALL.colour(ink).centred())?;
         }
     }
     Ok(())

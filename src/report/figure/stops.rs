@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, Label, RowView};
 use crate::answers::FollowedReport;
@@ -131,8 +131,8 @@ impl Strips {
         (0..KINDS.len()).filter(occurs).collect()
     }
 
-    fn head(&self, subtitle: &str) -> Head {
-        let mut head = Head::new("When each stack stops");
+    fn head(&self, subtitle: &str) -> FigureHeading {
+        let mut head = FigureHeading::new("When each stack stops");
         if self.drawn.is_empty() {
             head = head.sentence("No stack is known to have stopped a run early.");
         }
@@ -200,7 +200,7 @@ fn draw_legend<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, y: i32) -> 
     for kind in strips.kinds() {
         let (name, colour) = strips.kinds[kind];
         pen.rectangle((x, y - 7, x + 14, y + 7), colour.filled())?;
-        pen.text(name, (x + 20, y), Look::SMALL)?;
+        pen.text(name, (x + 20, y), TextStyle::SMALL)?;
         x += 44 + style::width(name, SMALL);
     }
     Ok(())
@@ -310,8 +310,8 @@ fn draw_strip<B: DrawingBackend>(
 ) -> Result<(), FigureError> {
     let tallest = strips.bar_height();
     let (bins, name) = (&strip.bins, style::fitted(&strip.name, LABEL, LEFT - 12 - MARGIN));
-    pen.text(&name, (LEFT - 12, base - 24), Look::LABEL.ending())?;
-    pen.text(&strip.count, (LEFT - 12, base - 7), Look::SMALL.colour(GREY).ending())?;
+    pen.text(&name, (LEFT - 12, base - 24), TextStyle::LABEL.ending())?;
+    pen.text(&strip.count, (LEFT - 12, base - 7), TextStyle::SMALL.colour(GREY).ending())?;
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;
         let (left, right) = (bin_x(bin, bins.len()), bin_x(bin + 1, bins.len()));
@@ -329,7 +329,7 @@ fn draw_strip<B: DrawingBackend>(
         }
         if below > 0 && style::width(&below.to_string(), SMALL) <= right - left {
             let at = (i32::midpoint(left, right), floor - 8);
-            pen.text(&below.to_string(), at, Look::SMALL.colour(GREY).centred())?;
+            pen.text(&below.to_string(), at, TextStyle::SMALL.colour(GREY).centred())?;
         }
     }
     pen.line(&[(LEFT, base), (RIGHT, base)], GREY)
@@ -353,9 +353,13 @@ fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, base: i32) ->
             (bin_x(bin, count), base + 14)
         };
         let steps = u64::try_from(bin).unwrap_or(0).saturating_mul(strips.width);
-        pen.text(&steps.to_string(), at, Look::SMALL.colour(GREY).centred())?;
+        pen.text(&steps.to_string(), at, TextStyle::SMALL.colour(GREY).centred())?;
     }
-    pen.text("steps (model calls) paid for at the stop", (i32::midpoint(LEFT, RIGHT), base + 36), Look::LABEL.centred())
+    pen.text(
+        "steps (model calls) paid for at the stop",
+        (i32::midpoint(LEFT, RIGHT), base + 36),
+        TextStyle::LABEL.centred(),
+    )
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::rc::Rc;
 
 use crate::aggregate::{Standing, Summary, Unit};
-use crate::answers::{Appetite, Choice, Field, FirstTable, words};
+use crate::answers::{ComparedStacks, FirstTable, SplitChoice, Tolerances, words};
 
 /// Shares of killed successes that the page's slider offers, in addition to the one asked for.
 const STOPS: [f64; 24] = [
@@ -34,10 +34,10 @@ pub(super) struct AtTolerance {
 /// or by tuning, only at `appetite`: a tolerance then decides nothing.
 pub(super) fn choices<'s>(
     summaries: &'s [Summary],
-    field: &Rc<Field<'s>>,
+    field: &Rc<ComparedStacks<'s>>,
     unit: Unit,
-    appetite: Appetite,
-    choice: Option<&'s Choice>,
+    appetite: Tolerances,
+    choice: Option<&'s SplitChoice>,
 ) -> Vec<AtTolerance> {
     let fixed = appetite.lost_success_costs.is_some() || choice.is_some() || field.is_tuned() || summaries.len() < 2;
     let mut stops: Vec<f64> = if fixed { Vec::new() } else { STOPS.to_vec() };
@@ -45,7 +45,7 @@ pub(super) fn choices<'s>(
     stops.sort_by(f64::total_cmp);
     stops.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
     let at = |from: f64| {
-        let appetite = Appetite { max_killed: from, all: true, ..appetite };
+        let appetite = Tolerances { max_killed: from, all: true, ..appetite };
         let first = FirstTable::new(summaries, field, unit, appetite, choice);
         let place = |wanted: &Summary| summaries.iter().position(|summary| summary.stack == wanted.stack);
         AtTolerance {

@@ -23,7 +23,7 @@ pub(super) enum Width {
 
 /// A column's position in the block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Column {
+pub(super) struct ColumnPosition {
     pub(super) name: &'static str,
     #[serde(rename = "type")]
     pub(super) width: Width,
@@ -33,20 +33,20 @@ pub(super) struct Column {
 }
 
 /// Collects columns, compressed as they arrive: those of a million rows take tens of megabytes.
-pub(super) struct Block {
-    columns: Vec<Column>,
+pub(super) struct ColumnBlock {
+    columns: Vec<ColumnPosition>,
     packed: GzEncoder<Vec<u8>>,
     /// Bytes so far, before compression.
     length: usize,
 }
 
-impl Default for Block {
+impl Default for ColumnBlock {
     fn default() -> Self {
         Self { columns: Vec::new(), packed: packer(), length: 0 }
     }
 }
 
-impl Block {
+impl ColumnBlock {
     /// Adds whole numbers in the narrowest width that holds them all and a missing value.
     pub(super) fn push_whole(&mut self, name: &'static str, numbers: &[u64]) -> io::Result<()> {
         let most = numbers.iter().copied().filter(|number| *number != MISSING).max().unwrap_or(0);
@@ -75,7 +75,7 @@ impl Block {
     }
 
     /// The columns, and their bytes encoded for the page.
-    pub(super) fn finish(self) -> io::Result<(Vec<Column>, String)> {
+    pub(super) fn finish(self) -> io::Result<(Vec<ColumnPosition>, String)> {
         Ok((self.columns, STANDARD.encode(self.packed.finish()?)))
     }
 
@@ -83,7 +83,7 @@ impl Block {
     fn begin(&mut self, name: &'static str, width: Width, length: usize) -> io::Result<()> {
         let place = self.length.next_multiple_of(width.bytes());
         self.write(&[0; 8][..place - self.length])?;
-        self.columns.push(Column { name, width, at: place, length });
+        self.columns.push(ColumnPosition { name, width, at: place, length });
         Ok(())
     }
 
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_column_is_as_wide_as_its_numbers_and_stands_where_a_browser_can_take_it() -> io::Result<()> {
-        let mut block = Block::default();
+        let mut block = ColumnBlock::default();
         block.push_whole("small", &[0, MISSING, 254])?;
         block.push_whole("wide", &[255, MISSING])?;
         block.push_whole("wider", &[70_000, MISSING])?;

@@ -23,8 +23,8 @@ use self::runs::{Listed, listed};
 use self::shell::Filling;
 use super::{Manifest, plain_number};
 use crate::aggregate::{Count, FrontierPoint, Label, Rows, Summary, Unit};
-use crate::answers::tables::{self, Cell, Table};
-use crate::answers::{Appetite, Choice, Field, FirstTable, lacks, words};
+use crate::answers::tables::{self, DataTable, TableCell};
+use crate::answers::{ComparedStacks, FirstTable, SplitChoice, Tolerances, lacks, words};
 use crate::explain::Story;
 use crate::stats::{RangeEstimate, cluster_key};
 
@@ -32,11 +32,11 @@ use crate::stats::{RangeEstimate, cluster_key};
 pub(super) struct Page<'a> {
     pub(super) rows: &'a Rows,
     /// The stacks, rated for the decision.
-    pub(super) field: Rc<Field<'a>>,
+    pub(super) field: Rc<ComparedStacks<'a>>,
     pub(super) summaries: &'a [Summary],
     pub(super) points: &'a [FrontierPoint],
     pub(super) unit: Unit,
-    pub(super) appetite: Appetite,
+    pub(super) appetite: Tolerances,
     pub(super) manifest: &'a Manifest,
     /// What was compared, in one line.
     pub(super) headline: String,
@@ -44,7 +44,7 @@ pub(super) struct Page<'a> {
     pub(super) notes: Vec<String>,
     /// Findings from reading the recordings.
     pub(super) quality: &'a [String],
-    pub(super) rules: &'a Table,
+    pub(super) rules: &'a DataTable,
     /// The stories of runs, in any order.
     pub(super) stories: &'a [Story],
     /// Figures by name, as SVG.
@@ -60,7 +60,7 @@ pub(super) struct FollowedAnswer {
     /// The answer.
     pub(super) verdict: String,
     /// Tables, each with its heading.
-    pub(super) tables: Vec<(&'static str, Table)>,
+    pub(super) tables: Vec<(&'static str, DataTable)>,
 }
 
 /// The metadata that the script reads first.
@@ -71,15 +71,15 @@ struct Meta<'a> {
     unit: &'static str,
     max_killed: f64,
     choices: Vec<AtTolerance>,
-    stacks: Vec<Stack<'a>>,
+    stacks: Vec<PageStack<'a>>,
     frontier: &'a [FrontierView],
     notes: &'a [String],
     quality: &'a [String],
     rules: Value,
     runs: usize,
     ids: &'a [Label],
-    names: &'a runs::Names,
-    columns: &'a [columns::Column],
+    names: &'a runs::RunDictionaries,
+    columns: &'a [columns::ColumnPosition],
     /// Indices of the runs with stories, in the order of the stories.
     told: Vec<usize>,
     /// Key that separates a reader's marks from those on other pages.
@@ -90,7 +90,7 @@ struct Meta<'a> {
 
 /// One stack: numbers for drawing and texts for reading.
 #[derive(Serialize)]
-struct Stack<'a> {
+struct PageStack<'a> {
     name: &'a str,
     profile: &'a str,
     /// `shown`, `idle` (it never acted) or `unread` (no run could be read by all of its rules).
@@ -153,7 +153,7 @@ impl Page<'_> {
         Ok(shell::page(&filling))
     }
 
-    fn choice(&self) -> Option<&Choice> {
+    fn choice(&self) -> Option<&SplitChoice> {
         self.manifest.choice.as_ref()
     }
 
@@ -186,13 +186,13 @@ impl Page<'_> {
         format!("whenstop {}. This page is one file and loads nothing.{texts}", self.manifest.whenstop)
     }
 
-    fn stacks(&self, first: &FirstTable<'_>) -> Vec<Stack<'_>> {
+    fn stacks(&self, first: &FirstTable<'_>) -> Vec<PageStack<'_>> {
         let is_in = |group: &[&Summary], summary: &Summary| group.iter().any(|other| other.stack == summary.stack);
         let points = self.summaries.iter().map(|summary| self.points.iter().find(|point| point.stack == summary.stack));
         self.summaries
             .iter()
             .zip(points)
-            .map(|(summary, point)| Stack {
+            .map(|(summary, point)| PageStack {
                 name: &summary.stack,
                 profile: &summary.profile,
                 group: if is_in(&first.unread, summary) {
@@ -224,9 +224,9 @@ impl Page<'_> {
     fn cells(&self, summary: &Summary, ungraded: bool) -> Value {
         let table = tables::overview([summary], self.unit);
         let saved = if ungraded { tables::ungraded([summary], self.unit) } else { table.clone() };
-        let cell = |table: &Table, column: &str| {
+        let cell = |table: &DataTable, column: &str| {
             let at = table.columns.iter().position(|name| name == column);
-            at.and_then(|at| table.rows.first()?.get(at)).map_or_else(|| "–".to_owned(), Cell::shown)
+            at.and_then(|at| table.rows.first()?.get(at)).map_or_else(|| "–".to_owned(), TableCell::shown)
         };
         let unit = self.unit.noun();
         json!({
@@ -246,12 +246,12 @@ fn numbers(range: &RangeEstimate) -> [Option<f64>; 4] {
 }
 
 /// A table as columns and rows of plain JSON values.
-fn values(table: &Table) -> Value {
-    let value = |cell: &Cell| match cell {
-        Cell::Text(text) => Value::from(text.as_str()),
-        Cell::Count(count) => Value::from(*count),
-        Cell::Number(number) => plain_number(*number).parse::<f64>().map_or(Value::Null, Value::from),
-        Cell::Missing => Value::Null,
+fn values(table: &DataTable) -> Value {
+    let value = |cell: &TableCell| match cell {
+        TableCell::Text(text) => Value::from(text.as_str()),
+        TableCell::Count(count) => Value::from(*count),
+        TableCell::Number(number) => plain_number(*number).parse::<f64>().map_or(Value::Null, Value::from),
+        TableCell::Missing => Value::Null,
     };
     json!({
         "columns": table.columns,

@@ -1,7 +1,7 @@
 //! A page of sentences, a figure and a table, without a script: `report.html` of what was predicted and then measured.
 
 use super::shell::{STYLE, escaped, policy, table_of};
-use crate::answers::tables::Table;
+use crate::answers::tables::DataTable;
 
 /// What such a page shows. Texts are texts, not HTML.
 pub struct PlainPage<'a> {
@@ -14,7 +14,7 @@ pub struct PlainPage<'a> {
     /// The figure as SVG, drawn by whenstop.
     pub figure: &'a str,
     /// The table.
-    pub table: &'a Table,
+    pub table: &'a DataTable,
     /// What is said below the table.
     pub notes: &'a [String],
     /// The files beside it.
@@ -64,12 +64,12 @@ fn marked(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::tables::Cell;
+    use crate::answers::tables::TableCell;
 
     #[test]
     fn what_fills_a_place_cannot_leave_it() {
         let hostile = "</h1></style><img src=x onerror=alert(1)>".to_owned();
-        let table = Table { columns: vec![hostile.clone()], rows: vec![vec![Cell::Text(hostile.clone())]] };
+        let table = DataTable { columns: vec![hostile.clone()], rows: vec![vec![TableCell::Text(hostile.clone())]] };
         let texts = [hostile.clone(), hostile.clone()];
         let page = PlainPage {
             title: &hostile,

@@ -6,7 +6,7 @@ use std::io;
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
-use super::columns::{Block, Column, MISSING};
+use super::columns::{ColumnBlock, ColumnPosition, MISSING};
 use crate::aggregate::{Label, RowView, Rows};
 use crate::stats::cluster_key;
 use crate::transcript::{EndCause, Outcome};
@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 1_000_000;
 
 /// The dictionaries: numbers in columns are indices into them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Names {
+pub(super) struct RunDictionaries {
     tasks: Vec<Label>,
     suites: Vec<Label>,
     models: Vec<Label>,
@@ -30,9 +30,9 @@ pub(super) struct Names {
 /// The listed runs.
 pub(super) struct Listed {
     pub(super) ids: Vec<Label>,
-    pub(super) names: Names,
-    pub(super) columns: Vec<Column>,
-    /// The columns' bytes, as [`Block::finish`] returns them.
+    pub(super) names: RunDictionaries,
+    pub(super) columns: Vec<ColumnPosition>,
+    /// The columns' bytes, as [`ColumnBlock::finish`] returns them.
     pub(super) packed: String,
     /// The total number of runs if not all are listed.
     pub(super) of: Option<usize>,
@@ -117,8 +117,8 @@ impl Dictionary {
 }
 
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
-fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[u32]) -> io::Result<(Names, Block)> {
-    let mut block = Block::default();
+fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[u32]) -> io::Result<(RunDictionaries, ColumnBlock)> {
+    let mut block = ColumnBlock::default();
     let of_run = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<u64> {
         runs.iter().map(|run| number(*run).unwrap_or(MISSING)).collect()
     };
@@ -149,7 +149,7 @@ fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[u32]) -> io::Result<(Name
     block.push_whole("tokens_at_stop", &whole(&mut |row| row.stop_point().and(row.tokens_at_stop())))?;
     block.push_real("observed", &real(|row| row.observed()))?;
     block.push_real("limit", &real(|row| row.limit()))?;
-    let names = Names {
+    let names = RunDictionaries {
         tasks: tasks.names,
         suites: suites.names,
         models: models.names,

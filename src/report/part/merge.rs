@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::check::{folders, read_part, unfit};
-use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS, STUDY, Search, SearchedRun};
+use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, PartSearch, ROWS, STUDY, SearchedRun};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
 };
@@ -14,7 +14,7 @@ use crate::answers::{FollowedReport, RunEvidence};
 use crate::compare::{KeptStories, Met, matters};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::explain::Story;
-use crate::report::Found;
+use crate::report::ReadingFindings;
 use crate::report::row_file::SavedRows;
 use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
 
@@ -71,8 +71,8 @@ impl Merge {
     }
 
     /// Findings from reading the recordings. With parts by task, every part has read the same files.
-    pub fn found(&self) -> Found {
-        let mut found = Found::default();
+    pub fn found(&self) -> ReadingFindings {
+        let mut found = ReadingFindings::default();
         let by_file = |manifest: &PartManifest| manifest.division == Division::Files;
         for (index, (_, manifest)) in self.parts.iter().enumerate() {
             if index == 0 || by_file(manifest) {
@@ -113,11 +113,11 @@ impl Merge {
     }
 
     /// What is searched, if these are parts of a search.
-    pub fn search(&self) -> Option<Search> {
+    pub fn search(&self) -> Option<PartSearch> {
         let mut searches =
             self.parts.iter().filter_map(|(_, manifest)| Some((manifest.division, manifest.search.as_ref()?)));
         let mut whole = searches.next()?.1.clone();
-        for (division, Search { labels, .. }) in searches {
+        for (division, PartSearch { labels, .. }) in searches {
             // With parts by task, every part has read all labels.
             if division == Division::Files {
                 whole.labels.graded += labels.graded;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{Publication, Tables};
+use super::{Publication, PublicationTables};
 use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
 use crate::answers::{AnswerNote, FirstTable, FollowedReport, tables, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{
-    BoundsFigure, BudgetFigure, FrontierFigure, Layout, SpendingFigure, StopsFigure, save, svg,
+    BoundsFigure, BudgetFigure, FrontierFigure, FrontierLayout, SpendingFigure, StopsFigure, save, svg,
 };
 use crate::report::page::{FollowedAnswer, FrontierView, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
@@ -109,7 +109,7 @@ impl Publication {
 
     fn write_page(
         &self,
-        tables: &Tables,
+        tables: &PublicationTables,
         summaries: &[Summary],
         figures: Figures,
         out: &Path,
@@ -172,7 +172,12 @@ impl Publication {
     }
 
     /// Writes the figures, and returns those that the page embeds.
-    fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<Figures, Diagnostic> {
+    fn write_figures(
+        &self,
+        tables: &PublicationTables,
+        summaries: &[Summary],
+        out: &Path,
+    ) -> Result<Figures, Diagnostic> {
         let first = self.first(summaries);
         let groups = self.groups_in_order(&first);
         let subtitle = self.headline_words();
@@ -190,10 +195,16 @@ impl Publication {
             svgs.push(("bounds", save(&bounds, out, "bounds")?));
         }
         let max_killed = self.manifest.appetite.max_killed;
-        let wide = FrontierFigure { points: &tables.points, first: &first, max_killed, subtitle, layout: Layout::Wide };
+        let wide = FrontierFigure {
+            points: &tables.points,
+            first: &first,
+            max_killed,
+            subtitle,
+            layout: FrontierLayout::Wide,
+        };
         svgs.push(("frontier", save(&wide, out, "frontier")?));
         let mut frontier = vec![FrontierView::from_figure("frontier", &wide, summaries)];
-        let narrow = FrontierFigure { layout: Layout::Narrow, ..wide };
+        let narrow = FrontierFigure { layout: FrontierLayout::Narrow, ..wide };
         svgs.push(("frontier-narrow", svg(&narrow).map_err(|error| error.of_picture(out, "frontier"))?));
         frontier.push(FrontierView::from_figure("frontier-narrow", &narrow, summaries));
         Ok(Figures { svgs, frontier })
@@ -209,7 +220,8 @@ impl Publication {
 
     /// The summary of runs that nobody graded.
     fn ungraded_md(&self, told: &FollowedAnswer) -> String {
-        let section = |(heading, table): &(&str, tables::Table)| format!("## {heading}\n\n{}\n", table.to_markdown());
+        let section =
+            |(heading, table): &(&str, tables::DataTable)| format!("## {heading}\n\n{}\n", table.to_markdown());
         let tables = told.tables.iter().map(section).collect::<Vec<_>>().concat();
         let notes = self.followed().map(FollowedReport::notes).unwrap_or_default();
         let notes = markdown::bullets(&words::notes(&notes));
@@ -221,7 +233,7 @@ impl Publication {
         ))
     }
 
-    fn summary_md(&self, tables: &Tables, summaries: &[Summary], has_bounds: bool) -> String {
+    fn summary_md(&self, tables: &PublicationTables, summaries: &[Summary], has_bounds: bool) -> String {
         if let Some(told) = self.told_of_followed(summaries) {
             return self.ungraded_md(&told);
         }

@@ -14,22 +14,24 @@ use crate::aggregate::{
     budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
     rule_shares, summarise, unit_of,
 };
-use crate::answers::tables::{self, Table};
-use crate::answers::{AnswerNote, Appetite, Choice, Field, FirstTable, FollowedReport, RunEvidence, words};
+use crate::answers::tables::{self, DataTable};
+use crate::answers::{
+    AnswerNote, ComparedStacks, FirstTable, FollowedReport, RunEvidence, SplitChoice, Tolerances, words,
+};
 use crate::explain::Story;
 use crate::stats::Interval;
 use crate::stats::labels::ErrorRates;
 
 /// Data shared by the tables and figures of a folder.
-struct Tables {
-    rules: Table,
+struct PublicationTables {
+    rules: DataTable,
     /// The parts of the runs, by suite and model.
     parts: Vec<Summary>,
-    strata: Table,
-    estimates: Table,
-    frontier: Table,
-    pairs: Table,
-    budget: Table,
+    strata: DataTable,
+    estimates: DataTable,
+    frontier: DataTable,
+    pairs: DataTable,
+    budget: DataTable,
     curves: Vec<BudgetCurve>,
     points: Vec<FrontierPoint>,
     /// The frontier's hypervolume and its interval.
@@ -75,20 +77,20 @@ impl Publication {
         self.followed.as_ref()
     }
 
-    fn appetite(&self) -> Appetite {
+    fn appetite(&self) -> Tolerances {
         self.manifest.appetite
     }
 
     /// The stacks, rated for the first table and the page.
-    pub(super) fn field(&self) -> Rc<Field<'_>> {
+    pub(super) fn field(&self) -> Rc<ComparedStacks<'_>> {
         let rated = self.rated.get_or_init(|| {
             let contest = self.manifest.contest(&self.rows);
-            let apart = self.manifest.choice.as_ref().is_some_and(Choice::is_apart);
+            let apart = self.manifest.choice.as_ref().is_some_and(SplitChoice::is_apart);
             if apart { contest.chosen_elsewhere() } else { contest }.into_rated()
         });
         let groups = by_stack(&self.rows);
         let contest = Contest::from_rated(groups, self.manifest.premises(self.unit), rated.clone());
-        Field::new(&self.rows, contest, self.manifest.tuned.clone())
+        ComparedStacks::new(&self.rows, contest, self.manifest.tuned.clone())
     }
 
     /// The first table, sorted for a reader.
@@ -99,7 +101,7 @@ impl Publication {
     /// Restricts the report to one part of the tasks: `choice` says how they were split. The choice is made on `dev`,
     /// or on these rows if they are the dev part.
     #[must_use]
-    pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
+    pub fn with_choice(mut self, choice: SplitChoice, dev: Option<&Rows>) -> Self {
         let contest = self.manifest.contest(dev.unwrap_or(&self.rows));
         let chosen = contest.decide(self.appetite().terms()).ship;
         let chosen = chosen.and_then(|at| contest.groups().get(at)).map(|group| group.stack.clone());
@@ -131,7 +133,7 @@ impl Publication {
         let mut summaries = summarise(&groups, self.label_errors());
         let contest = self.manifest.contest_of(groups);
         bound_kills(&mut summaries, &contest);
-        let field = Field::new(&self.rows, contest, None);
+        let field = ComparedStacks::new(&self.rows, contest, None);
         words::verdict(&FirstTable::new(&summaries, &field, self.unit, self.appetite(), None).verdict())
     }
 
@@ -181,7 +183,7 @@ impl Publication {
     }
 
     /// The tables that only a folder holds: pairs, strata, budget curves …
-    fn tables(&self, summaries: &[Summary], whole_budget: bool) -> Tables {
+    fn tables(&self, summaries: &[Summary], whole_budget: bool) -> PublicationTables {
         let groups = by_stack(&self.rows);
         let mut stacks = Vec::new();
         for summary in self.first(summaries).in_order() {
@@ -195,7 +197,7 @@ impl Publication {
         // Where there is one stratum, it is all runs.
         let n_listed = if strata.len() > summaries.len() { usize::MAX } else { summaries.len() };
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
-        Tables {
+        PublicationTables {
             rules: tables::rules(rule_shares(&stacks, &self.rows, &self.firings)),
             estimates: tables::estimates(summaries.iter().chain(&strata).take(n_listed)),
             strata: tables::strata(&strata),

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Publication;
 use crate::aggregate::{FollowedRow, LEVEL, Label, Summary, Tails, by_stack, corrected_fes_rate};
-use crate::answers::tables::{self, Table};
+use crate::answers::tables::{self, DataTable};
 use crate::answers::{
-    AnswerNote, Choice, CompareAnswer, FollowedReport, Headline, TailOfGroup, further, without_tasks, words,
+    AnswerNote, CompareAnswer, FollowedReport, Headline, SplitChoice, TailOfGroup, further, without_tasks, words,
 };
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effects::TailTokens;
@@ -140,7 +140,7 @@ impl Publication {
 
     /// What was compared; `None` if there is no row.
     pub fn headline(&self) -> Option<Headline> {
-        let part = self.manifest.choice.as_ref().map(|choice: &Choice| choice.split.clone());
+        let part = self.manifest.choice.as_ref().map(|choice: &SplitChoice| choice.split.clone());
         Headline::from_rows(&self.rows, part, self.manifest.noun(), self.manifest.proxies.is_some())
     }
 
@@ -150,7 +150,7 @@ impl Publication {
     }
 
     /// The table for the terminal.
-    pub fn overview(&self, summaries: &[Summary]) -> Table {
+    pub fn overview(&self, summaries: &[Summary]) -> DataTable {
         let first = self.first(summaries);
         if first.is_ungraded() {
             tables::ungraded(first.shown, self.unit)
@@ -160,7 +160,7 @@ impl Publication {
     }
 
     /// The table for a paper.
-    pub fn overview_for_paper(&self, summaries: &[Summary]) -> Table {
+    pub fn overview_for_paper(&self, summaries: &[Summary]) -> DataTable {
         let first = self.first(summaries);
         if first.is_ungraded() { self.overview(summaries) } else { tables::overview_for_paper(first.shown, self.unit) }
     }

@@ -4,14 +4,14 @@ use crate::diagnostic::{Diagnostic, Location, nearest};
 
 /// How a value is compared with the limit: the gate fails if the comparison is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::snapshot) enum Sign {
+pub(in crate::snapshot) enum GateComparator {
     AtLeast,
     AtMost,
     More,
     Less,
 }
 
-impl Sign {
+impl GateComparator {
     const ALL: [(&'static str, Self); 4] =
         [(">=", Self::AtLeast), ("<=", Self::AtMost), (">", Self::More), ("<", Self::Less)];
 
@@ -42,20 +42,20 @@ impl Sign {
 
 /// The parts of a gate.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::snapshot) struct Written<'t> {
+pub(in crate::snapshot) struct GateParts<'t> {
     text: &'t str,
     pub(in crate::snapshot) stack: Option<String>,
     pub(in crate::snapshot) metric: &'t str,
-    pub(in crate::snapshot) sign: Sign,
+    pub(in crate::snapshot) sign: GateComparator,
     pub(in crate::snapshot) limit: f64,
 }
 
-impl<'t> Written<'t> {
+impl<'t> GateParts<'t> {
     /// Parses `text`. Names may contain signs and colons, so the last ones are used.
     pub(in crate::snapshot) fn read(text: &'t str) -> Result<Self, Diagnostic> {
         let usage = "write `metric>number`, `stack:metric>=number`, with one of > >= < <=";
         let error = |what: String| Diagnostic::new(Location::default(), what, usage);
-        let found = Sign::ALL
+        let found = GateComparator::ALL
             .iter()
             .filter_map(|(sign, kind)| Some((text.rfind(sign)?, *sign, *kind)))
             .min_by_key(|(at, sign, _)| (*at, 2 - sign.len()));

@@ -8,15 +8,15 @@ fn any_text() -> impl Strategy<Value = String> {
     prop_oneof!["[ |a/\\\\\"#<=>?.\n\r\t-]{0,9}", any::<String>()]
 }
 
-fn any_span() -> impl Strategy<Value = Span> {
+fn any_span() -> impl Strategy<Value = BoundedNumber> {
     let end = || prop::option::of(any::<f64>().prop_filter("finite", |value| value.is_finite()));
-    (end(), end()).prop_map(|(low, high)| Span { low, high })
+    (end(), end()).prop_map(|(low, high)| BoundedNumber { low, high })
 }
 
-fn any_numbers() -> impl Strategy<Value = Numbers> {
+fn any_numbers() -> impl Strategy<Value = StackNumbers> {
     let counts = (any::<u64>(), any::<u64>(), any::<u64>(), prop::option::of(any::<u64>()));
     (counts, any_span(), any_span(), any_span(), any_span(), "[a-z]{1,6}").prop_map(
-        |((runs, successes, failures, unknown), stops, kills, true_stops, saved, unit)| Numbers {
+        |((runs, successes, failures, unknown), stops, kills, true_stops, saved, unit)| StackNumbers {
             runs,
             stops,
             kills,
@@ -44,17 +44,17 @@ fn any_stack() -> impl Strategy<Value = StackStops> {
     })
 }
 
-fn any_snapshot() -> impl Strategy<Value = Snapshot> {
+fn any_snapshot() -> impl Strategy<Value = StopSnapshot> {
     let formats = prop::collection::btree_map("[a-z0-9-]{1,8}", any::<u64>(), 0..4);
     let corpus =
         (any::<u64>(), formats, any_text()).prop_map(|(runs, formats, print)| CorpusPrint { runs, formats, print });
     let stacks = prop::collection::btree_map(any_text(), any_stack(), 0..4);
     (prop::option::of(any_text()), prop::option::of(corpus), stacks)
-        .prop_map(|(whenstop, corpus, stacks)| whole(Snapshot { whenstop, corpus, stacks }))
+        .prop_map(|(whenstop, corpus, stacks)| whole(StopSnapshot { whenstop, corpus, stacks }))
 }
 
 /// The snapshot with as many runs under each stack, and everywhere their number.
-fn whole(mut snapshot: Snapshot) -> Snapshot {
+fn whole(mut snapshot: StopSnapshot) -> StopSnapshot {
     let n = snapshot.stacks.values().map(|stack| stack.stops.len()).min().unwrap_or_default();
     for stack in snapshot.stacks.values_mut() {
         while stack.stops.len() > n {
@@ -74,7 +74,7 @@ proptest! {
         prop_assert!(!text.chars().any(|c| c != '\n' && is_hostile(c)), "{:?}", &text);
         let stops = text.lines().filter(|line| !line.is_empty() && !line.starts_with(ABOUT)).count();
         prop_assert_eq!(stops, snapshot.len(), "a line each: {}", &text);
-        prop_assert_eq!(Snapshot::parse("s", &text).unwrap(), snapshot);
+        prop_assert_eq!(StopSnapshot::parse("s", &text).unwrap(), snapshot);
     }
 
     #[test]
@@ -84,7 +84,7 @@ proptest! {
 }
 
 /// A snapshot of one stack `s`, in which each run is stopped by a rule with its own name.
-fn of_ids(ids: &[&str]) -> Snapshot {
+fn of_ids(ids: &[&str]) -> StopSnapshot {
     let line = |rule: &str| StopLine {
         rule: Some(rule.into()),
         stop: "2:after_tools".into(),
@@ -92,7 +92,7 @@ fn of_ids(ids: &[&str]) -> Snapshot {
     };
     let stops = ids.iter().map(|id| ((*id).to_owned(), line(id))).collect();
     let stack = StackStops { stops, ..StackStops::default() };
-    Snapshot { stacks: [("s".to_owned(), stack)].into(), ..Snapshot::default() }
+    StopSnapshot { stacks: [("s".to_owned(), stack)].into(), ..StopSnapshot::default() }
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn ids_alike_have_lines_of_their_own_and_ordinary_ones_no_quotes() {
     let snapshot = of_ids(&ids);
     assert_eq!(snapshot.len(), ids.len());
     let text = snapshot.to_text();
-    assert_eq!(Snapshot::parse("s", &text).unwrap(), snapshot);
+    assert_eq!(StopSnapshot::parse("s", &text).unwrap(), snapshot);
     for line in [
         "s | \"a | b\" | \"a | b\" |",
         "s | a / b | a / b |",
@@ -139,12 +139,12 @@ const NEW: &str = "# whenstop stop points v2: stack | run | rule | stop | verdic
 
 #[test]
 fn text_round_trips_and_differences_are_told() {
-    let new = Snapshot::parse("s", NEW).unwrap();
+    let new = StopSnapshot::parse("s", NEW).unwrap();
     assert_eq!(new.to_text(), NEW);
     let numbers = new.stacks["s"].numbers();
     assert_eq!((numbers.saved.high, numbers.cost_per_success, numbers.unknown), (Some(0.25), None, Some(0)));
     let other =
-        Snapshot::parse("s", &NEW.replace("2:after_tools | killed_verified", "4:after_tools | good_trim")).unwrap();
+        StopSnapshot::parse("s", &NEW.replace("2:after_tools | killed_verified", "4:after_tools | good_trim")).unwrap();
     let lines: Vec<String> = new.changes(&other).iter().map(Change::to_line).collect();
     assert_eq!(
         lines,
@@ -157,11 +157,17 @@ fn text_round_trips_and_differences_are_told() {
 fn a_snapshot_that_lacks_a_run_of_a_stack_is_refused() {
     let line = "s | b | - | end | missed\n";
     for text in [NEW.replace(line, ""), format!("{NEW}s | c | - | end | missed\n")] {
-        assert!(Snapshot::parse("s", &text).unwrap_err().what.contains("not of the 2 that were accepted"), "{text}");
+        assert!(
+            StopSnapshot::parse("s", &text).unwrap_err().what.contains("not of the 2 that were accepted"),
+            "{text}"
+        );
     }
     assert!(
-        Snapshot::parse("s", &NEW.replace("# corpus | 2 runs | trace 2 | 00000000000000aa\n", "").replace(line, ""))
-            .is_err()
+        StopSnapshot::parse(
+            "s",
+            &NEW.replace("# corpus | 2 runs | trace 2 | 00000000000000aa\n", "").replace(line, "")
+        )
+        .is_err()
     );
 }
 
@@ -171,7 +177,7 @@ fn a_broken_snapshot_is_refused_with_its_line() {
     let (odd, again) = (format!("{NEW}# nothing\n"), format!("{NEW}# stack | s | own rules | 0\n"));
     let conflict = format!("{NEW}<<<<<<< ours\n");
     for (text, line) in [("", 1), ("hello\n", 1), (&cut, 9), (&twice, 9), (&odd, 9), (&again, 9), (&conflict, 9)] {
-        assert_eq!(Snapshot::parse("s", text).unwrap_err().at.line, line, "{text}");
+        assert_eq!(StopSnapshot::parse("s", text).unwrap_err().at.line, line, "{text}");
     }
-    assert!(Snapshot::parse("s", &conflict).unwrap_err().what.contains("merge"));
+    assert!(StopSnapshot::parse("s", &conflict).unwrap_err().what.contains("merge"));
 }

@@ -16,8 +16,8 @@ use whenstop::catalog::Strategies;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::trail;
 use whenstop::transcript::Run;
-use whenstop_hook::host::Host;
-use whenstop_hook::log::{self, Line};
+use whenstop_hook::host::HostAgent;
+use whenstop_hook::log::{self, LogLine};
 use whenstop_hook::settings::Folders;
 
 use crate::shared;
@@ -67,11 +67,11 @@ fn stacks() -> String {
 /// A hook with a home of its own.
 pub(crate) struct Home {
     pub(crate) folder: tempfile::TempDir,
-    host: Host,
+    host: HostAgent,
 }
 
 impl Home {
-    pub(crate) fn new(host: Host, mode: &str, stacks: &str) -> Self {
+    pub(crate) fn new(host: HostAgent, mode: &str, stacks: &str) -> Self {
         let home = Self { folder: tempfile::tempdir().unwrap(), host };
         let config = home.folders().config;
         std::fs::create_dir_all(&config).unwrap();
@@ -102,7 +102,7 @@ impl Home {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    pub(crate) fn log(&self) -> Vec<Line> {
+    pub(crate) fn log(&self) -> Vec<LogLine> {
         log::read(&self.folders().log())
     }
 }
@@ -136,7 +136,7 @@ fn replayed(run: Run, strategies: &Strategies) -> Stops {
 
 /// Where the hook's program acted, by its log.
 fn lived(session: &Session, usage: Usage) -> Stops {
-    let home = Home::new(Host::ClaudeCode, "observe", &stacks());
+    let home = Home::new(HostAgent::ClaudeCode, "observe", &stacks());
     let transcript = home.folder.path().join("transcript.jsonl");
     std::fs::write(&transcript, "").unwrap();
     for event in session.events(&transcript, usage) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::json;
-use whenstop_hook::host::Host;
+use whenstop_hook::host::HostAgent;
 
 use super::{Home, program};
 
@@ -37,12 +37,12 @@ impl Machine {
         command.args(words).env("HOME", self.home.path()).current_dir(self.home.path()).output().unwrap()
     }
 
-    fn settings(&self, host: Host) -> PathBuf {
-        let folder = if host == Host::ClaudeCode { ".claude" } else { ".qwen" };
+    fn settings(&self, host: HostAgent) -> PathBuf {
+        let folder = if host == HostAgent::ClaudeCode { ".claude" } else { ".qwen" };
         self.home.path().join(folder).join("settings.json")
     }
 
-    fn install(&self, host: Host, more: &[&str]) -> Output {
+    fn install(&self, host: HostAgent, more: &[&str]) -> Output {
         let program = program().display().to_string();
         let mut words = vec!["hook", "install", host.id(), "--stacks", "fuse.toml", "--program", &program];
         words.extend(more);
@@ -72,7 +72,9 @@ fn write(path: &Path, text: &str) {
 
 #[test]
 fn it_is_taken_out_to_the_byte() {
-    for (host, before) in [(Host::ClaudeCode, Some(CLAUDE)), (Host::QwenCode, Some(QWEN)), (Host::ClaudeCode, None)] {
+    for (host, before) in
+        [(HostAgent::ClaudeCode, Some(CLAUDE)), (HostAgent::QwenCode, Some(QWEN)), (HostAgent::ClaudeCode, None)]
+    {
         let machine = Machine::new();
         let path = machine.settings(host);
         if let Some(before) = before {
@@ -104,9 +106,9 @@ fn it_is_taken_out_to_the_byte() {
 #[test]
 fn what_was_changed_since_stays_when_it_is_taken_out() {
     let machine = Machine::new();
-    let path = machine.settings(Host::ClaudeCode);
+    let path = machine.settings(HostAgent::ClaudeCode);
     write(&path, CLAUDE);
-    assert!(machine.install(Host::ClaudeCode, &["--yes"]).status.success());
+    assert!(machine.install(HostAgent::ClaudeCode, &["--yes"]).status.success());
     let edited = std::fs::read_to_string(&path).unwrap().replace("say ready", "say done");
     write(&path, &edited);
     assert!(machine.run(&["hook", "uninstall", "claude-code", "--yes"]).status.success());
@@ -121,10 +123,10 @@ fn what_was_changed_since_stays_when_it_is_taken_out() {
 #[test]
 fn a_file_that_cannot_hold_it_or_a_stack_that_is_wrong_changes_nothing() {
     let machine = Machine::new();
-    let path = machine.settings(Host::ClaudeCode);
+    let path = machine.settings(HostAgent::ClaudeCode);
     for broken in ["{\"hooks\": []}", "{", "[1]"] {
         write(&path, broken);
-        let done = machine.install(Host::ClaudeCode, &["--yes"]);
+        let done = machine.install(HostAgent::ClaudeCode, &["--yes"]);
         assert_ne!(done.status.code(), Some(0));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), broken);
     }
@@ -134,7 +136,7 @@ fn a_file_that_cannot_hold_it_or_a_stack_that_is_wrong_changes_nothing() {
         "[[stack]]\nname = \"x\"\nany = [{ signal = \"step\", at_least = 1 }]\n",
     )
     .unwrap();
-    let done = machine.install(Host::ClaudeCode, &["--yes"]);
+    let done = machine.install(HostAgent::ClaudeCode, &["--yes"]);
     assert!(text(&done.stderr).contains("steps"), "{}", text(&done.stderr));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), CLAUDE);
 }
@@ -157,7 +159,7 @@ fn configurations_in_any_style_come_back_to_the_byte() {
         ),
         "{\n  \"hooks\": {}\n  // nothing yet\n}\n".to_owned(),
     ];
-    for host in Host::ALL {
+    for host in HostAgent::ALL {
         for before in &styles {
             let machine = Machine::new();
             let path = machine.settings(host);
@@ -181,7 +183,7 @@ fn configurations_in_any_style_come_back_to_the_byte() {
 /// The fixtures say which fields an agent sends; a newer version may send others.
 #[test]
 fn doctor_says_which_fields_differ_from_those_it_was_written_for() {
-    for host in Host::ALL {
+    for host in HostAgent::ALL {
         let home =
             Home::new(host, "observe", "[[stack]]\nname = \"fuse\"\nany = [{ signal = \"steps\", at_least = 3 }]\n");
         let doctor = || {
@@ -218,7 +220,7 @@ fn doctor_says_which_fields_differ_from_those_it_was_written_for() {
 /// A number that leaves something out says so beside every rule that reads it.
 #[test]
 fn doctor_says_what_the_tokens_of_an_agent_leave_out() {
-    for (host, leaves_out) in [(Host::ClaudeCode, false), (Host::QwenCode, true)] {
+    for (host, leaves_out) in [(HostAgent::ClaudeCode, false), (HostAgent::QwenCode, true)] {
         let machine = Machine::new();
         let rules = r#"{ signal = "steps", at_least = 3 }, { signal = "tokens.total", at_least = 9000 }"#;
         write(&machine.home.path().join("fuse.toml"), &format!("[[stack]]\nname = \"fuse\"\nany = [{rules}]\n"));
@@ -233,7 +235,7 @@ fn doctor_says_what_the_tokens_of_an_agent_leave_out() {
 #[test]
 fn its_sessions_are_recordings_that_compare_reads() {
     let home = Home::new(
-        Host::ClaudeCode,
+        HostAgent::ClaudeCode,
         "observe",
         "[[stack]]\nname = \"fuse\"\nany = [{ signal = \"call_result.streak\", at_least = 3 }]\n",
     );
@@ -274,7 +276,7 @@ fn an_odd_settings_file_is_refused_and_stays() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let machine = Machine::new();
-    let path = machine.settings(Host::ClaudeCode);
+    let path = machine.settings(HostAgent::ClaudeCode);
     let refused = |why: &str| {
         let done = machine.install_any(&[]);
         let said = text(&done.stderr);
@@ -304,6 +306,6 @@ fn a_second_configuration_is_refused_while_the_hook_is_in_another() {
     let said = text(&other.stderr);
     assert!(!other.status.success() && said.contains("in this configuration already"), "{said}");
     assert!(!machine.home.path().join("other.json").exists());
-    assert!(machine.run(&["hook", "uninstall", Host::ClaudeCode.id(), "--yes"]).status.success());
+    assert!(machine.run(&["hook", "uninstall", HostAgent::ClaudeCode.id(), "--yes"]).status.success());
     assert!(machine.install_any(&["--config", "other.json"]).status.success());
 }

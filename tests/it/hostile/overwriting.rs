@@ -2,7 +2,7 @@
 //! file by two names; and no file of a folder is replaced that whenstop did not write.
 
 use clap::{Arg, CommandFactory};
-use whenstop::cli::{Cli, Use, use_of};
+use whenstop::cli::{Cli, PathUse, use_of};
 
 use super::run;
 use crate::scratch::Scratch;
@@ -21,7 +21,7 @@ impl Called {
         self.words.join(" ")
     }
 
-    fn with(&self, wanted: Use) -> impl Iterator<Item = &Arg> {
+    fn with(&self, wanted: PathUse) -> impl Iterator<Item = &Arg> {
         self.arguments.iter().filter(move |argument| use_of(argument) == Some(wanted))
     }
 
@@ -108,8 +108,9 @@ fn under_another_name(scratch: &Scratch, way: &str) -> String {
 fn what_an_argument_reads_no_other_writes() {
     let mut n = 0;
     for command in commands() {
-        for (output, input) in
-            command.with(Use::Writes).flat_map(|output| command.with(Use::Reads).map(move |input| (output, input)))
+        for (output, input) in command
+            .with(PathUse::Writes)
+            .flat_map(|output| command.with(PathUse::Reads).map(move |input| (output, input)))
         {
             for way in ["itself", "through ..", "a link", "a second name"] {
                 let scratch = Scratch::with(&[("inputs/x", &run("x")), ("a.jsonl", &run("a")), ("s.toml", STACK)]);
@@ -135,7 +136,7 @@ fn what_an_argument_reads_no_other_writes() {
 #[test]
 fn destinations_are_declared() {
     for command in commands() {
-        for argument in command.with(Use::Reads) {
+        for argument in command.with(PathUse::Reads) {
             let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
             let writes =
                 ["Folder for", "A file for", "Where to write", "The file to write", "Write ", "Also write", "Store "];

@@ -380,22 +380,22 @@ fn outcomes_that_are_none_or_contradict_are_errors() {
 /// The cells of a table, which are read by another reader than the lines of a recording.
 #[test]
 fn cells_that_are_no_outcome_cost_or_run_are_errors() {
-    use whenstop::reader::{ParquetCell as Cell, ParquetKind as Kind, ParquetWriter};
+    use whenstop::reader::{ParquetCell, ParquetKind, ParquetWriter};
     let talk = "[{\"role\":\"assistant\",\"content\":\"x\"}]";
-    let table = |name: &str, kind, cells: [Cell<'_>; 2]| {
-        let mut table = ParquetWriter::in_memory(&[("messages", Kind::Text), (name, kind)]).unwrap();
-        table.row([Cell::Text(talk), cells[0]]).unwrap();
-        table.row([cells[1], Cell::None]).unwrap();
+    let table = |name: &str, kind, cells: [ParquetCell<'_>; 2]| {
+        let mut table = ParquetWriter::in_memory(&[("messages", ParquetKind::Text), (name, kind)]).unwrap();
+        table.row([ParquetCell::Text(talk), cells[0]]).unwrap();
+        table.row([cells[1], ParquetCell::None]).unwrap();
         table.close().unwrap()
     };
-    let whole = Cell::Text(talk);
+    let whole = ParquetCell::Text(talk);
     let cases = [
-        ("outcome", Kind::Real, [Cell::Real(f64::NAN), whole], "outcome"),
-        ("outcome", Kind::Text, [Cell::Text("maybe"), whole], "outcome"),
-        ("cost", Kind::Real, [Cell::Real(-1.0), whole], "`cost_usd` should be a number"),
-        ("cost", Kind::Real, [Cell::Real(f64::NAN), whole], "`cost_usd` should be a number"),
-        ("cost", Kind::Text, [Cell::Text("free"), whole], "`cost_usd` should be a number"),
-        ("outcome", Kind::Text, [Cell::None, Cell::None], "has no messages: its cell is empty"),
+        ("outcome", ParquetKind::Real, [ParquetCell::Real(f64::NAN), whole], "outcome"),
+        ("outcome", ParquetKind::Text, [ParquetCell::Text("maybe"), whole], "outcome"),
+        ("cost", ParquetKind::Real, [ParquetCell::Real(-1.0), whole], "`cost_usd` should be a number"),
+        ("cost", ParquetKind::Real, [ParquetCell::Real(f64::NAN), whole], "`cost_usd` should be a number"),
+        ("cost", ParquetKind::Text, [ParquetCell::Text("free"), whole], "`cost_usd` should be a number"),
+        ("outcome", ParquetKind::Text, [ParquetCell::None, ParquetCell::None], "has no messages: its cell is empty"),
     ];
     let rows = cases.into_iter().enumerate().map(|(nth, (name, kind, cells, says))| {
         row(format!("{nth}: {name}"), &format!("corpus x.parquet --strict --map messages=messages,{name}={name}"))

@@ -168,12 +168,12 @@ fn a_link_out_of_a_folder_is_not_followed() {
 /// A page of equal texts takes few bytes for many, as an archive does.
 #[test]
 fn a_table_does_not_unpack_to_many_times_its_size() {
-    use whenstop::reader::{ParquetCell as Cell, ParquetKind as Kind, ParquetWriter};
-    let mut table = ParquetWriter::in_memory(&[("run_id", Kind::Text), ("trace", Kind::Text)]).unwrap();
+    use whenstop::reader::{ParquetCell, ParquetKind, ParquetWriter};
+    let mut table = ParquetWriter::in_memory(&[("run_id", ParquetKind::Text), ("trace", ParquetKind::Text)]).unwrap();
     for nth in 0..200 {
         let id = format!("r{nth}");
         let trace = run(&id).replace("\"x\"", &format!("\"{}\"", "x".repeat(1 << 20)));
-        table.row([Cell::Text(&id), Cell::Text(trace.trim_end())]).unwrap();
+        table.row([ParquetCell::Text(&id), ParquetCell::Text(trace.trim_end())]).unwrap();
     }
     let bytes = table.close().unwrap();
     assert!(bytes.len() < 100_000, "{}", bytes.len());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use whenstop::diagnostic::is_hostile;
-use whenstop::export::{Export, agents, hosts, stack_file};
+use whenstop::export::{ExportedStack, agents, hosts, stack_file};
 use whenstop::host::Syntax;
 use whenstop::stack::{Entry, Stack, StackFile};
 
@@ -108,7 +108,7 @@ fn no_snippet_holds_a_name_as_code() {
     for (nth, name) in names().iter().enumerate() {
         let stack = stack(name);
         for to in hosts().into_iter().chain(agents()) {
-            let export = Export::new(&stack, to, true);
+            let export = ExportedStack::new(&stack, to, true);
             if export.n_held() == 0 {
                 continue;
             }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use whenstop::reader::{self, Layout, Probe};
+use whenstop::reader::{self, Probe, RecordLayout};
 use whenstop::transcript::{Event, Message, OutcomeSource, Run};
 
 use super::{fixtures, inputs, read};
@@ -26,9 +26,9 @@ fn run_is(format: &dyn reader::Format, files: &[PathBuf]) -> &'static str {
     });
     let several = files.iter().any(|file| read(std::slice::from_ref(file)).0.len() > 1);
     match layouts.last() {
-        Some(Layout::Lines) => "a line",
-        Some(Layout::Groups(_)) => "lines that follow each other",
-        Some(Layout::Elements { .. } | Layout::Values) => "an entry of a file",
+        Some(RecordLayout::Lines) => "a line",
+        Some(RecordLayout::Groups(_)) => "lines that follow each other",
+        Some(RecordLayout::Elements { .. } | RecordLayout::Values) => "an entry of a file",
         _ if several => "a part of a file",
         _ => "a file",
     }
@@ -90,9 +90,9 @@ fn the_page_of_sessions_says_where_agents_keep_them() {
     table.push_str("| agent | version | seen | where | |\n| --- | --- | --- | --- | --- |\n");
     for place in reader::PLACES {
         let why = match place.kept {
-            reader::Kept::Files(_) => "",
-            reader::Kept::Databases(_) => "SQLite",
-            reader::Kept::Unread(_, why) => why,
+            reader::SessionStorage::Files(_) => "",
+            reader::SessionStorage::Databases(_) => "SQLite",
+            reader::SessionStorage::Unread(_, why) => why,
         };
         let dash = |word: &'static str| if word.is_empty() { "–" } else { word };
         let (version, seen) = (dash(place.version), dash(place.seen));

@@ -1,6 +1,6 @@
 //! Strategy 3 of the agentao page, with scripted answers.
 
-use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply};
+use super::{AtCap, Bailout, BailoutError, Params, RegisteredBailout, Reply};
 
 /// Asks the user, whose answers are scripted: one per hit, with the last one repeating.
 ///
@@ -25,7 +25,7 @@ impl Bailout for AskUser {
     }
 }
 
-impl Registered for AskUser {
+impl RegisteredBailout for AskUser {
     const ID: &'static str = "ask_user";
     const SUMMARY: &'static str = "does what the user says, by the first letter of scripted answers";
     const SOURCE: &'static str = "agentao, max-iterations page, strategy 3";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply, Window};
+use super::{AtCap, Bailout, BailoutError, Params, RegisteredBailout, Reply, Window};
 use crate::bailout::{AfterCap, Speaker};
 
 /// Grants the cap again twice per session, unless the same tool was used five times or more.
@@ -38,7 +38,7 @@ impl Bailout for ConditionalContinue {
     }
 }
 
-impl Registered for ConditionalContinue {
+impl RegisteredBailout for ConditionalContinue {
     const ID: &'static str = "conditional_continue";
     const SUMMARY: &'static str = "grants the cap again twice, unless one tool is repeated";
     const SOURCE: &'static str = "agentao, max-iterations page, strategy 4";

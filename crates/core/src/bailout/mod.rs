@@ -96,7 +96,7 @@ pub trait Bailout: Send {
 }
 
 /// What a bailout must declare: its name, a summary and how to build it.
-pub trait Registered: Bailout + Clone + Sync + Sized + 'static {
+pub trait RegisteredBailout: Bailout + Clone + Sync + Sized + 'static {
     /// Its name in stack files.
     const ID: &'static str;
     /// A one-line description.
@@ -190,24 +190,24 @@ impl Params<'_> {
 /// A registered bailout.
 #[derive(Clone, Copy, Debug)]
 pub struct BailoutInfo {
-    /// See [`Registered::ID`].
+    /// See [`RegisteredBailout::ID`].
     pub id: &'static str,
-    /// See [`Registered::SUMMARY`].
+    /// See [`RegisteredBailout::SUMMARY`].
     pub summary: &'static str,
-    /// See [`Registered::SOURCE`].
+    /// See [`RegisteredBailout::SOURCE`].
     pub source: &'static str,
-    /// See [`Registered::PARAMS`].
+    /// See [`RegisteredBailout::PARAMS`].
     pub params: &'static [&'static str],
     build: fn(&Map<String, Value>) -> Result<Recipe, BailoutError>,
 }
 
 impl BailoutInfo {
-    const fn new<B: Registered>() -> Self {
+    const fn new<B: RegisteredBailout>() -> Self {
         Self { id: B::ID, summary: B::SUMMARY, source: B::SOURCE, params: B::PARAMS, build: build_one::<B> }
     }
 }
 
-fn build_one<B: Registered>(values: &Map<String, Value>) -> Result<Recipe, BailoutError> {
+fn build_one<B: RegisteredBailout>(values: &Map<String, Value>) -> Result<Recipe, BailoutError> {
     if let Some(param) = values.keys().find(|key| !B::PARAMS.contains(&key.as_str())) {
         return Err(BailoutError::UnknownParam { bailout: B::ID, param: param.clone() });
     }
@@ -224,7 +224,7 @@ macro_rules! bailouts {
 }
 
 bailouts! {
-    stop::Stop,
+    stop::AlwaysStop,
     summarise::Summarise,
     ask_user::AskUser,
     conditional_continue::ConditionalContinue,

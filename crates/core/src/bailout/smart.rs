@@ -1,6 +1,6 @@
 //! The full example of the agentao page.
 
-use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply, Window, all_errors, one_tool};
+use super::{AtCap, Bailout, BailoutError, Params, RegisteredBailout, Reply, Window, all_errors, one_tool};
 
 /// Asks for a final answer at the first hit and stops at every later one.
 ///
@@ -31,7 +31,7 @@ impl Bailout for Smart {
     }
 }
 
-impl Registered for Smart {
+impl RegisteredBailout for Smart {
     const ID: &'static str = "smart";
     const SUMMARY: &'static str = "asks for a final answer at the first hit, then stops";
     const SOURCE: &'static str = "agentao, max-iterations page, complete example";

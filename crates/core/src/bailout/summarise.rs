@@ -1,6 +1,6 @@
 //! Strategy 2 of the agentao page.
 
-use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply};
+use super::{AtCap, Bailout, BailoutError, Params, RegisteredBailout, Reply};
 
 /// Always asks for a final answer from what is known.
 ///
@@ -16,7 +16,7 @@ impl Bailout for Summarise {
     }
 }
 
-impl Registered for Summarise {
+impl RegisteredBailout for Summarise {
     const ID: &'static str = "summarise";
     const SUMMARY: &'static str = "asks for a final answer at every hit";
     const SOURCE: &'static str = "agentao, max-iterations page, strategy 2";

@@ -1,6 +1,6 @@
 //! Strategy 5 of the agentao page.
 
-use super::{AtCap, Bailout, BailoutError, Params, Registered, Reply};
+use super::{AtCap, Bailout, BailoutError, Params, RegisteredBailout, Reply};
 
 /// Grants the cap again as long as twice the history's tokens can be reserved from a budget.
 ///
@@ -24,7 +24,7 @@ impl Bailout for TokenBudget {
     }
 }
 
-impl Registered for TokenBudget {
+impl RegisteredBailout for TokenBudget {
     const ID: &'static str = "token_budget";
     const SUMMARY: &'static str = "grants the cap again while twice the history's tokens fit a budget";
     const SOURCE: &'static str = "agentao, max-iterations page, strategy 5";

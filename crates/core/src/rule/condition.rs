@@ -122,22 +122,22 @@ impl ConditionValue {
 }
 
 /// The state of a condition for one run.
-pub struct Watching(Node);
+pub struct Watching(ConditionNode);
 
-enum Node {
+enum ConditionNode {
     Rule(WatchedRule),
-    Any(Vec<Node>),
-    All(Vec<Node>),
-    Latched(Vec<(Node, Option<Evidence>)>),
-    Some { least: usize, parts: Vec<Node> },
-    Not(Box<Node>),
+    Any(Vec<ConditionNode>),
+    All(Vec<ConditionNode>),
+    Latched(Vec<(ConditionNode, Option<Evidence>)>),
+    Some { least: usize, parts: Vec<ConditionNode> },
+    Not(Box<ConditionNode>),
     Lately(Box<Lately>),
 }
 
 /// A part, and the steps at which it last held and was last unread.
 struct Lately {
     within: u32,
-    part: Node,
+    part: ConditionNode,
     /// The current step.
     step: u32,
     held: Option<(u32, Evidence)>,
@@ -164,7 +164,7 @@ impl Lately {
 impl Watching {
     /// Starts the signals of `condition`.
     pub fn start(condition: &Condition) -> Self {
-        Self(Node::start(condition))
+        Self(ConditionNode::start(condition))
     }
 
     /// Takes the next point. Must be called for every point of the run, or at least for those of [`Condition::moments`].
@@ -186,7 +186,7 @@ impl Watching {
     }
 }
 
-impl Node {
+impl ConditionNode {
     fn start(condition: &Condition) -> Self {
         match condition {
             Condition::Rule(rule) => Self::Rule(WatchedRule::start(rule)),
@@ -289,7 +289,7 @@ fn count(readings: &[ConditionValue], least: usize) -> ConditionValue {
     enough.or(too_few).unwrap_or(ConditionValue::UNREAD)
 }
 
-fn read_latched(parts: &mut [(Node, Option<Evidence>)]) -> ConditionValue {
+fn read_latched(parts: &mut [(ConditionNode, Option<Evidence>)]) -> ConditionValue {
     let mut last = Evidence::NONE;
     let mut all = true;
     for (part, latch) in parts {

@@ -1,7 +1,7 @@
 //! Detects a reply in which the agent says that it cannot continue.
 
 use super::phrases::first_phrase;
-use super::{Window, Wording};
+use super::{SearchScope, Wording};
 
 /// Release 0.2: searched in the whole text.
 pub const SIGNALS_V02: [&str; 16] = [
@@ -52,14 +52,14 @@ pub const HARD_SIGNAL_LATER: &str = "error calling llm";
 /// The phrase that makes `text` a blocking failure under a published wording; `None` if there is none.
 pub fn failure(text: &str, wording: Wording) -> Option<&'static str> {
     match wording {
-        Wording::V02 => failure_in(text, wording, Window::Whole),
-        Wording::V03 | Wording::Later => failure_in(text, wording, Window::Closing),
+        Wording::V02 => failure_in(text, wording, SearchScope::Whole),
+        Wording::V03 | Wording::Later => failure_in(text, wording, SearchScope::Closing),
     }
 }
 
 /// The same with a chosen window for the soft signals; hard signals are always searched in the whole text. The wording
 /// of 0.2 has no soft signals: there the window applies to all phrases.
-pub fn failure_in(text: &str, wording: Wording, window: Window) -> Option<&'static str> {
+pub fn failure_in(text: &str, wording: Wording, window: SearchScope) -> Option<&'static str> {
     let part = window.within(text);
     match wording {
         Wording::V02 => first_phrase(part, &SIGNALS_V02).or_else(|| line_start(part)),

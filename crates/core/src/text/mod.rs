@@ -27,14 +27,14 @@ pub enum Wording {
 
 /// The part of a text that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum SearchScope {
     /// All of it.
     Whole,
     /// The closing paragraph.
     Closing,
 }
 
-impl Window {
+impl SearchScope {
     /// That part of `text`.
     pub fn within(self, text: &str) -> &str {
         match self {

@@ -1,7 +1,7 @@
 //! Detects a reply that asks the user for something.
 
 use super::phrases::first_phrase;
-use super::{Window, Wording};
+use super::{SearchScope, Wording};
 
 /// Release 0.2: searched in the whole text.
 pub const PHRASES_V02: [&str; 17] = [
@@ -52,13 +52,13 @@ pub const PHRASES_V03: [&str; 21] = [
 /// The phrase that makes `text` a request to the user under a published wording; `None` if there is none.
 pub fn user_request(text: &str, wording: Wording) -> Option<&'static str> {
     match wording {
-        Wording::V02 => user_request_in(text, wording, Window::Whole),
-        Wording::V03 | Wording::Later => user_request_in(text, wording, Window::Closing),
+        Wording::V02 => user_request_in(text, wording, SearchScope::Whole),
+        Wording::V03 | Wording::Later => user_request_in(text, wording, SearchScope::Closing),
     }
 }
 
 /// The same with a chosen window.
-pub fn user_request_in(text: &str, wording: Wording, window: Window) -> Option<&'static str> {
+pub fn user_request_in(text: &str, wording: Wording, window: SearchScope) -> Option<&'static str> {
     let phrases: &[&'static str] = match wording {
         Wording::V02 => &PHRASES_V02,
         Wording::V03 | Wording::Later => &PHRASES_V03,

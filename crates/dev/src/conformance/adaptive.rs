@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{CaseError, Driver, GoldenCase};
+use super::{CaseError, GoldenCase, SystemDriver};
 use crate::framework::Settings;
 use crate::system::adaptive::config;
-use crate::system::adaptive::iterations::{DEFAULT_MAX, End, Iterations, Next, Profile};
-use crate::system::adaptive::review::{Review, ReviewAction};
+use crate::system::adaptive::iterations::{AdaptiveProfile, DEFAULT_MAX, Iterations, IterationsEnd, NextAction};
+use crate::system::adaptive::review::{ReviewAction, ReviewerVerdict};
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
 
 /// The driver for adaptive.
-pub(super) const ADAPTIVE: Driver = Driver { id: "adaptive", tables: TABLES, table_of, answer };
+pub(super) const ADAPTIVE: SystemDriver = SystemDriver { id: "adaptive", tables: TABLES, table_of, answer };
 
 /// The names of the tables.
 const TABLES: &[&str] =
@@ -49,19 +49,19 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
             Ok(json!({"code": code, "runs": runs, "conclusion_tag_seen": has_conclusion(text("response"))}))
         }
         "review_gate" => {
-            let verdict = Review::read(&input["review"]).map(|review| review.verdict());
+            let verdict = ReviewerVerdict::read(&input["review"]).map(|review| review.verdict());
             let finalize = verdict.as_ref().is_some_and(|(verdict, _)| *verdict == ReviewAction::Finalise);
             let log: Vec<String> = verdict.into_iter().map(|(_, log)| log).collect();
             Ok(json!({"finalize": finalize, "log": log}))
         }
-        "loop_trace" => trace(Profile::Documented, input),
-        "published_loop_trace" => trace(Profile::Published, input),
+        "loop_trace" => trace(AdaptiveProfile::Documented, input),
+        "published_loop_trace" => trace(AdaptiveProfile::Published, input),
         _ => Err(CaseError::UnknownTable),
     }
 }
 
 /// A whole workflow with scripted calls and executions.
-fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
+fn trace(profile: AdaptiveProfile, input: &Value) -> Result<Value, CaseError> {
     let max = input["max_iterations"].as_i64().unwrap_or(DEFAULT_MAX);
     let wanted = ["strategies", "consecutive_successes"];
     let set = wanted.into_iter().filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
@@ -83,12 +83,12 @@ fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
         conversation.push_str(reply);
         let code = experiment_code(reply).unwrap_or_default();
         match iterations.reply(reply, !code.is_empty()) {
-            Next::Stop(end) => break end,
-            Next::FinalCall => {
+            NextAction::Stop(end) => break end,
+            NextAction::FinalCall => {
                 kinds.push("final");
                 continue;
             }
-            Next::Experiment | Next::Call => {}
+            NextAction::Experiment | NextAction::Call => {}
         }
         let execution = executions.next();
         let execution = execution.ok_or_else(|| CaseError::BadCase("one more experiment is run".to_owned()))?;
@@ -98,15 +98,15 @@ fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
         seen = observation(execution[stream].as_str().unwrap_or_default());
         let review = reviews.as_mut().filter(|_| !seen.is_empty()).and_then(|reviews| {
             reviews_run += 1;
-            Review::read(reviews.next()?)
+            ReviewerVerdict::read(reviews.next()?)
         });
         match iterations.observe(&seen, review.as_ref()) {
-            Next::Stop(end) => break end,
-            Next::FinalCall => kinds.push("final"),
-            Next::Call | Next::Experiment => kinds.push("continue"),
+            NextAction::Stop(end) => break end,
+            NextAction::FinalCall => kinds.push("final"),
+            NextAction::Call | NextAction::Experiment => kinds.push("continue"),
         }
     };
-    let recorded = !(end == End::NoExperiment && iterations.current == 1);
+    let recorded = !(end == IterationsEnd::NoExperiment && iterations.current == 1);
     let said = |tag: &str| if recorded { conversation.matches(tag).count() } else { 0 };
     Ok(json!({
         "llm_calls": kinds.len(),
@@ -123,14 +123,14 @@ fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
 }
 
 /// The name of an end in the tables.
-fn name(end: End) -> &'static str {
+fn name(end: IterationsEnd) -> &'static str {
     match end {
-        End::ConclusionTag => "conclusion_tag",
-        End::TaskCompleted(_) => "task_completed",
-        End::TaskStatus => "task_status",
-        End::Successes(_) => "consecutive_successes",
-        End::Reviewed => "reviewed",
-        End::NoExperiment => "no_experiment",
-        End::MaxIterations => "max_iterations",
+        IterationsEnd::ConclusionTag => "conclusion_tag",
+        IterationsEnd::TaskCompleted(_) => "task_completed",
+        IterationsEnd::TaskStatus => "task_status",
+        IterationsEnd::Successes(_) => "consecutive_successes",
+        IterationsEnd::Reviewed => "reviewed",
+        IterationsEnd::NoExperiment => "no_experiment",
+        IterationsEnd::MaxIterations => "max_iterations",
     }
 }

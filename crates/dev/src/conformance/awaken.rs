@@ -6,12 +6,14 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{CaseError, Driver};
-use crate::system::awaken::{Boundary, Counters, Hooks, Policy, Profile, Snapshot, Stop, StopConditionSpec};
+use super::{CaseError, SystemDriver};
+use crate::system::awaken::{
+    AwakenProfile, Boundary, Counters, Hooks, PolicyStop, RunStatistics, StopConditionSpec, StopPolicy,
+};
 use crate::transcript::fingerprint;
 
 /// The driver for awaken.
-pub(super) const AWAKEN: Driver = Driver {
+pub(super) const AWAKEN: SystemDriver = SystemDriver {
     id: "awaken",
     tables: TABLES,
     table_of: |case| match case.input.get("kind").and_then(Value::as_str)? {
@@ -67,7 +69,7 @@ fn stats(input: &Value) -> Result<Value, String> {
     let wire: WireStats = serde_json::from_value(wire).map_err(|error| error.to_string())?;
     let tools: Vec<Cow<'_, str>> = wire.last_tool_names.iter().map(Into::into).collect();
     let recent: VecDeque<_> = wire.recent_response_texts.iter().map(|text| fingerprint::of_text(text)).collect();
-    let seen = Snapshot {
+    let seen = RunStatistics {
         step_count: wire.step_count,
         input: wire.total_input_tokens,
         output: wire.total_output_tokens,
@@ -77,8 +79,9 @@ fn stats(input: &Value) -> Result<Value, String> {
         text: &wire.last_response_text,
         recent: &recent,
     };
-    let policies: Vec<Policy> = conditions.into_iter().map(Policy::new).collect();
-    let said: Vec<Option<Stop>> = policies.iter().map(|policy| policy.evaluate(Profile::Published06, &seen)).collect();
+    let policies: Vec<StopPolicy> = conditions.into_iter().map(StopPolicy::new).collect();
+    let said: Vec<Option<PolicyStop>> =
+        policies.iter().map(|policy| policy.evaluate(AwakenProfile::Published06, &seen)).collect();
     let first = said.iter().position(Option::is_some);
     let stop = first.and_then(|index| said.get(index)?.as_ref());
     let each: Vec<Value> = policies.iter().zip(&said).map(|(policy, stop)| verdict(policy, stop.as_ref())).collect();
@@ -91,7 +94,7 @@ fn stats(input: &Value) -> Result<Value, String> {
     }))
 }
 
-fn verdict(policy: &Policy, stop: Option<&Stop>) -> Value {
+fn verdict(policy: &StopPolicy, stop: Option<&PolicyStop>) -> Value {
     match stop {
         None => json!({ "decision": "continue", "policy_id": policy.id() }),
         Some(stop) => {
@@ -119,7 +122,7 @@ struct WireStep {
     #[serde(default)]
     tools: Vec<String>,
     #[serde(default)]
-    usage: Option<WireUsage>,
+    usage: Option<CaseUsage>,
     #[serde(default)]
     error: bool,
     #[serde(default)]
@@ -128,7 +131,7 @@ struct WireStep {
 
 /// Token usage, as written in a case; awaken casts its signed numbers to unsigned without a check.
 #[derive(Deserialize)]
-struct WireUsage {
+struct CaseUsage {
     #[serde(default)]
     input: Option<i64>,
     #[serde(default)]
@@ -143,7 +146,7 @@ impl WireStep {
         if self.no_response {
             return Boundary::Nothing;
         }
-        let tokens = |of: fn(&WireUsage) -> Option<i64>| self.usage.as_ref().and_then(of).unwrap_or(0).cast_unsigned();
+        let tokens = |of: fn(&CaseUsage) -> Option<i64>| self.usage.as_ref().and_then(of).unwrap_or(0).cast_unsigned();
         Boundary::Reply {
             text: (&self.text).into(),
             print: (!self.text.is_empty()).then(|| fingerprint::of_text(&self.text)),
@@ -161,16 +164,16 @@ fn steps(input: &Value) -> Result<Value, String> {
     };
     let wire = input.get("steps").cloned().ok_or("no `steps`")?;
     let wire: Vec<WireStep> = serde_json::from_value(wire).map_err(|error| error.to_string())?;
-    let policies = conditions.into_iter().map(Policy::new).collect();
+    let policies = conditions.into_iter().map(StopPolicy::new).collect();
     let guard = match input.get("extra_max_rounds_plugin") {
         None | Some(Value::Null) => None,
         Some(rounds) => {
             let rounds = rounds.as_u64().ok_or("`extra_max_rounds_plugin` is no number")?;
             let rounds = usize::try_from(rounds).map_err(|error| error.to_string())?;
-            Some(Policy::new(StopConditionSpec::MaxRounds { rounds }))
+            Some(StopPolicy::new(StopConditionSpec::MaxRounds { rounds }))
         }
     };
-    let hooks = Hooks::new(Profile::Published06, policies, guard);
+    let hooks = Hooks::new(AwakenProfile::Published06, policies, guard);
     let mut counters = Counters::default();
     let mut per_step = Vec::new();
     for (index, step) in wire.iter().enumerate() {

@@ -13,7 +13,7 @@ pub enum Nested {
 
 /// Where an answer differs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+pub struct FieldDifference {
     /// The path of the field, from `expected`.
     pub field: String,
     /// The expected value; null if the answer has an extra field.
@@ -24,12 +24,12 @@ pub struct Difference {
 
 /// The first difference, in the order of the fields of `expected`; `None` if the answer agrees. Numbers are compared by
 /// value, so 1 equals 1.0.
-pub fn first_difference(expected: &Value, got: &Value, nested: Nested) -> Option<Difference> {
+pub fn first_difference(expected: &Value, got: &Value, nested: Nested) -> Option<FieldDifference> {
     difference("expected", expected, got, nested, true)
 }
 
-fn difference(field: &str, expected: &Value, got: &Value, nested: Nested, top: bool) -> Option<Difference> {
-    let here = || Difference { field: field.to_owned(), expected: expected.clone(), got: got.clone() };
+fn difference(field: &str, expected: &Value, got: &Value, nested: Nested, top: bool) -> Option<FieldDifference> {
+    let here = || FieldDifference { field: field.to_owned(), expected: expected.clone(), got: got.clone() };
     match (expected, got) {
         (Value::Object(wanted), Value::Object(answered)) => {
             let subset = top || nested == Nested::Subset;
@@ -38,12 +38,12 @@ fn difference(field: &str, expected: &Value, got: &Value, nested: Nested, top: b
                 match answered.get(key) {
                     Some(answer) => difference(&field, value, answer, nested, false),
                     None if value.is_null() && nested == Nested::Subset => None,
-                    None => Some(Difference { field, expected: value.clone(), got: Value::Null }),
+                    None => Some(FieldDifference { field, expected: value.clone(), got: Value::Null }),
                 }
             });
             inner.or_else(|| {
                 let (key, extra) = answered.iter().find(|(key, _)| !subset && !wanted.contains_key(*key))?;
-                Some(Difference { field: format!("{field}.{key}"), expected: Value::Null, got: extra.clone() })
+                Some(FieldDifference { field: format!("{field}.{key}"), expected: Value::Null, got: extra.clone() })
             })
         }
         (Value::Array(wanted), Value::Array(answered)) => {
@@ -53,7 +53,11 @@ fn difference(field: &str, expected: &Value, got: &Value, nested: Nested, top: b
             inner.or_else(|| {
                 let lengths = [wanted.len(), answered.len()].map(Value::from);
                 let [expected, got] = lengths;
-                (wanted.len() != answered.len()).then(|| Difference { field: format!("{field}.length"), expected, got })
+                (wanted.len() != answered.len()).then(|| FieldDifference {
+                    field: format!("{field}.length"),
+                    expected,
+                    got,
+                })
             })
         }
         (Value::Number(wanted), Value::Number(answered)) if wanted.as_f64() == answered.as_f64() => None,

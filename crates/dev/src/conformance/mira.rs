@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::system::replayed_session;
-use super::{CaseError, Driver, GoldenCase};
+use super::{CaseError, GoldenCase, SystemDriver};
 use crate::python::{self, Int, Raised};
 use crate::system::mira::decide::{Continuation, Situation};
 use crate::system::mira::export;
-use crate::system::mira::guardrail::{AgentProfile, Guard, PlanFile, Project, has_final_result};
-use crate::system::mira::message::{Message, Next, RunKind};
+use crate::system::mira::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, has_final_result};
+use crate::system::mira::message::{AfterRun, MessageLoop, RunKind};
 use crate::system::mira::plan::{self, Plan};
-use crate::system::mira::policy::{Policy, float_json};
-use crate::system::mira::rules::{Profile, Rules};
-use crate::system::mira::stop::{Reason, stop_policy};
+use crate::system::mira::policy::{AutomationPolicy, float_json};
+use crate::system::mira::rules::{MiraProfile, MiraRules};
+use crate::system::mira::stop::{AutoStopReason, stop_policy};
 use crate::text::closing_paragraph;
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
@@ -22,7 +22,7 @@ use crate::text::user_request::user_request;
 use crate::transcript::Event;
 
 /// The driver for mira.
-pub(super) const MIRA: Driver = Driver { id: "mira", tables: TABLES, table_of, answer };
+pub(super) const MIRA: SystemDriver = SystemDriver { id: "mira", tables: TABLES, table_of, answer };
 
 /// The names of the tables.
 const TABLES: &[&str] = &[
@@ -69,19 +69,19 @@ fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
 fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     let version = case.version.and_then(|version| version.strip_prefix("mira-engine "));
     let profile = match version {
-        None | Some("doc") => Profile::Described03,
-        Some(version) => Profile::from_name(&format!("published-{version}"))
+        None | Some("doc") => MiraProfile::Described03,
+        Some(version) => MiraProfile::from_name(&format!("published-{version}"))
             .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
     };
     if case.table == "session_new" {
         return session(profile, case.input);
     }
-    answer_of(Rules::from_profile(profile), case.table, case.input)
+    answer_of(MiraRules::from_profile(profile), case.table, case.input)
 }
 
 /// Where the replay of a session of several messages stops: the index of the event, and how many runs there were since the
 /// last `/new`.
-fn session(profile: Profile, input: &Value) -> Result<Value, CaseError> {
+fn session(profile: MiraProfile, input: &Value) -> Result<Value, CaseError> {
     let mut input = input.clone();
     let mut set = input["set"].as_object().cloned().unwrap_or_default();
     set.extend(input["policy"].as_object().cloned().unwrap_or_default());
@@ -103,8 +103,8 @@ fn session(profile: Profile, input: &Value) -> Result<Value, CaseError> {
 ///
 /// # Errors
 /// If the table is unknown or the input lacks what its table needs.
-pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, CaseError> {
-    let parse = || Policy::parse(&input["policy"], rules.strict_switch);
+pub fn answer_of(rules: MiraRules, table: &str, input: &Value) -> Result<Value, CaseError> {
+    let parse = || AutomationPolicy::parse(&input["policy"], rules.strict_switch);
     let answer = match table {
         "user_input_request" => text_match(input, |text| user_request(text, rules.wording)),
         "failure_response" => text_match(input, |text| failure(text, rules.wording)),
@@ -128,8 +128,8 @@ pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, Case
     Ok(answer.unwrap_or_else(|Raised(name)| json!({"raises": name})))
 }
 
-fn policy_json(rules: Rules, policy: Option<&Policy>) -> Value {
-    let mut json = policy.map_or(Value::Null, Policy::json);
+fn policy_json(rules: MiraRules, policy: Option<&AutomationPolicy>) -> Value {
+    let mut json = policy.map_or(Value::Null, AutomationPolicy::json);
     if let Some(fields) = json.as_object_mut().filter(|_| !rules.strict_switch) {
         fields.shift_remove("strictHeuristics");
     }
@@ -137,11 +137,11 @@ fn policy_json(rules: Rules, policy: Option<&Policy>) -> Value {
 }
 
 /// The reason as printed.
-fn told(rules: Rules, reason: Option<&Reason>) -> Option<&Reason> {
+fn told(rules: MiraRules, reason: Option<&AutoStopReason>) -> Option<&AutoStopReason> {
     reason.filter(|reason| rules.says_why || reason.is_condition())
 }
 
-fn reason_json(reason: Option<&Reason>) -> Value {
+fn reason_json(reason: Option<&AutoStopReason>) -> Value {
     reason.map_or(Value::Null, |reason| Value::from(reason.to_string()))
 }
 
@@ -161,7 +161,7 @@ fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> R
 }
 
 /// Whether the stop policy reads the plan at all.
-fn looks_into_plan(policy: Option<&Policy>) -> bool {
+fn looks_into_plan(policy: Option<&AutomationPolicy>) -> bool {
     policy.is_some_and(|policy| policy.names_goals || policy.max_experiments.is_some())
 }
 
@@ -177,20 +177,20 @@ fn plan_of(plan: &Value, is_looked_into: bool) -> Result<Plan<'_>, Raised> {
     Ok(object)
 }
 
-fn stop_policy_unparsed(rules: Rules, input: &Value) -> Result<Value, Raised> {
+fn stop_policy_unparsed(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     let raw = &input["policy_unparsed"];
     // If there are goals, the plan is read before their values.
     if raw.get("goals").and_then(Value::as_array).is_some_and(|goals| !goals.is_empty()) {
         plan_of(&input["plan"], true)?;
     }
-    let policy = Policy::unparsed(raw)?;
+    let policy = AutomationPolicy::unparsed(raw)?;
     let plan = plan_of(&input["plan"], looks_into_plan(policy.as_ref()))?;
     let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
     Ok(json!({"stop_reason": reason_json(reason.as_ref())}))
 }
 
-fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+fn goal_evaluation(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
+    let policy = AutomationPolicy::parse(&input["policy"], rules.strict_switch)?;
     let plan = plan_of(&input["plan"], true)?;
     let reason = stop_policy(policy.as_ref(), plan, rules.metrics, tokens(input))?;
     let metrics = plan::metrics(plan, rules.metrics)?.into_iter();
@@ -202,10 +202,10 @@ fn goal_evaluation(rules: Rules, input: &Value) -> Result<Value, Raised> {
     }))
 }
 
-fn replan(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+fn replan(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
+    let policy = AutomationPolicy::parse(&input["policy"], rules.strict_switch)?;
     plan_of(&input["plan"], true)?;
-    let project = Project { plan: plan_file(&input["plan"]), ..Project::default() };
+    let project = ProjectFolder { plan: plan_file(&input["plan"]), ..ProjectFolder::default() };
     let warranted = situation_of(rules, policy.as_ref(), input).replans(&project)?;
     Ok(json!({"has_pending_work": plan::has_pending_work(project.plan())?, "replan": warranted}))
 }
@@ -216,7 +216,7 @@ fn rounds(value: &Value) -> u32 {
     u32::try_from(rounds).unwrap_or(u32::MAX)
 }
 
-fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) -> Situation<'s> {
+fn situation_of<'s>(rules: MiraRules, policy: Option<&'s AutomationPolicy>, input: &'s Value) -> Situation<'s> {
     Situation {
         rules,
         policy,
@@ -243,17 +243,17 @@ fn plan_file(plan: &Value) -> PlanFile {
     }
 }
 
-fn project(input: &Value, plan: &Value) -> Project {
+fn project(input: &Value, plan: &Value) -> ProjectFolder {
     let files = input["files"].as_object().into_iter().flatten();
     let text = |(path, text): (&String, &Value)| (path.clone(), text.as_str().unwrap_or_default().to_owned());
     let settings = Some(input["project_meta"].clone()).filter(|settings| !settings.is_null());
-    Project { plan: plan_file(plan), settings, files: Some(files.map(text).collect::<BTreeMap<_, _>>()) }
+    ProjectFolder { plan: plan_file(plan), settings, files: Some(files.map(text).collect::<BTreeMap<_, _>>()) }
 }
 
-fn continuation(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+fn continuation(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
+    let policy = AutomationPolicy::parse(&input["policy"], rules.strict_switch)?;
     let mut on_disk = project(input, &input["plan"]);
-    let mut guard = Guard::default();
+    let mut guard = GuardrailFindings::default();
     let decision = continuation_of(&situation_of(rules, policy.as_ref(), input), input, &mut on_disk, &mut guard)?;
     let reason = match &decision {
         Continuation::Go => None,
@@ -271,24 +271,24 @@ fn continuation(rules: Rules, input: &Value) -> Result<Value, Raised> {
 fn continuation_of(
     situation: &Situation<'_>,
     input: &Value,
-    on_disk: &mut Project,
-    guard: &mut Guard,
+    on_disk: &mut ProjectFolder,
+    guard: &mut GuardrailFindings,
 ) -> Result<Continuation, Raised> {
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
     situation.continuation(has_project.then_some(on_disk), guard)
 }
 
-fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+fn round(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
+    let policy = AutomationPolicy::parse(&input["policy"], rules.strict_switch)?;
     let situation = situation_of(rules, policy.as_ref(), input);
     let mut on_disk = project(input, &input["plan"]);
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
     let first = rules.order == crate::system::mira::rules::Order::Code && situation.is_auto;
-    let seen = if has_project { &on_disk } else { &Project::default() };
+    let seen = if has_project { &on_disk } else { &ProjectFolder::default() };
     let condition = if first { situation.stop_policy(seen)? } else { None };
     let decision = match condition {
         Some(reason) => Continuation::Stop(Some(reason)),
-        None => continuation_of(&situation, input, &mut on_disk, &mut Guard::default())?,
+        None => continuation_of(&situation, input, &mut on_disk, &mut GuardrailFindings::default())?,
     };
     let reason = match &decision {
         Continuation::Go => None,
@@ -297,12 +297,12 @@ fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
     Ok(json!({
         "continue": decision == Continuation::Go,
         "stop_reason": reason_json(told(rules, reason)),
-        "prefix": told(rules, reason).map(Reason::prefix),
+        "prefix": told(rules, reason).map(AutoStopReason::prefix),
     }))
 }
 
 /// A plan reduced to its status, its current experiment, and each experiment's id, status and conclusion.
-fn reduced(project: &Project) -> Value {
+fn reduced(project: &ProjectFolder) -> Value {
     let Some(plan) = project.plan() else { return Value::Null };
     let keep = |experiment: &Map<String, Value>| {
         let field = |key: &str| Some((key.to_owned(), experiment.get(key)?.clone()));
@@ -323,15 +323,16 @@ fn checkpoint(input: &Value) -> Result<Value, Raised> {
 }
 
 /// Whether the export guards apply to this channel. 0.2.0 calls it `web`.
-fn is_guarded(rules: Rules, channel: &Value) -> bool {
+fn is_guarded(rules: MiraRules, channel: &Value) -> bool {
     channel.as_str() == Some(if rules.web_only { "web" } else { "ui" })
 }
 
-fn export_guard(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let mut project = Project { plan: plan_file(&input["after"]), ..Project::default() };
+fn export_guard(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
+    let mut project = ProjectFolder { plan: plan_file(&input["after"]), ..ProjectFolder::default() };
     let off = input["result_request"].as_bool() == Some(true) || !is_guarded(rules, &input["channel"]);
     let before = python::dict(&input["before"]);
-    let guarded = if off { export::Guarded::default() } else { export::apply(&mut project, before, rules.keeps_open)? };
+    let guarded =
+        if off { export::GuardChanges::default() } else { export::apply(&mut project, before, rules.keeps_open)? };
     let plan = project.plan().map(|plan| Value::Object(plan.clone()));
     Ok(json!({
         "result_rolled_back": guarded.result_restored,
@@ -366,13 +367,13 @@ fn token_accounting(input: &Value) -> Value {
     json!({"returned": returned, "totals": totals})
 }
 
-fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
-    let policy = Policy::parse(&input["policy"], rules.strict_switch)?;
+fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
+    let policy = AutomationPolicy::parse(&input["policy"], rules.strict_switch)?;
     let loops = !rules.web_only || input["channel"].as_str() == Some("web");
     let is_auto =
         |mode: &Value| loops && mode.as_str().is_some_and(|mode| python::lower(python::strip(mode)) == "auto");
     let project = project(input, &input["plan_before"]);
-    let mut message = Message::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
+    let mut message = MessageLoop::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
     message.agent_profile = agent_profile(&input["agent_profile"]);
     message.guards_export =
         is_guarded(rules, &input["channel"]) && !export::is_result_request(&input["user_message"], &input["metadata"]);
@@ -391,8 +392,8 @@ fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
         let turn = message.after_run(round["final_content"].as_str().unwrap_or_default(), tokens)?;
         progress.extend(turn.progress);
         match turn.next {
-            Next::Run(kind) => kinds.push(kind),
-            Next::Stop(_) => break,
+            AfterRun::Run(kind) => kinds.push(kind),
+            AfterRun::Stop(_) => break,
         }
     }
     let whole = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);

@@ -20,10 +20,10 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::system::Driver;
+use self::system::SystemDriver;
 
 pub use case::{CaseError, GoldenCase};
-pub use compare::{Difference, Nested, first_difference};
+pub use compare::{FieldDifference, Nested, first_difference};
 pub use mira::answer_of as mira_answer;
 
 /// A file passed in by the caller: its path and its text.
@@ -210,7 +210,7 @@ fn run_table(
     report: &mut ConformanceReport,
 ) {
     for (index, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let case = Case::from_file(file, index + 1, oracle.read(line), recordings);
+        let case = TableCase::from_file(file, index + 1, oracle.read(line), recordings);
         let answer = case.row.as_ref().map_err(Clone::clone).and_then(|row| oracle.answer(table, row, &case.asked));
         if answer == Err(CaseError::UnknownTable) {
             report.unknown_tables.push(file.path.clone());
@@ -223,7 +223,7 @@ fn run_table(
         tally.0 += 1;
         let of_rule = report.rules.entry(folder.to_owned()).or_default().entry(rule).or_default();
         of_rule.0 += 1;
-        let Case { file, id, expected, .. } = case;
+        let TableCase { file, id, expected, .. } = case;
         match answer {
             Ok(got) => match first_difference(&expected, &got, oracle.nested()) {
                 None => {
@@ -231,7 +231,7 @@ fn run_table(
                     tally.1 += 1;
                     of_rule.1 += 1;
                 }
-                Some(Difference { field, expected, got }) => {
+                Some(FieldDifference { field, expected, got }) => {
                     report.disagreed.push(Disagreement { file, id, field, expected, got });
                 }
             },
@@ -248,7 +248,7 @@ fn run_table(
 }
 
 /// One line of a table.
-struct Case {
+struct TableCase {
     file: String,
     id: String,
     /// The line without its `expected`, or why it cannot be read.
@@ -258,7 +258,7 @@ struct Case {
     asked: Vec<String>,
 }
 
-impl Case {
+impl TableCase {
     fn from_file(
         file: &TableFile,
         line_number: usize,

@@ -14,7 +14,7 @@ use crate::transcript::Run;
 const SESSION: &str = "session";
 
 /// A system's golden tables and the function that answers them.
-pub(super) struct Driver {
+pub(super) struct SystemDriver {
     /// The system's id.
     pub id: &'static str,
     /// The names of its tables.
@@ -25,7 +25,8 @@ pub(super) struct Driver {
     pub answer: fn(&GoldenCase<'_>) -> Result<Value, CaseError>,
 }
 
-static DRIVERS: [Driver; 5] = [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
+static DRIVERS: [SystemDriver; 5] =
+    [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
 
 /// The oracle for the system with the folder's name.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
@@ -33,7 +34,7 @@ pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
     Some(Box::new(SystemOracle(driver)))
 }
 
-struct SystemOracle(&'static Driver);
+struct SystemOracle(&'static SystemDriver);
 
 impl Oracle for SystemOracle {
     fn read(&self, line: &str) -> Result<Value, serde_json::Error> {
@@ -45,7 +46,7 @@ impl Oracle for SystemOracle {
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {
         let input = row.get("input").ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
         let version = row.get("original_version").and_then(Value::as_str);
-        let Driver { id, tables, table_of, answer } = self.0;
+        let SystemDriver { id, tables, table_of, answer } = self.0;
         if table == SESSION {
             let (run, stop) = replayed_session(id, input["profile"].as_str(), input)?;
             // Records that follow a message are seen with it.

@@ -26,7 +26,7 @@ use crate::transcript::Run;
 pub use behaviour::Behaviour;
 use dice::Dice;
 use scene::{Casting, Scene};
-use script::Price;
+use script::TokenPrice;
 
 /// A family of tasks with its own tools and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,9 +80,9 @@ pub struct Synthesis {
 }
 
 /// The two models, with prices. The larger one runs the first half of a task's trials.
-const MODELS: [(&str, Price); 2] = [
-    ("quill-large", Price { input: 2_500, cached: 250, output: 12_500 }),
-    ("quill-small", Price { input: 250, cached: 25, output: 2_000 }),
+const MODELS: [(&str, TokenPrice); 2] = [
+    ("quill-large", TokenPrice { input: 2_500, cached: 250, output: 12_500 }),
+    ("quill-small", TokenPrice { input: 250, cached: 25, output: 2_000 }),
 ];
 
 /// Out of a hundred trials, how many show the behaviour of their task.

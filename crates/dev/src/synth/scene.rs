@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 use super::Suite;
 use super::behaviour::Behaviour;
 use super::dice::Dice;
-use super::script::{Beat, Ending, Gaps, KnownBy, Price, Script};
-use super::stage::{Move, Stage, Words};
+use super::script::{Beat, Gaps, KnownBy, RunEnding, RunRecorder, TokenPrice};
+use super::stage::{Move, SuiteContent, Words};
 use crate::transcript::{EndCause, Header, Lane, Outcome, Role, Run};
 
 /// Which run of which task to play, and by which model.
@@ -15,7 +15,7 @@ pub(super) struct Casting<'c> {
     pub(super) task: &'c str,
     pub(super) trial: usize,
     pub(super) model: &'static str,
-    pub(super) price: Price,
+    pub(super) price: TokenPrice,
     pub(super) seed: u64,
     /// The run's number, which determines when it starts.
     pub(super) number: usize,
@@ -27,9 +27,9 @@ const CHINESE: u64 = 20;
 
 /// A run being played.
 pub(super) struct Scene {
-    pub(super) stage: &'static Stage,
+    pub(super) stage: &'static SuiteContent,
     pub(super) dice: Dice,
-    pub(super) script: Script,
+    pub(super) script: RunRecorder,
     header: Header,
     /// 0 for English, 1 for Chinese.
     language: usize,
@@ -40,14 +40,14 @@ pub(super) struct Scene {
 
 /// Numbers for one text: `<n>`, `<id>`, and two more that differ from them.
 #[derive(Clone, Copy)]
-struct Numbers {
+struct TextNumbers {
     small: u64,
     large: u64,
     other_small: u64,
     other_large: u64,
 }
 
-impl Numbers {
+impl TextNumbers {
     fn draw(dice: &mut Dice) -> Self {
         let (small, large) = (dice.between(2, 39), dice.between(1000, 9999));
         Self { small, large, other_small: dice.between(2, 39), other_large: dice.between(1000, 9999) }
@@ -56,7 +56,7 @@ impl Numbers {
 
 impl Scene {
     /// Prepares the run: its header, and the task in the user's words.
-    pub(super) fn set(stage: &'static Stage, suite: Suite, casting: Casting<'_>, dice: Dice) -> Self {
+    pub(super) fn set(stage: &'static SuiteContent, suite: Suite, casting: Casting<'_>, dice: Dice) -> Self {
         let Casting { task, trial, model, price, seed, number, behaviour } = casting;
         // A stream of the task's own, so that every trial gets the same words.
         let mut of_task = Dice::named(seed, task);
@@ -68,7 +68,7 @@ impl Scene {
             words: behaviour == Behaviour::Quiet,
         };
         let minute = u64::try_from(number).unwrap_or(0) * 7;
-        let script = Script::new(price, gaps, minute, stage.context);
+        let script = RunRecorder::new(price, gaps, minute, stage.context);
         let meta = format!(
             r#"{{"behaviour":"{behaviour}","language":"{}","seed":{seed}}}"#,
             if language == 0 { "en" } else { "zh" }
@@ -92,7 +92,7 @@ impl Scene {
             scene.script.say(Role::Assistant, Lane::Canned, scene.greeting());
         }
         let request = of_task.pick(stage.tasks[language]);
-        let request = scene.fill(request, scene.nouns, Numbers::draw(&mut of_task));
+        let request = scene.fill(request, scene.nouns, TextNumbers::draw(&mut of_task));
         scene.user(&request);
         scene
     }
@@ -109,7 +109,7 @@ impl Scene {
     }
 
     /// A text with its placeholders filled in.
-    fn fill(&self, text: &str, nouns: (&str, &str), numbers: Numbers) -> String {
+    fn fill(&self, text: &str, nouns: (&str, &str), numbers: TextNumbers) -> String {
         text.replace("<a>", nouns.0)
             .replace("<b>", nouns.1)
             .replace("<case>", &self.case.to_string())
@@ -122,7 +122,7 @@ impl Scene {
     /// One of the texts in the run's language, filled in with the task's nouns.
     pub(super) fn words(&mut self, words: &Words) -> String {
         let text = self.dice.pick(words[self.language]);
-        let numbers = Numbers::draw(&mut self.dice);
+        let numbers = TextNumbers::draw(&mut self.dice);
         self.fill(text, self.nouns, numbers)
     }
 
@@ -130,7 +130,7 @@ impl Scene {
     pub(super) fn ask(&mut self) {
         let exchanges = self.stage.asking[self.language];
         let (question, answer) = exchanges[self.dice.place(exchanges.len())];
-        let numbers = Numbers::draw(&mut self.dice);
+        let numbers = TextNumbers::draw(&mut self.dice);
         let question = self.fill(question, self.nouns, numbers);
         let answer = self.fill(answer, self.nouns, numbers);
         self.script.reply(&question, &mut self.dice);
@@ -154,7 +154,7 @@ impl Scene {
     }
 
     fn beat_about(&mut self, nouns: (&str, &str), kind: &Move, failed: bool) -> Beat {
-        let numbers = Numbers::draw(&mut self.dice);
+        let numbers = TextNumbers::draw(&mut self.dice);
         let say = self.dice.pick(kind.say[self.language]);
         let result = self.dice.pick(if failed { kind.errors } else { kind.results });
         Beat {
@@ -236,22 +236,22 @@ impl Scene {
     }
 
     /// A success held since step `secured`. It is known from a label, from checkpoints, or not at all.
-    pub(super) fn success(&mut self, secured: usize) -> Ending {
+    pub(super) fn success(&mut self, secured: usize) -> RunEnding {
         let told = match self.dice.between(1, 100) {
             1..=60 => KnownBy::Label,
             61..=80 => KnownBy::Checkpoints,
             _ => KnownBy::Nothing,
         };
-        Ending { outcome: Outcome::Success, end: EndCause::SelfFinish, secured: Some((secured, told)) }
+        RunEnding { outcome: Outcome::Success, end: EndCause::SelfFinish, secured: Some((secured, told)) }
     }
 
     /// Ends the run.
-    pub(super) fn finish(self, ending: Ending) -> Run {
+    pub(super) fn finish(self, ending: RunEnding) -> Run {
         self.script.finish(self.header, ending)
     }
 }
 
 /// A failure whose recording ended for the reason `end`.
-pub(super) fn failure(end: EndCause) -> Ending {
-    Ending { outcome: Outcome::Failure, end, secured: None }
+pub(super) fn failure(end: EndCause) -> RunEnding {
+    RunEnding { outcome: Outcome::Failure, end, secured: None }
 }

@@ -8,7 +8,7 @@ use crate::transcript::{
 
 /// A model's prices in nano-dollars per token.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Price {
+pub(super) struct TokenPrice {
     pub(super) input: u64,
     pub(super) cached: u64,
     pub(super) output: u64,
@@ -51,7 +51,7 @@ pub(super) enum KnownBy {
 
 /// How a run ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ending {
+pub(super) struct RunEnding {
     pub(super) outcome: Outcome,
     pub(super) end: EndCause,
     /// The step after which the success held, and how that is known.
@@ -65,13 +65,13 @@ const CACHE_BLOCK: u64 = 128;
 
 /// A run being recorded.
 #[derive(Debug)]
-pub(super) struct Script {
+pub(super) struct RunRecorder {
     events: Vec<Event>,
     /// For each step, the number of events after it.
     step_ends: Vec<usize>,
     /// Grades of the state after single steps, to be written as checkpoints.
     grades: Vec<(usize, bool)>,
-    price: Price,
+    price: TokenPrice,
     gaps: Gaps,
     clock_ms: i64,
     context: u64,
@@ -79,9 +79,9 @@ pub(super) struct Script {
     n_calls: usize,
 }
 
-impl Script {
+impl RunRecorder {
     /// A run that starts `minute` minutes after the first one, with `context` tokens of instructions and tools.
-    pub(super) fn new(price: Price, gaps: Gaps, minute: u64, context: u64) -> Self {
+    pub(super) fn new(price: TokenPrice, gaps: Gaps, minute: u64, context: u64) -> Self {
         let clock_ms = FIRST_MORNING + i64::try_from(minute).unwrap_or(0) * 60_000;
         let (events, step_ends, grades) = Default::default();
         Self { events, step_ends, grades, price, gaps, clock_ms, context, cached: 0, n_calls: 0 }
@@ -191,8 +191,8 @@ impl Script {
     }
 
     /// The finished run.
-    pub(super) fn finish(mut self, header: Header, ending: Ending) -> Run {
-        let Ending { outcome, end, secured } = ending;
+    pub(super) fn finish(mut self, header: Header, ending: RunEnding) -> Run {
+        let RunEnding { outcome, end, secured } = ending;
         if let Some((step, KnownBy::Checkpoints)) = secured {
             self.grades.retain(|(graded, _)| *graded != step);
             self.grades.push((step, true));
@@ -223,7 +223,7 @@ impl Script {
         let input = self.context;
         if !self.gaps.usage {
             reply.set_usage(Some(Usage { cache_read: Some(cached), ..Usage::new(input, output) }));
-            let Price { input: full, cached: cheap, output: out } = self.price;
+            let TokenPrice { input: full, cached: cheap, output: out } = self.price;
             reply.set_cost(Some(dollars((input - cached) * full + cached * cheap + output * out)));
         }
         self.cached = input;

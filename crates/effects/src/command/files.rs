@@ -1,36 +1,36 @@
 //! Programs that look at files, unless an option or their own script says otherwise.
 
-use super::step::{Given, Step};
+use super::step::{CommandInput, CommandStep};
 use crate::Effect;
 use crate::parts::CallEffect;
 use crate::path;
 use crate::sed_awk::{self, Awk};
-use crate::words::{Word, after_options, has, operand_texts, operands, spelled, value_after};
+use crate::words::{CommandWord, after_options, has, operand_texts, operands, spelled, value_after};
 
-pub(super) fn find(words: &[Word]) -> Vec<Step<'_>> {
+pub(super) fn find(words: &[CommandWord]) -> Vec<CommandStep<'_>> {
     let mut steps = Vec::new();
     let mut at = 1;
     while let Some(word) = words.get(at) {
         match word.text.as_str() {
-            "-delete" => steps.push(Step::effect(Effect::Edit, "`find -delete`")),
+            "-delete" => steps.push(CommandStep::effect(Effect::Edit, "`find -delete`")),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                steps.push(Step::effect(Effect::Edit, format!("`find {}`", word.text)));
+                steps.push(CommandStep::effect(Effect::Edit, format!("`find {}`", word.text)));
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let inner = &words[at + 1..];
                 let n_words = inner.iter().take_while(|word| !matches!(word.text.as_str(), ";" | "+" | "\\;")).count();
-                steps.push(Step::command(&inner[..n_words], Given::default()));
+                steps.push(CommandStep::command(&inner[..n_words], CommandInput::default()));
                 at += n_words;
             }
             _ => {}
         }
         at += 1;
     }
-    steps.push(Step::effect(Effect::Read, "`find`"));
+    steps.push(CommandStep::effect(Effect::Read, "`find`"));
     steps
 }
 
-pub(super) fn sed(words: &[Word]) -> CallEffect {
+pub(super) fn sed(words: &[CommandWord]) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 2));
     let (scripts, files) = scripts_and_files(rest);
@@ -70,7 +70,7 @@ fn edits_in_place(word: &str) -> bool {
 }
 
 /// The scripts and the files of a `sed` command. Without `-e` and `-f`, the first operand is the script.
-fn scripts_and_files(rest: &[Word]) -> (Vec<&Word>, Vec<&Word>) {
+fn scripts_and_files(rest: &[CommandWord]) -> (Vec<&CommandWord>, Vec<&CommandWord>) {
     let (mut scripts, mut files) = (Vec::new(), Vec::new());
     let mut takes_value = false;
     for word in rest {
@@ -93,7 +93,7 @@ fn scripts_and_files(rest: &[Word]) -> (Vec<&Word>, Vec<&Word>) {
     (scripts, files)
 }
 
-pub(super) fn awk(words: &[Word]) -> CallEffect {
+pub(super) fn awk(words: &[CommandWord]) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 1));
     if rest.windows(2).any(|pair| pair[0].text == "-i" && pair[1].text == "inplace") {
@@ -112,7 +112,7 @@ pub(super) fn awk(words: &[Word]) -> CallEffect {
     }
 }
 
-pub(super) fn sort(words: &[Word]) -> CallEffect {
+pub(super) fn sort(words: &[CommandWord]) -> CallEffect {
     let why = format!("`{}`", spelled(words, 2));
     match value_after(&words[1..], &["-o", "--output"]) {
         Some(file) if !path::is_sink(&file) => CallEffect::new(Effect::Edit, why).touching(vec![file]),
@@ -120,7 +120,7 @@ pub(super) fn sort(words: &[Word]) -> CallEffect {
     }
 }
 
-pub(super) fn uniq(words: &[Word]) -> CallEffect {
+pub(super) fn uniq(words: &[CommandWord]) -> CallEffect {
     let why = format!("`{}`", spelled(words, 2));
     match operands(&words[1..]).nth(1) {
         Some(file) => CallEffect::new(Effect::Edit, why).touching(vec![file.text.clone()]),
@@ -128,7 +128,7 @@ pub(super) fn uniq(words: &[Word]) -> CallEffect {
     }
 }
 
-pub(super) fn tee(words: &[Word]) -> CallEffect {
+pub(super) fn tee(words: &[CommandWord]) -> CallEffect {
     let why = format!("`{}`", spelled(words, 2));
     let mut files = operand_texts(&words[1..]);
     files.retain(|file| !path::is_sink(file));
@@ -138,7 +138,7 @@ pub(super) fn tee(words: &[Word]) -> CallEffect {
     CallEffect::new(Effect::Edit, why).touching(files)
 }
 
-pub(super) fn tar(words: &[Word]) -> CallEffect {
+pub(super) fn tar(words: &[CommandWord]) -> CallEffect {
     let rest = &words[1..];
     let first = match rest.first() {
         Some(word) => word.text.trim_start_matches('-'),
@@ -153,7 +153,7 @@ pub(super) fn tar(words: &[Word]) -> CallEffect {
 }
 
 /// SWE-agent's editor as a command: `str_replace_editor view a.py`.
-pub(super) fn editor(words: &[Word]) -> CallEffect {
+pub(super) fn editor(words: &[CommandWord]) -> CallEffect {
     let why = format!("`{}`", spelled(words, 2));
     match words.get(1) {
         Some(word) if word.text == "view" => CallEffect::new(Effect::Read, why),

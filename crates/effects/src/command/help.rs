@@ -1,6 +1,6 @@
 //! Commands that only ask how they are used.
 
-use crate::words::Word;
+use crate::words::CommandWord;
 
 /// Programs whose `-h` at the end is no question.
 const TAKES_H: [&str; 11] =
@@ -10,7 +10,7 @@ const TAKES_H: [&str; 11] =
 const WITH_TEXT: [&str; 9] = ["-m", "--message", "--title", "-t", "--body", "-b", "--notes", "-n", "-F"];
 
 /// True for a command that only asks how it is used: `git push --help`, `npm publish -h`, `mvn -version`.
-pub(super) fn only_asks(program: &str, rest: &[Word]) -> bool {
+pub(super) fn only_asks(program: &str, rest: &[CommandWord]) -> bool {
     if has_long_question(rest) {
         return true;
     }
@@ -30,7 +30,7 @@ pub(super) fn only_asks(program: &str, rest: &[Word]) -> bool {
 }
 
 /// True for `--help` before any `--`, unless it is the value of an option such as `-m`.
-fn has_long_question(rest: &[Word]) -> bool {
+fn has_long_question(rest: &[CommandWord]) -> bool {
     let mut previous = "";
     for word in rest {
         match word.text.as_str() {
@@ -42,6 +42,6 @@ fn has_long_question(rest: &[Word]) -> bool {
     false
 }
 
-fn is_subcommand(word: &Word) -> bool {
+fn is_subcommand(word: &CommandWord) -> bool {
     word.text.starts_with(|c: char| c.is_ascii_lowercase()) && !word.varies
 }

@@ -2,20 +2,25 @@
 
 use std::borrow::Cow;
 
-use super::step::{Given, Known, Step};
-use crate::code::{self, Language};
+use super::step::{CommandContext, CommandInput, CommandStep};
+use crate::code::{self, CodeLanguage};
 use crate::parts::CallEffect;
 use crate::tables::tables;
-use crate::words::{Word, after_options, has, joined, operands, shortened, spelled};
+use crate::words::{CommandWord, after_options, has, joined, operands, shortened, spelled};
 use crate::{Effect, packages, path, verbs};
 
 const FED_BY_A_COMMAND: &str = "a shell is given what another command prints";
 
 /// What a shell or an interpreter does; `None` for any other program.
-pub(super) fn step<'w>(known: Known<'_>, program: &str, words: &'w [Word], given: Given<'w>) -> Option<Step<'w>> {
+pub(super) fn step<'w>(
+    known: CommandContext<'_>,
+    program: &str,
+    words: &'w [CommandWord],
+    given: CommandInput<'w>,
+) -> Option<CommandStep<'w>> {
     let rest = &words[1..];
     Some(match program {
-        "eval" => Step::Script(joined(rest).into()),
+        "eval" => CommandStep::Script(joined(rest).into()),
         _ if is_shell(program) => shell(known, words, given),
         "cmd" | "powershell" | "pwsh" | "wsl" => windows_shell(program, rest),
         "su" | "runuser" => as_user(words),
@@ -30,27 +35,27 @@ fn is_shell(program: &str) -> bool {
 }
 
 /// The language of an interpreter; `None` for any other program.
-fn language(program: &str) -> Option<Language> {
+fn language(program: &str) -> Option<CodeLanguage> {
     Some(match program {
-        "pypy" | "pypy3" | "ipython" | "py" => Language::Python,
-        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => Language::JavaScript,
-        "ruby" | "irb" => Language::Ruby,
-        "perl" => Language::Perl,
-        "php" => Language::Php,
-        "lua" | "luajit" | "rscript" | "julia" | "osascript" | "groovy" => Language::Other,
+        "pypy" | "pypy3" | "ipython" | "py" => CodeLanguage::Python,
+        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => CodeLanguage::JavaScript,
+        "ruby" | "irb" => CodeLanguage::Ruby,
+        "perl" => CodeLanguage::Perl,
+        "php" => CodeLanguage::Php,
+        "lua" | "luajit" | "rscript" | "julia" | "osascript" | "groovy" => CodeLanguage::Other,
         _ => {
             // `python3.11`.
             let version = program.strip_prefix("python")?;
             if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
                 return None;
             }
-            Language::Python
+            CodeLanguage::Python
         }
     })
 }
 
 /// True for a shell or an interpreter that is given code, which runs whatever options follow it.
-pub(super) fn runs_code(program: &str, rest: &[Word], given: Given<'_>) -> bool {
+pub(super) fn runs_code(program: &str, rest: &[CommandWord], given: CommandInput<'_>) -> bool {
     if matches!(program, "eval" | "ssh" | "mosh" | "wsl") {
         return true;
     }
@@ -60,7 +65,7 @@ pub(super) fn runs_code(program: &str, rest: &[Word], given: Given<'_>) -> bool 
     runs && (given.input.is_some() || given.piped || rest.iter().any(gives_code))
 }
 
-fn gives_code(word: &Word) -> bool {
+fn gives_code(word: &CommandWord) -> bool {
     let option = word.text.to_ascii_lowercase();
     if word.is_short_option() && option != "-help" && option.ends_with(['c', 'e', 'r', 'p']) {
         return true;
@@ -69,7 +74,7 @@ fn gives_code(word: &Word) -> bool {
 }
 
 /// The effect of running a script: known if the run wrote the script itself, else from its name, else a check.
-pub(super) fn script(known: Known<'_>, file: &str) -> CallEffect {
+pub(super) fn script(known: CommandContext<'_>, file: &str) -> CallEffect {
     if let Some(written) = known.scripts.effect(file) {
         let why = format!("runs `{}`: {}", shortened(file), written.why);
         return CallEffect { why, ..written.clone() };
@@ -80,7 +85,7 @@ pub(super) fn script(known: Known<'_>, file: &str) -> CallEffect {
     call
 }
 
-fn shell<'w>(known: Known<'_>, words: &'w [Word], given: Given<'w>) -> Step<'w> {
+fn shell<'w>(known: CommandContext<'_>, words: &'w [CommandWord], given: CommandInput<'w>) -> CommandStep<'w> {
     let rest = &words[1..];
     for (at, word) in rest.iter().enumerate() {
         if !word.text.starts_with('-') {
@@ -89,90 +94,93 @@ fn shell<'w>(known: Known<'_>, words: &'w [Word], given: Given<'w>) -> Step<'w> 
         if word.is_short_option() && word.text.contains('c') {
             return match rest.get(at + 1) {
                 Some(code) if code.text.starts_with("$(") || code.text.starts_with("${") => {
-                    Step::effect(Effect::Unknown, FED_BY_A_COMMAND)
+                    CommandStep::effect(Effect::Unknown, FED_BY_A_COMMAND)
                 }
-                Some(code) => Step::Script(Cow::Borrowed(&code.text)),
-                None => Step::effect(Effect::Read, "a shell without a command"),
+                Some(code) => CommandStep::Script(Cow::Borrowed(&code.text)),
+                None => CommandStep::effect(Effect::Read, "a shell without a command"),
             };
         }
     }
     match (after_options(rest, &["-o", "-O"]).first(), given.input) {
-        (Some(_), _) if has(rest, &["-n"]) => Step::effect(Effect::Check, "checks the syntax of a script"),
-        (Some(file), _) if file.text != "-" && words[0].text != "busybox" => Step::Effect(script(known, &file.text)),
-        (_, Some(text)) => Step::Script(Cow::Borrowed(text)),
-        _ => Step::effect(Effect::Unknown, FED_BY_A_COMMAND),
+        (Some(_), _) if has(rest, &["-n"]) => CommandStep::effect(Effect::Check, "checks the syntax of a script"),
+        (Some(file), _) if file.text != "-" && words[0].text != "busybox" => {
+            CommandStep::Effect(script(known, &file.text))
+        }
+        (_, Some(text)) => CommandStep::Script(Cow::Borrowed(text)),
+        _ => CommandStep::effect(Effect::Unknown, FED_BY_A_COMMAND),
     }
 }
 
-fn windows_shell<'w>(program: &str, rest: &'w [Word]) -> Step<'w> {
-    let is_option =
-        |word: &Word| matches!(word.text.to_ascii_lowercase().as_str(), "/c" | "/k" | "-command" | "-c" | "-e" | "--");
+fn windows_shell<'w>(program: &str, rest: &'w [CommandWord]) -> CommandStep<'w> {
+    let is_option = |word: &CommandWord| {
+        matches!(word.text.to_ascii_lowercase().as_str(), "/c" | "/k" | "-command" | "-c" | "-e" | "--")
+    };
     match rest.iter().position(is_option) {
-        Some(at) => Step::Script(joined(&rest[at + 1..]).into()),
-        None if program == "wsl" => Step::Script(joined(rest).into()),
-        None => Step::effect(Effect::Unknown, "a shell without a command"),
+        Some(at) => CommandStep::Script(joined(&rest[at + 1..]).into()),
+        None if program == "wsl" => CommandStep::Script(joined(rest).into()),
+        None => CommandStep::effect(Effect::Unknown, "a shell without a command"),
     }
 }
 
-fn as_user(words: &[Word]) -> Step<'_> {
+fn as_user(words: &[CommandWord]) -> CommandStep<'_> {
     let option = words.iter().position(|word| word.text == "-c" || word.text == "--command");
     match option {
         Some(at) => match words.get(at + 1) {
-            Some(code) => Step::Script(Cow::Borrowed(&code.text)),
-            None => Step::Script(Cow::Borrowed("")),
+            Some(code) => CommandStep::Script(Cow::Borrowed(&code.text)),
+            None => CommandStep::Script(Cow::Borrowed("")),
         },
-        None => Step::effect(Effect::Unknown, format!("`{}`", spelled(words, 2))),
+        None => CommandStep::effect(Effect::Unknown, format!("`{}`", spelled(words, 2))),
     }
 }
 
-fn sourced<'w>(known: Known<'_>, words: &[Word]) -> Step<'w> {
+fn sourced<'w>(known: CommandContext<'_>, words: &[CommandWord]) -> CommandStep<'w> {
     if let Some(file) = words.get(1)
         && let Some(written) = known.scripts.effect(&file.text)
     {
-        return Step::Effect(written.clone());
+        return CommandStep::Effect(written.clone());
     }
-    Step::effect(Effect::Read, format!("`{}`", spelled(words, 2)))
+    CommandStep::effect(Effect::Read, format!("`{}`", spelled(words, 2)))
 }
 
-fn remote(words: &[Word]) -> Step<'_> {
+fn remote(words: &[CommandWord]) -> CommandStep<'_> {
     let with_value = ["-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-W", "-b", "-c", "-E", "-m", "-S"];
     let after_host = after_options(&words[1..], &with_value).get(1..).unwrap_or_default();
     let command = after_options(after_host, &with_value);
     if !command.is_empty() {
-        return Step::Script(joined(command).into());
+        return CommandStep::Script(joined(command).into());
     }
     let effect = if has(&words[1..], &["-T", "-G", "-V"]) { Effect::Read } else { Effect::Unknown };
-    Step::effect(effect, format!("`{}`", spelled(words, 2)))
+    CommandStep::effect(effect, format!("`{}`", spelled(words, 2)))
 }
 
 fn interpreter<'w>(
-    known: Known<'_>,
+    known: CommandContext<'_>,
     program: &str,
-    language: Language,
-    words: &'w [Word],
-    given: Given<'w>,
-) -> Step<'w> {
+    language: CodeLanguage,
+    words: &'w [CommandWord],
+    given: CommandInput<'w>,
+) -> CommandStep<'w> {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 2));
     if matches!(program, "deno" | "bun")
         && let Some(call) = packages::effect(program, words)
     {
-        return Step::Effect(call);
+        return CommandStep::Effect(call);
     }
     if matches!(program, "perl" | "ruby") && rest.iter().any(edits_in_place) {
         let files = operands(rest).skip(1).map(|word| word.text.clone()).collect();
-        return Step::Effect(CallEffect::new(Effect::Edit, why).touching(files));
+        return CommandStep::Effect(CallEffect::new(Effect::Edit, why).touching(files));
     }
     let with_value = ["-W", "-X", "-m", "-r", "--require", "--loader", "--import", "-I", "-C", "--env-file", "-M"];
     let mut at = 0;
     while let Some(word) = rest.get(at) {
         if takes_code(word, language) {
             let code = rest.get(at + 1).map_or("", |code| &code.text);
-            return Step::Effect(code::effect(code, language));
+            return CommandStep::Effect(code::effect(code, language));
         }
         match (language, word.text.as_str()) {
-            (Language::Python, "-m") => return module(&rest[at + 1..], given),
-            (Language::JavaScript, "--check" | "--test") => return Step::effect(Effect::Check, why),
+            (CodeLanguage::Python, "-m") => return module(&rest[at + 1..], given),
+            (CodeLanguage::JavaScript, "--check" | "--test") => return CommandStep::effect(Effect::Check, why),
             (_, "-") => break,
             (_, option) if !option.starts_with('-') => break,
             (_, option) if with_value.contains(&option) => at += 2,
@@ -180,7 +188,7 @@ fn interpreter<'w>(
         }
     }
     let file = rest.get(at).filter(|file| file.text != "-" && file.text != "/dev/stdin");
-    Step::Effect(match (file, given.input) {
+    CommandStep::Effect(match (file, given.input) {
         (Some(file), _) if path::file_name(&file.text) == "manage.py" => packages::django(&rest[at + 1..]),
         (Some(file), _) if file.varies => CallEffect::new(Effect::Check, why),
         (Some(file), _) => script(known, &file.text),
@@ -191,7 +199,7 @@ fn interpreter<'w>(
 }
 
 /// True for `-i` of Perl and Ruby, alone or in a group: `-pi`.
-fn edits_in_place(word: &Word) -> bool {
+fn edits_in_place(word: &CommandWord) -> bool {
     if !word.is_short_option() {
         return false;
     }
@@ -207,18 +215,18 @@ fn edits_in_place(word: &Word) -> bool {
 }
 
 /// True for an option that is followed by code.
-fn takes_code(word: &Word, language: Language) -> bool {
+fn takes_code(word: &CommandWord, language: CodeLanguage) -> bool {
     match language {
-        Language::Python => word.is_short_option() && word.text.ends_with('c'),
-        Language::JavaScript => matches!(word.text.as_str(), "-e" | "-p" | "-pe" | "--eval" | "--print" | "eval"),
-        Language::Php => word.text == "-r",
+        CodeLanguage::Python => word.is_short_option() && word.text.ends_with('c'),
+        CodeLanguage::JavaScript => matches!(word.text.as_str(), "-e" | "-p" | "-pe" | "--eval" | "--print" | "eval"),
+        CodeLanguage::Php => word.text == "-r",
         _ => word.is_short_option() && word.text.ends_with(['e', 'E']),
     }
 }
 
 /// `python -m MODULE …` usually runs the program of the same name.
-fn module<'w>(words: &'w [Word], given: Given<'w>) -> Step<'w> {
-    let Some((module, rest)) = words.split_first() else { return Step::effect(Effect::Read, "`python -m`") };
+fn module<'w>(words: &'w [CommandWord], given: CommandInput<'w>) -> CommandStep<'w> {
+    let Some((module, rest)) = words.split_first() else { return CommandStep::effect(Effect::Read, "`python -m`") };
     let name = module.text.as_str();
     let effect = match name {
         "json.tool" if operands(rest).count() > 1 => Effect::Edit,
@@ -227,14 +235,14 @@ fn module<'w>(words: &'w [Word], given: Given<'w>) -> Step<'w> {
         }
         "zipfile" | "tarfile" | "venv" if has(rest, &["-l", "--list", "-t"]) => Effect::Read,
         "zipfile" | "tarfile" | "venv" => Effect::Edit,
-        "django" => return Step::Effect(packages::django(rest)),
+        "django" => return CommandStep::Effect(packages::django(rest)),
         _ if tables().commands.effect(name).is_some()
             || packages::effect(name, words).is_some()
             || tables().formatters.programs.has(name) =>
         {
-            return Step::Command(words, given);
+            return CommandStep::Command(words, given);
         }
         _ => Effect::Check,
     };
-    Step::effect(effect, format!("`python -m {name}`"))
+    CommandStep::effect(effect, format!("`python -m {name}`"))
 }

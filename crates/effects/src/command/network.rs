@@ -1,9 +1,9 @@
 //! Clients of web servers, databases and key stores.
 
-use super::step::Given;
+use super::step::CommandInput;
 use crate::parts::CallEffect;
 use crate::tables::tables;
-use crate::words::{Word, has, operands, spelled, value_after};
+use crate::words::{CommandWord, has, operands, spelled, value_after};
 use crate::{Effect, path, sql, verbs};
 
 /// Options of `curl` and `wget` that send data.
@@ -22,7 +22,7 @@ const SENDS: [&str; 12] = [
     "--post-file",
 ];
 
-pub(super) fn http(program: &str, words: &[Word]) -> CallEffect {
+pub(super) fn http(program: &str, words: &[CommandWord]) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 1));
     let asks = match method(rest).as_deref() {
@@ -50,7 +50,7 @@ fn names_this_machine(word: &str) -> bool {
 }
 
 /// The method of a request, in capitals, if the command names one.
-fn method(rest: &[Word]) -> Option<String> {
+fn method(rest: &[CommandWord]) -> Option<String> {
     for pair in rest.windows(2) {
         if matches!(pair[0].text.as_str(), "-X" | "--request" | "--method") {
             return Some(pair[1].text.to_ascii_uppercase());
@@ -72,7 +72,7 @@ fn method(rest: &[Word]) -> Option<String> {
 }
 
 /// The file in which the answer is saved, empty if the address names it; `None` if it is shown.
-fn saved_file(program: &str, rest: &[Word]) -> Option<String> {
+fn saved_file(program: &str, rest: &[CommandWord]) -> Option<String> {
     if program == "wget" {
         let shows = rest.iter().any(|word| matches!(word.text.as_str(), "--spider" | "-O-" | "-qO-"));
         match value_after(rest, &["-O", "-qO", "--output-document"]) {
@@ -91,7 +91,7 @@ fn saved_file(program: &str, rest: &[Word]) -> Option<String> {
     named.filter(|file| !path::is_sink(file))
 }
 
-pub(super) fn database(words: &[Word], given: Given<'_>) -> CallEffect {
+pub(super) fn database(words: &[CommandWord], given: CommandInput<'_>) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 1));
     if has(rest, &["-l", "--list"]) {
@@ -107,7 +107,7 @@ pub(super) fn database(words: &[Word], given: Given<'_>) -> CallEffect {
     CallEffect::new(strongest.unwrap_or(Effect::Unknown), why)
 }
 
-pub(super) fn key_store(words: &[Word], given: Given<'_>) -> CallEffect {
+pub(super) fn key_store(words: &[CommandWord], given: CommandInput<'_>) -> CallEffect {
     let operands: Vec<&str> = operands(&words[1..]).map(|word| word.text.as_str()).collect();
     // The input follows without a blank, as if typed.
     let text = operands.join(" ").to_ascii_lowercase() + given.input.unwrap_or_default();

@@ -17,7 +17,7 @@ pub(super) struct Token {
 
 /// One command or expression of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Element {
+pub(super) struct PipelineElement {
     pub(super) words: Vec<Token>,
     /// The files it is redirected into.
     pub(super) written: Vec<String>,
@@ -29,18 +29,18 @@ pub(super) struct Element {
 
 /// Whose text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum ShellDialect {
     PowerShell,
     /// `cmd`, which has no blocks, and one kind of quotes.
     Cmd,
 }
 
 /// The elements of a text, those within a group before the one around it.
-pub(super) fn elements(text: &str, dialect: Dialect) -> Vec<Element> {
+pub(super) fn elements(text: &str, dialect: ShellDialect) -> Vec<PipelineElement> {
     elements_in(text, dialect, true)
 }
 
-fn elements_in(text: &str, dialect: Dialect, searches: bool) -> Vec<Element> {
+fn elements_in(text: &str, dialect: ShellDialect, searches: bool) -> Vec<PipelineElement> {
     let mut lexer = Lexer { text, dialect, searches, at: 0, frames: vec![Frame::default()], done: Vec::new() };
     lexer.read();
     lexer.done
@@ -49,7 +49,7 @@ fn elements_in(text: &str, dialect: Dialect, searches: bool) -> Vec<Element> {
 /// What is being read between two brackets.
 #[derive(Default)]
 struct Frame {
-    element: Element,
+    element: PipelineElement,
     token: Token,
     /// True if the token exists, even if it has no text: `''`.
     begun: bool,
@@ -60,12 +60,12 @@ struct Frame {
 
 struct Lexer<'t> {
     text: &'t str,
-    dialect: Dialect,
+    dialect: ShellDialect,
     /// True if the texts in it are searched for commands; false within such a command, so that nothing recurses.
     searches: bool,
     at: usize,
     frames: Vec<Frame>,
-    done: Vec<Element>,
+    done: Vec<PipelineElement>,
 }
 
 impl<'t> Lexer<'t> {
@@ -90,11 +90,11 @@ impl<'t> Lexer<'t> {
     fn read(&mut self) {
         while let Some(character) = self.next() {
             let begun = self.frame().begun;
-            let is_plain =
-                self.dialect == Dialect::Cmd && matches!(character, '\'' | '`' | '#' | '<' | '{' | '}' | '$' | '@');
+            let is_plain = self.dialect == ShellDialect::Cmd
+                && matches!(character, '\'' | '`' | '#' | '<' | '{' | '}' | '$' | '@');
             match character {
                 other if is_plain => self.push(other),
-                '^' if self.dialect == Dialect::Cmd => {
+                '^' if self.dialect == ShellDialect::Cmd => {
                     let escaped = self.next().filter(|next| *next != '\n');
                     if let Some(next) = escaped {
                         self.push(next);
@@ -196,7 +196,7 @@ impl<'t> Lexer<'t> {
 
     /// Adds a text to the word, and the commands in it to the elements.
     fn value(&mut self, text: &str, quote: char) {
-        let expands = quote == '"' && self.dialect == Dialect::PowerShell && text.contains('$');
+        let expands = quote == '"' && self.dialect == ShellDialect::PowerShell && text.contains('$');
         let frame = self.frame();
         frame.token.quoted |= !frame.begun;
         frame.begun = true;
@@ -304,7 +304,7 @@ impl<'t> Lexer<'t> {
         self.end_token();
         let frame = self.frame();
         frame.redirects = false;
-        let next = Element { piped: pipes, names: frame.element.names, ..Element::default() };
+        let next = PipelineElement { piped: pipes, names: frame.element.names, ..PipelineElement::default() };
         let element = std::mem::replace(&mut frame.element, next);
         if !element.words.is_empty() || !element.written.is_empty() {
             self.done.push(element);

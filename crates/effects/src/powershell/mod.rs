@@ -5,13 +5,13 @@ mod elements;
 
 use std::collections::BTreeMap;
 
-pub(crate) use elements::Dialect;
+pub(crate) use elements::ShellDialect;
 
 use crate::parts::CallEffect;
 use crate::tables::tables;
-use crate::words::{Word, shortened, spelled};
+use crate::words::{CommandWord, shortened, spelled};
 use crate::{Effect, path};
-use elements::{Element, Token};
+use elements::{PipelineElement, Token};
 
 /// The most bytes of a variable's value that are put in its place.
 const LONGEST_VALUE: usize = 1 << 10;
@@ -20,11 +20,11 @@ const LONGEST_VALUE: usize = 1 << 10;
 pub(crate) const SETS_VARIABLES: &str = "sets variables";
 
 /// What a part of a script does, in the order in which it happens.
-pub(crate) enum Act {
+pub(crate) enum ScriptAction {
     Effect(CallEffect),
     /// It runs a program. If its result `is_assigned`, a program that only reads counts as an assignment.
     Command {
-        words: Vec<Word>,
+        words: Vec<CommandWord>,
         input: Option<String>,
         piped: bool,
         is_assigned: bool,
@@ -41,10 +41,10 @@ pub(crate) enum Act {
 pub(crate) fn looks_like(text: &str) -> bool {
     // PowerShell has no here-documents; a shell's may hold a script for PowerShell.
     let may_be = text.contains(['$', '[', '-', '@']) && !text.contains("<<");
-    may_be && elements::elements(text, Dialect::PowerShell).iter().any(is_powershell)
+    may_be && elements::elements(text, ShellDialect::PowerShell).iter().any(is_powershell)
 }
 
-fn is_powershell(element: &Element) -> bool {
+fn is_powershell(element: &PipelineElement) -> bool {
     let Some(first) = element.words.first() else { return false };
     if first.quoted || element.names {
         return false;
@@ -66,19 +66,19 @@ fn is_cmdlet(word: &str) -> bool {
 
 /// The dialect of a command that bash cannot parse but that may be `cmd`, whose `&` and `2>nul` mean something else
 /// there. `None` if it is not for Windows.
-pub(crate) fn dialect_of_unparsed(text: &str) -> Option<Dialect> {
+pub(crate) fn dialect_of_unparsed(text: &str) -> Option<ShellDialect> {
     if text.contains("$LASTEXITCODE") {
-        Some(Dialect::PowerShell)
+        Some(ShellDialect::PowerShell)
     } else if text.contains(":\\") || text.contains('%') || text.contains("2>nul") {
-        Some(Dialect::Cmd)
+        Some(ShellDialect::Cmd)
     } else {
         None
     }
 }
 
 /// What a script does.
-pub(crate) fn acts(text: &str, dialect: Dialect) -> Vec<Act> {
-    let mut session = Session { dialect, constants: BTreeMap::new(), text: None, acts: Vec::new() };
+pub(crate) fn acts(text: &str, dialect: ShellDialect) -> Vec<ScriptAction> {
+    let mut session = ScriptState { dialect, constants: BTreeMap::new(), text: None, acts: Vec::new() };
     for element in elements::elements(text, dialect) {
         let input = session.text.take().filter(|_| element.piped);
         session.redirections(&element);
@@ -88,38 +88,38 @@ pub(crate) fn acts(text: &str, dialect: Dialect) -> Vec<Act> {
 }
 
 /// What the elements of a script share.
-struct Session {
-    dialect: Dialect,
+struct ScriptState {
+    dialect: ShellDialect,
     /// The values of variables that are short constants, by name in lower case.
     constants: BTreeMap<String, String>,
     /// The text that the element before is, if it is one: what a `|` gives to the next.
     text: Option<String>,
-    acts: Vec<Act>,
+    acts: Vec<ScriptAction>,
 }
 
-impl Session {
+impl ScriptState {
     fn push(&mut self, effect: Effect, why: impl Into<String>) {
-        self.acts.push(Act::Effect(CallEffect::new(effect, why)));
+        self.acts.push(ScriptAction::Effect(CallEffect::new(effect, why)));
     }
 
     /// Adds the files that an element is redirected into.
-    fn redirections(&mut self, element: &Element) {
+    fn redirections(&mut self, element: &PipelineElement) {
         for file in &element.written {
             if path::is_sink(file) {
                 continue;
             }
             let call = CallEffect::new(Effect::Edit, format!("writes `{}`", shortened(file)));
-            self.acts.push(Act::Effect(call.touching(vec![file.clone()])));
+            self.acts.push(ScriptAction::Effect(call.touching(vec![file.clone()])));
             if let [only] = &element.words[..]
                 && only.quoted
             {
-                self.acts.push(Act::Text { file: file.clone(), text: only.text.clone() });
+                self.acts.push(ScriptAction::Text { file: file.clone(), text: only.text.clone() });
             }
         }
     }
 
     /// Adds what the words of an element do.
-    fn element(&mut self, element: &Element, mut input: Option<String>) {
+    fn element(&mut self, element: &PipelineElement, mut input: Option<String>) {
         let (mut words, mut names) = (&element.words[..], element.names);
         let mut is_assigned = false;
         while let Some(first) = words.first() {
@@ -163,7 +163,7 @@ impl Session {
 
     /// True for an expression, such as `$x.Count`, `'a','b'` or `1..5`; false for a command.
     fn is_expression(&self, first: &Token, lower: &str) -> bool {
-        if first.quoted && self.dialect == Dialect::PowerShell {
+        if first.quoted && self.dialect == ShellDialect::PowerShell {
             return true;
         }
         let is_path = lower.starts_with(".\\") || lower.starts_with("./") || lower.starts_with("..");
@@ -178,7 +178,7 @@ impl Session {
     /// Adds the effect of an expression.
     fn expression(&mut self, words: &[Token], lower: &str, is_assigned: bool) {
         match words {
-            [only] if only.quoted && self.dialect == Dialect::PowerShell => self.text = Some(only.text.clone()),
+            [only] if only.quoted && self.dialect == ShellDialect::PowerShell => self.text = Some(only.text.clone()),
             _ => {
                 if let Some(name) = lower.strip_prefix('$')
                     && let Some(value) = self.constants.get(name)
@@ -207,7 +207,7 @@ impl Session {
     }
 
     fn command(&mut self, words: &[Token], piped: bool, input: Option<String>, is_assigned: bool) {
-        let words: Vec<Word> = words.iter().map(|token| self.word(token)).collect();
+        let words: Vec<CommandWord> = words.iter().map(|token| self.word(token)).collect();
         let Some((first, rest)) = words.split_first() else { return };
         let lower = path::program(&first.text);
         let asks = rest.last().is_some_and(|word| matches!(word.text.as_str(), "-?" | "/?"));
@@ -219,29 +219,29 @@ impl Session {
         } else if is_cmdlet(&first.text) || (lower.contains('-') && powershell.looking_cmdlets.has(&lower)) {
             self.cmdlet(&lower, &words, input)
         } else {
-            self.acts.push(Act::Command { words, input, piped, is_assigned });
+            self.acts.push(ScriptAction::Command { words, input, piped, is_assigned });
             return;
         };
         if is_assigned && call.effect == Effect::Read {
             self.push(Effect::Read, SETS_VARIABLES);
         } else {
-            self.acts.push(Act::Effect(call));
+            self.acts.push(ScriptAction::Effect(call));
         }
     }
 
     /// A token with the value of a constant in its place.
-    fn word(&self, token: &Token) -> Word {
+    fn word(&self, token: &Token) -> CommandWord {
         if token.varies
             && let Some(name) = token.text.strip_prefix('$')
             && let Some(value) = self.constants.get(&name.to_ascii_lowercase())
         {
-            return Word::plain(value);
+            return CommandWord::plain(value);
         }
-        Word { text: token.text.clone(), varies: token.varies }
+        CommandWord { text: token.text.clone(), varies: token.varies }
     }
 
     /// The effect of a cmdlet. Text that it writes is added.
-    fn cmdlet(&mut self, lower: &str, words: &[Word], input: Option<String>) -> CallEffect {
+    fn cmdlet(&mut self, lower: &str, words: &[CommandWord], input: Option<String>) -> CallEffect {
         let call = CallEffect::new(cmdlet_effect(lower, words), format!("`{}`", spelled(words, 2)));
         if !matches!(lower, "set-content" | "out-file" | "add-content") {
             return call;
@@ -252,13 +252,13 @@ impl Session {
             _ => input,
         };
         if let Some(text) = text {
-            self.acts.push(Act::Text { file: file.clone(), text });
+            self.acts.push(ScriptAction::Text { file: file.clone(), text });
         }
         call.touching(vec![file])
     }
 }
 
-fn cmdlet_effect(lower: &str, words: &[Word]) -> Effect {
+fn cmdlet_effect(lower: &str, words: &[CommandWord]) -> Effect {
     let has = |option: &str| words.iter().any(|word| word.text.to_ascii_lowercase().starts_with(option));
     let verb = lower.split('-').next().unwrap_or_default();
     let powershell = &tables().powershell;
@@ -298,13 +298,13 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// The value of one of these options, in any case.
-fn option<'w>(words: &'w [Word], names: &[&str]) -> Option<&'w Word> {
+fn option<'w>(words: &'w [CommandWord], names: &[&str]) -> Option<&'w CommandWord> {
     let at = words.iter().position(|word| names.iter().any(|name| word.text.eq_ignore_ascii_case(name)))?;
     words.get(at + 1)
 }
 
 /// The file that `Set-Content` and the like write, if it is a constant.
-fn written_file(words: &[Word]) -> Option<String> {
+fn written_file(words: &[CommandWord]) -> Option<String> {
     let file = match option(words, &["-path", "-literalpath", "-filepath"]) {
         Some(named) => named,
         None => words.get(1).filter(|word| !word.text.starts_with('-'))?,
@@ -313,11 +313,11 @@ fn written_file(words: &[Word]) -> Option<String> {
 }
 
 /// The words after a keyword that a command may follow; `None` if no command does.
-fn after_keyword<'w>(words: &'w [Token], first: &str, dialect: Dialect) -> Option<&'w [Token]> {
+fn after_keyword<'w>(words: &'w [Token], first: &str, dialect: ShellDialect) -> Option<&'w [Token]> {
     let rest = &words[1..];
     match (dialect, first) {
-        (Dialect::Cmd, "if") => after_condition(rest),
-        (Dialect::Cmd, "for") => {
+        (ShellDialect::Cmd, "if") => after_condition(rest),
+        (ShellDialect::Cmd, "for") => {
             let at = rest.iter().position(|word| word.text.eq_ignore_ascii_case("do"))?;
             Some(&rest[at + 1..])
         }

@@ -97,7 +97,7 @@ impl<'r> Contest<'r> {
             .par_iter()
             .enumerate()
             .map(|(at, group)| candidate(group, premises, entrants.get(at).copied().unwrap_or_default()));
-        let (mut candidates, kills): (Vec<Candidate>, Vec<Kills<'_, '_>>) = rated.unzip();
+        let (mut candidates, kills): (Vec<Candidate>, Vec<WorstKills<'_, '_>>) = rated.unzip();
         let places = places(entrants, groups.len());
         let others = whole.map_or(0.0, |whole| (whole.chains as f64 - n_chains(&places) as f64).max(0.0));
         for (candidate, most) in candidates.iter_mut().zip(bounds_together(&kills, &places, others, premises.delta())) {
@@ -124,7 +124,8 @@ impl<'r> Contest<'r> {
     #[must_use]
     pub fn chosen_elsewhere(mut self) -> Self {
         for (candidate, group) in self.rated.candidates.iter_mut().zip(&self.groups) {
-            candidate.killed_at_most = Kills::from_group(group, self.premises.errors).at_most(self.premises.delta());
+            candidate.killed_at_most =
+                WorstKills::from_group(group, self.premises.errors).at_most(self.premises.delta());
         }
         self.rated.tried = 1;
         self.rated.chains = 1;
@@ -150,7 +151,7 @@ impl<'r> Contest<'r> {
     pub fn refused(&self, at: usize, max_killed: f64) -> Refused {
         let nothing = Refused { alone: None, tasks_missing: None };
         let (Some(group), Some(place)) = (self.groups.get(at), self.rated.places.get(at)) else { return nothing };
-        let kills = Kills::from_group(group, self.premises.errors);
+        let kills = WorstKills::from_group(group, self.premises.errors);
         let delta = self.premises.delta();
         let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
         weights.extend(self.rated.places.iter().map(|place| (place.chain, place.weight)));
@@ -201,12 +202,12 @@ fn places(entrants: &[Entrant], n: usize) -> Vec<ChainPlace> {
 }
 
 /// A stack as a candidate, but for its bound, and what it kills.
-fn candidate<'g, 'r>(group: &'g Group<'r>, premises: Premises, entrant: Entrant) -> (Candidate, Kills<'g, 'r>) {
+fn candidate<'g, 'r>(group: &'g Group<'r>, premises: Premises, entrant: Entrant) -> (Candidate, WorstKills<'g, 'r>) {
     let Premises { errors, unit, price, .. } = premises;
     let tasks = Tasks::from_group(group);
     let sums = by_task(group, &tasks, unit, Over::All);
     let sums: Vec<&TaskSums> = sums.iter().collect();
-    let kills = Kills::new(group, &sums, errors);
+    let kills = WorstKills::new(group, &sums, errors);
     let (killed, of_all) = match errors {
         None => (kills.mean(), killed_of_all(&sums).high.value()),
         Some(errors) => {
@@ -230,14 +231,14 @@ fn candidate<'g, 'r>(group: &'g Group<'r>, premises: Premises, entrant: Entrant)
 }
 
 /// What a stack kills, every unknown at its worst, so that what nobody knows is never in its favour.
-enum Kills<'g, 'r> {
+enum WorstKills<'g, 'r> {
     /// The share of each task's successes.
     ByTask(Vec<f64>),
     /// Where the labels have errors, only the share of all successes can be told.
     Labelled(&'g Group<'r>, ErrorRates),
 }
 
-impl<'g, 'r> Kills<'g, 'r> {
+impl<'g, 'r> WorstKills<'g, 'r> {
     fn new(group: &'g Group<'r>, sums: &[&TaskSums], errors: Option<ErrorRates>) -> Self {
         match errors {
             Some(errors) => Self::Labelled(group, errors),
@@ -265,7 +266,7 @@ impl<'g, 'r> Kills<'g, 'r> {
     }
 }
 
-impl KillBound for Kills<'_, '_> {
+impl KillBound for WorstKills<'_, '_> {
     fn at_most(&self, delta: f64) -> Option<f64> {
         match self {
             Self::ByTask(losses) => (!losses.is_empty()).then(|| upper_bound(losses, delta)),

@@ -23,12 +23,12 @@ pub struct LimitedRun {
     success: Option<bool>,
     spent: Amounts,
     /// In the order of the stacks; `None` where a rule could not be read.
-    under: Vec<Option<Reach>>,
+    under: Vec<Option<LimitReach>>,
 }
 
 /// How far a run got under a limit.
 #[derive(Clone, Copy, Debug)]
-struct Reach {
+struct LimitReach {
     /// Whether it got as far as the notice, or the stop if there is no notice.
     is_reached: bool,
     /// Whether it goes on where the limit ends it.
@@ -78,7 +78,7 @@ impl LimitedRun {
     }
 }
 
-fn reach(run: &Run, shared: &RunRows, replayed: &Replay, cap: Option<u32>) -> Option<Reach> {
+fn reach(run: &Run, shared: &RunRows, replayed: &Replay, cap: Option<u32>) -> Option<LimitReach> {
     if !replayed.not_evaluable.is_empty() {
         return None;
     }
@@ -90,7 +90,7 @@ fn reach(run: &Run, shared: &RunRows, replayed: &Replay, cap: Option<u32>) -> Op
         is_reached |= is_heard || decision.action.is_terminal();
     }
     let stop = replayed.stop.as_ref();
-    Some(Reach {
+    Some(LimitReach {
         is_reached: is_reached || stop.is_some(),
         is_cut: stop.is_some(),
         keeps_success: stop.is_some_and(|stop| shared.course().success_at(stop.point) == Some(true)),

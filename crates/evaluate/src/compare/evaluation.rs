@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{Comparison, KeptStories, Met, Outside, StackInfo, Tuned};
+use super::{Comparison, KeptStories, Met, Outside, StackInfo, TunedStack};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder, RunRows,
 };
@@ -53,7 +53,7 @@ impl Keeps {
 
 /// How runs are evaluated, besides the strategies they are replayed under.
 #[derive(Clone, Debug, Default)]
-pub struct Options<'g> {
+pub struct EvaluationOptions<'g> {
     /// What is assumed about what the recordings do not show.
     pub assumptions: Assumptions,
     /// The effects of tools and commands that the user's files add.
@@ -63,7 +63,7 @@ pub struct Options<'g> {
     /// Also keeps the runs that matter most step by step, for a page, with this much of their texts.
     pub stories: Option<Texts>,
     /// The tuned stacks among the strategies, whose certificates may not hold for these runs.
-    pub grounds: &'g [Tuned],
+    pub grounds: &'g [TunedStack],
 }
 
 /// The result of one run: rows, firings, what followed, and its story if one was asked for.
@@ -86,14 +86,14 @@ pub struct Evaluator<'s> {
     comparison: Comparison<'s>,
     effects: EffectTable,
     keeps: Keeps,
-    grounds: &'s [Tuned],
+    grounds: &'s [TunedStack],
     stories_kept: Option<RwLock<KeptStories>>,
 }
 
 impl<'s> Evaluator<'s> {
     /// Prepares the strategies for replay.
-    pub fn new(strategies: &'s [Arc<dyn Strategy>], options: Options<'s>) -> Self {
-        let Options { assumptions, effects, keeps, stories, grounds } = options;
+    pub fn new(strategies: &'s [Arc<dyn Strategy>], options: EvaluationOptions<'s>) -> Self {
+        let EvaluationOptions { assumptions, effects, keeps, stories, grounds } = options;
         let comparison = Comparison::new(strategies, assumptions);
         Self {
             comparison,
@@ -244,7 +244,7 @@ impl Evaluation {
     pub fn from_runs<'r>(
         runs: impl IntoIterator<Item = &'r Run>,
         strategies: &[Arc<dyn Strategy>],
-        options: Options<'_>,
+        options: EvaluationOptions<'_>,
     ) -> Self {
         let evaluator = Evaluator::new(strategies, options);
         let mut gathered = evaluator.gather();

@@ -14,7 +14,7 @@ use crate::transcript::{Moment, Run};
 
 /// A tuned stack with the grounds of its certificate.
 #[derive(Clone, Debug)]
-pub struct Tuned {
+pub struct TunedStack {
     stack: Arc<Stack>,
     grounds: Grounds,
 }
@@ -41,7 +41,7 @@ pub struct Met {
     beyond: Vec<u64>,
 }
 
-impl Tuned {
+impl TunedStack {
     /// The tuned stacks of a file.
     pub fn from_file(file: &StackFile) -> Vec<Self> {
         let tuned =
@@ -80,7 +80,7 @@ fn leaves(rule: &Rule, run: &Run, low: f64, high: f64) -> bool {
 
 impl Met {
     /// Starts without any run.
-    pub fn new(tuned: &Tuned) -> Self {
+    pub fn new(tuned: &TunedStack) -> Self {
         Self {
             stack: tuned.stack.name.clone(),
             grounds: tuned.grounds.clone(),

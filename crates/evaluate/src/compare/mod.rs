@@ -17,8 +17,8 @@ use crate::transcript::Run;
 use crate::verdict::Assumptions;
 
 pub use against::{BeforeAndAfter, LimitedRun};
-pub use evaluation::{Evaluation, Evaluator, Gathered, Keeps, OfRun, Options};
-pub use grounds::{Met, Outside, Tuned};
+pub use evaluation::{Evaluation, EvaluationOptions, Evaluator, Gathered, Keeps, OfRun};
+pub use grounds::{Met, Outside, TunedStack};
 pub use kept::{KeptStories, matters};
 
 /// A strategy's name and profile, with the rules it consults in order.

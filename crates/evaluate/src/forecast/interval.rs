@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// Values in rising order, and the number of tasks they are from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct SortedSample {
     values: Vec<f64>,
     tasks: u64,
 }
@@ -12,7 +12,7 @@ pub(super) struct Sample {
 /// A sample, with what was measured of its intervals.
 #[derive(Clone, Debug)]
 pub(super) struct ForecastSpread {
-    pub(super) sample: Sample,
+    pub(super) sample: SortedSample,
     pub(super) runs: u64,
     pub(super) capped: u64,
     /// The measured coverage with a tenth, and with a fortieth, on either side.
@@ -22,7 +22,7 @@ pub(super) struct ForecastSpread {
 /// Numbers of runs differ from whole numbers by no more than this.
 const ROUNDING: f64 = 1e-9;
 
-impl Sample {
+impl SortedSample {
     /// From values with their tasks.
     pub(super) fn from_known(known: &[(u64, f64)]) -> Self {
         let tasks: BTreeSet<u64> = known.iter().map(|(task, _)| *task).collect();
@@ -70,17 +70,17 @@ mod tests {
     #[test]
     fn a_run_counts_once_and_one_more_task_is_allowed_for() {
         let one_each: Vec<(u64, f64)> = (1..=9).map(|value| (value, value as f64)).collect();
-        let sample = Sample::from_known(&one_each);
+        let sample = SortedSample::from_known(&one_each);
         assert_eq!((sample.low(0.1), sample.median(), sample.high(0.1)), (1.0, 5.0, Some(9.0)));
         assert_eq!((sample.low(0.2), sample.high(0.2)), (2.0, Some(8.0)));
         assert_eq!((sample.low(0.05), sample.high(0.05)), (0.0, None), "19 tasks would do");
         // The same with ten runs of each task: the places are those of the tasks.
         let many: Vec<(u64, f64)> = one_each.iter().flat_map(|one| std::iter::repeat_n(*one, 10)).collect();
-        let of_many = Sample::from_known(&many);
+        let of_many = SortedSample::from_known(&many);
         assert_eq!((of_many.low(0.2), of_many.median(), of_many.high(0.2)), (2.0, 5.0, Some(8.0)));
         // A task with most of the runs is most of what is to come.
         let one_large: Vec<(u64, f64)> =
             one_each.iter().flat_map(|one| std::iter::repeat_n(*one, if one.0 == 9 { 100 } else { 1 })).collect();
-        assert_eq!(Sample::from_known(&one_large).median().to_bits(), 9.0_f64.to_bits());
+        assert_eq!(SortedSample::from_known(&one_large).median().to_bits(), 9.0_f64.to_bits());
     }
 }

@@ -20,7 +20,7 @@ use crate::aggregate::{Label, MIN_KNOWN};
 use crate::class::By;
 use crate::transcript::{EndCause, Moment, Point, Run};
 use crate::verdict::{Amounts, Ledger};
-use interval::{ForecastSpread, Sample};
+use interval::{ForecastSpread, SortedSample};
 
 /// What is forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -181,7 +181,7 @@ impl ForecastSpread {
         if (known.len() as f64) < MIN_KNOWN * going.len() as f64 {
             return None;
         }
-        let sample = Sample::from_known(&known);
+        let sample = SortedSample::from_known(&known);
         (sample.tasks() >= LEAST_TASKS).then(|| Self {
             runs: known.len() as u64,
             capped: going.iter().filter(|(course, left)| course.is_capped && left.is_some()).count() as u64,
@@ -217,7 +217,7 @@ fn covered(known: &[(u64, f64)], tail: f64) -> Option<f64> {
     let mut within = 0;
     for part in 0..PARTS {
         let (left_out, others): (Vec<(u64, f64)>, _) = known.iter().partition(|(task, _)| task % PARTS == part);
-        let sample = Sample::from_known(&others);
+        let sample = SortedSample::from_known(&others);
         let (low, high) = (sample.low(tail), sample.high(tail));
         for (_, left) in left_out {
             within += usize::from(low <= left && left <= high?);

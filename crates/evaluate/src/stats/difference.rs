@@ -7,7 +7,7 @@ use super::interval::Interval;
 use super::multiplicity::{Contrast, SweepTest};
 use super::paired::exact_sign_flip;
 use super::residual::{ResidualPart, Residuals};
-use super::seldom::{Allowance, CarriedDifference};
+use super::seldom::{CarriedDifference, EventAllowance};
 
 /// What one task contributes to two ratios of sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -87,7 +87,8 @@ impl RatioDifference {
         let limit = if self.is_rate { 1.0 } else { f64::INFINITY };
         let within = |interval: Interval| Interval { low: interval.low.max(-limit), high: interval.high.min(limit) };
         let hold = |interval: Interval| {
-            let beside = self.carried.map(|carried| carried.reach(normal_quantile(0.5 + 0.5 * level), Allowance::Half));
+            let beside =
+                self.carried.map(|carried| carried.reach(normal_quantile(0.5 + 0.5 * level), EventAllowance::Half));
             beside.map_or(interval, |(low, high)| {
                 interval.hull(Interval { low: self.value - low, high: self.value + high })
             })
@@ -96,7 +97,7 @@ impl RatioDifference {
         let interval = interval.map(hold).map(reach).map(within);
         let p = match self.residuals.p_value(self.value) {
             None if self.value == 0.0 => Some(1.0),
-            p => p.map(|p| p.max(exact.unwrap_or(0.0)).max(self.carried_p(Allowance::Half))),
+            p => p.map(|p| p.max(exact.unwrap_or(0.0)).max(self.carried_p(EventAllowance::Half))),
         };
         DifferenceEstimate {
             value: Some(self.value),
@@ -112,11 +113,11 @@ impl RatioDifference {
     /// [`Self::compare`].
     pub fn careful_p(&self) -> Option<f64> {
         let careful = self.residuals.careful_p_value(self.value);
-        self.compare(0.95).p.map(|p| p.max(careful.unwrap_or(0.0)).max(self.carried_p(Allowance::Full)))
+        self.compare(0.95).p.map(|p| p.max(careful.unwrap_or(0.0)).max(self.carried_p(EventAllowance::Full)))
     }
 
     /// The p-value if few tasks carry one of two amounts, else 0: it can only raise another p-value.
-    fn carried_p(&self, allowance: Allowance) -> f64 {
+    fn carried_p(&self, allowance: EventAllowance) -> f64 {
         self.carried.map_or(0.0, |carried| carried.p_value(allowance))
     }
 

@@ -6,7 +6,7 @@ use super::distribution::normal_quantile;
 use super::interval::Interval;
 pub use super::method::{Method, Warning};
 use super::residual::{ResidualPart, Residuals};
-use super::seldom::Allowance;
+use super::seldom::EventAllowance;
 
 /// Below this many tasks a difference of rates has no interval, only the estimate.
 pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
@@ -210,7 +210,7 @@ fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
     let farthest = FARTHEST_BY_FEW * spread.residuals.half_width_of_all(level)? / (p * (1.0 - p));
     Some(Interval {
         low: interval.low.max(p - carried.below(z).min(p)),
-        high: back(centre + half.min(farthest)).max((p + carried.above(z, Allowance::Full)).min(1.0)),
+        high: back(centre + half.min(farthest)).max((p + carried.above(z, EventAllowance::Full)).min(1.0)),
     })
 }
 

@@ -20,7 +20,7 @@ const FARTHEST: f64 = 8.0;
 
 /// How much of one further event an interval allows for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Allowance {
+pub(super) enum EventAllowance {
     /// Half of it: for a single difference, whose interval then covers about as often as its level says.
     Half,
     /// All of it: for a single amount, whose next task may hold more than any that was seen, and for a family of
@@ -70,10 +70,10 @@ impl Carried {
     }
 
     /// The distance from the sum to its upper end at the standard normal quantile `z`.
-    pub(super) fn above(&self, z: f64, allowance: Allowance) -> f64 {
+    pub(super) fn above(&self, z: f64, allowance: EventAllowance) -> f64 {
         let further = match allowance {
-            Allowance::Half => 0.5 * self.further,
-            Allowance::Full => self.further,
+            EventAllowance::Half => 0.5 * self.further,
+            EventAllowance::Full => self.further,
         };
         let with = Self { sum: self.sum + further, squares: self.squares + further * further, further };
         (with.quantile(z) - self.sum).max(0.0)
@@ -117,14 +117,14 @@ impl CarriedDifference {
 
     /// The distances from the difference to the lower and upper end of its interval at the standard normal quantile
     /// `z`.
-    pub(super) fn reach(&self, z: f64, allowance: Allowance) -> (f64, f64) {
+    pub(super) fn reach(&self, z: f64, allowance: EventAllowance) -> (f64, f64) {
         let low = self.more.below(z).hypot(self.less.above(z, allowance));
         let high = self.more.above(z, allowance).hypot(self.less.below(z));
         (low, high)
     }
 
     /// Two-sided p-value of "the amounts are equal": the smallest level at which the interval excludes 0.
-    pub(super) fn p_value(&self, allowance: Allowance) -> f64 {
+    pub(super) fn p_value(&self, allowance: EventAllowance) -> f64 {
         let value = self.more.sum - self.less.sum;
         let excludes_zero = |z: f64| {
             let (low, high) = self.reach(z, allowance);
@@ -155,10 +155,10 @@ mod tests {
         for (count, low, high) in [(1, 0.0253, 5.572), (5, 1.623, 11.668), (10, 4.795, 18.390), (20, 12.217, 30.888)] {
             let carried = Carried::from_amounts((0..count).map(|_| 1.0), 1.0);
             assert!((f64::from(count) - carried.below(z) - low).abs() < 0.03, "{count} {}", carried.below(z));
-            assert!((f64::from(count) + carried.above(z, Allowance::Full) - high).abs() < 0.03, "{count}");
+            assert!((f64::from(count) + carried.above(z, EventAllowance::Full) - high).abs() < 0.03, "{count}");
         }
         let none = Carried::from_amounts(std::iter::empty(), 1.0);
-        assert!((none.above(z, Allowance::Full) - 3.689).abs() < 0.1, "{}", none.above(z, Allowance::Full));
+        assert!((none.above(z, EventAllowance::Full) - 3.689).abs() < 0.1, "{}", none.above(z, EventAllowance::Full));
         assert!(none.below(z).abs() < 1e-12);
     }
 
@@ -176,14 +176,14 @@ mod tests {
         for often in [0.001, 0.003, 0.01, 0.02] {
             let parts: Vec<(f64, f64)> = (0..60).map(|at| (if at % 12 == 0 { 0.1 } else { 0.0 }, often)).collect();
             let difference = CarriedDifference::by_few(&parts, 60).unwrap();
-            for allowance in [Allowance::Half, Allowance::Full] {
+            for allowance in [EventAllowance::Half, EventAllowance::Full] {
                 let p = difference.p_value(allowance);
                 let value = 0.5 - 60.0 * often;
                 let (low, high) = difference.reach(normal_quantile(1.0 - 0.5 * p), allowance);
                 let reach = if value > 0.0 { low } else { high };
                 assert!((reach - value.abs()).abs() < 1e-6 || p > 0.999, "{often} {p} {reach}");
             }
-            assert!(difference.p_value(Allowance::Full) >= difference.p_value(Allowance::Half));
+            assert!(difference.p_value(EventAllowance::Full) >= difference.p_value(EventAllowance::Half));
         }
     }
 }

@@ -15,7 +15,7 @@ use super::distribution::normal_quantile;
 use super::estimate::{Estimate, Method, free_ratio_estimate};
 use super::interval::Interval;
 use super::lost::interval_of_lost;
-use super::seldom::{Allowance, Carried};
+use super::seldom::{Carried, EventAllowance};
 
 /// What one task contributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,13 +46,13 @@ impl WorthSums {
 }
 
 /// Saved and killed per run.
-struct Parts {
+struct WorthTerms {
     saved: Estimate,
     /// Killed, with its interval; `None` without runs.
     killed: Option<(f64, Option<Interval>)>,
 }
 
-impl Parts {
+impl WorthTerms {
     fn from_tasks(tasks: &[WorthSums], level: f64) -> Self {
         let saved: Vec<ClusterSums> = tasks.iter().map(|task| task.saved).collect();
         let killed: Vec<ClusterSums> =
@@ -62,7 +62,7 @@ impl Parts {
         let carried = Carried::by_few_of_any(saved.iter().map(|task| task.numerator / runs), estimate.clusters);
         if let (Some(value), Some(interval), Some(carried)) = (estimate.value, estimate.interval, carried) {
             let z = normal_quantile(0.5 + 0.5 * level);
-            let (low, high) = (value - carried.below(z), value + carried.above(z, Allowance::Full));
+            let (low, high) = (value - carried.below(z), value + carried.above(z, EventAllowance::Full));
             estimate.interval = Some(interval.hull(Interval { low, high }));
         }
         let killed = spread(&killed).map(|killed| (killed.ratio, interval_of_lost(&killed, level)));
@@ -89,7 +89,7 @@ impl Parts {
 
 /// Net benefit per run: saved, less `price` for every success killed. No interval below 20 tasks.
 pub fn net_worth(tasks: &[WorthSums], price: f64, level: f64) -> Estimate {
-    let parts = Parts::from_tasks(tasks, level);
+    let parts = WorthTerms::from_tasks(tasks, level);
     let value = parts.values().map(|(saved, killed)| saved - price * killed);
     let interval = value.zip(parts.ends()).map(|(value, [(saved, s), (killed, k)])| Interval {
         low: value - (saved - s.low).hypot(price * (k.high - killed)),
@@ -102,7 +102,7 @@ pub fn net_worth(tasks: &[WorthSums], price: f64, level: f64) -> Estimate {
 /// since stopping then pays at any price; an upper end of infinity says that it may. No interval below 20 tasks, or if
 /// possibly nothing is saved.
 pub fn break_even(tasks: &[WorthSums], level: f64) -> Estimate {
-    let parts = Parts::from_tasks(tasks, level);
+    let parts = WorthTerms::from_tasks(tasks, level);
     let both = parts.values().filter(|(_, killed)| *killed > 0.0);
     let interval = parts.ends().filter(|[(_, saved), (killed, _)]| saved.low > 0.0 && *killed > 0.0);
     let interval = interval.map(|[(saved, s), (killed, k)]| {

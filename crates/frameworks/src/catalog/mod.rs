@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
-use crate::framework::{ConfigText, Framework, Kind, Settings};
+use crate::framework::{ConfigText, Framework, FrameworkKind, Settings};
 use crate::stack::{Entry, GuardCommand, Guards, StackFile, Use, lint};
 use crate::{preset, system};
 
@@ -34,7 +34,7 @@ pub fn frameworks() -> impl Iterator<Item = &'static Framework> + Clone {
 }
 
 /// The frameworks of one kind.
-pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Framework> + Clone {
+pub fn of_kind(kind: FrameworkKind) -> impl Iterator<Item = &'static Framework> + Clone {
     frameworks().filter(move |framework| framework.kind == kind)
 }
 
@@ -55,7 +55,7 @@ pub fn find_with_profile(name: &str) -> Option<(&'static Framework, Option<&'sta
 
 /// Every framework of a kind at its shipped defaults, one strategy per profile that can be built without settings. This
 /// is what `--stacks system:all` and `--stacks preset:all` mean.
-pub fn all(kind: Kind) -> Strategies {
+pub fn all(kind: FrameworkKind) -> Strategies {
     of_kind(kind).flat_map(at_defaults).collect()
 }
 
@@ -66,7 +66,7 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
     }
     profiles.into_iter().enumerate().filter_map(move |(index, profile)| {
         // A preset's bare name means its first profile.
-        let named = profile.filter(|_| index > 0 || framework.kind == Kind::System);
+        let named = profile.filter(|_| index > 0 || framework.kind == FrameworkKind::System);
         let name = named.map_or_else(|| framework.id.to_owned(), |profile| format!("{} ({profile})", framework.id));
         let settings = Settings { profile: profile.map(str::to_owned), ..Settings::named(name) };
         framework.strategy(&settings).ok()

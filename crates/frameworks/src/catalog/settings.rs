@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::ReadConfig;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::framework::{About, ConfigText, Framework, Settings, SettingsError};
+use crate::framework::{ConfigText, ErrorSubject, Framework, Settings, SettingsError};
 use crate::stack::Use;
 
 fn settings(used: &Use, config: Option<ConfigText>) -> Settings {
@@ -35,10 +35,10 @@ pub(super) fn build(
         let about = refused.about.clone();
         errors.push(placed(refused, used, &format!("`whenstop rules explain {}` lists what it takes", framework.id)));
         let removed = match &about {
-            About::Profile => settings.profile.take().is_some(),
-            About::Name(name) | About::Value(name) => remove(&mut settings.set, name),
-            About::Config => settings.config.take().is_some(),
-            About::Refused(_) => false,
+            ErrorSubject::Profile => settings.profile.take().is_some(),
+            ErrorSubject::Name(name) | ErrorSubject::Value(name) => remove(&mut settings.set, name),
+            ErrorSubject::Config => settings.config.take().is_some(),
+            ErrorSubject::Refused(_) => false,
         };
         if !removed {
             let nothing = || used.places.at_name("use", format!("cannot build `{}`", used.system), "").into();
@@ -76,11 +76,11 @@ fn placed(SettingsError { error, about }: SettingsError, used: &Use, otherwise: 
     let help = if error.help.is_empty() { otherwise } else { &error.help };
     let (what, places) = (&error.what, &used.places);
     match about {
-        About::Config => places.at_value("config", what, help),
-        About::Profile => places.at_value("profile", what, help),
-        About::Name(name) => places.at_name(&format!("set.{name}"), what, help),
-        About::Value(name) => places.at_value(&format!("set.{name}"), what, help),
-        About::Refused(_) => places.at_name("set", what, help),
+        ErrorSubject::Config => places.at_value("config", what, help),
+        ErrorSubject::Profile => places.at_value("profile", what, help),
+        ErrorSubject::Name(name) => places.at_name(&format!("set.{name}"), what, help),
+        ErrorSubject::Value(name) => places.at_value(&format!("set.{name}"), what, help),
+        ErrorSubject::Refused(_) => places.at_name("set", what, help),
     }
 }
 

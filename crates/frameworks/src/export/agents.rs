@@ -8,7 +8,7 @@
 //! it goes on by itself, not model calls.
 
 use super::HostInfo;
-use crate::host::{Does, Host, Place, Slot, Syntax};
+use crate::host::{ClauseSlot, Does, ExportTarget, ParameterPlace, Syntax};
 use crate::transcript::Moment;
 
 const THE_HOOK: &[(&str, &str)] = &[("", "no setting; the hook does it: `whenstop hook install`")];
@@ -23,15 +23,15 @@ const NO_STEPS: &[(&str, &str)] = &[(
      by itself, not model calls)",
 )];
 
-const CLAUDE_CODE: Host = Host::new(
+const CLAUDE_CODE: ExportTarget = ExportTarget::new(
     "where it is started without a person (`claude -p`)",
     Syntax::Shell,
     "claude -p \"$PROMPT\" \\\n  --max-turns <<--max-turns>> \\\n  --max-budget-usd <<--max-budget-usd>> \\\n  --output-format stream-json --verbose\n",
     &[
-        Slot::new("steps", Moment::BeforeRequest, Place::Is("--max-turns"))
+        ClauseSlot::new("steps", Moment::BeforeRequest, ParameterPlace::Is("--max-turns"))
             .does(Does::Fail("error_max_turns"))
             .differs(TURNS),
-        Slot::new("cost", Moment::AfterResponse, Place::Is("--max-budget-usd"))
+        ClauseSlot::new("cost", Moment::AfterResponse, ParameterPlace::Is("--max-budget-usd"))
             .amount()
             .does(Does::Fail("error_max_budget_usd"))
             .differs(DOLLARS),
@@ -40,15 +40,15 @@ const CLAUDE_CODE: Host = Host::new(
 .cannot(THE_HOOK)
 .note("settings of `claude -p`; a session with a person takes the hook");
 
-const CLAUDE_AGENT_SDK: Host = Host::new(
+const CLAUDE_AGENT_SDK: ExportTarget = ExportTarget::new(
     "where the agent is run; in TypeScript the options are `maxTurns` and `maxBudgetUsd`",
     Syntax::Python,
     "options = ClaudeAgentOptions(\n    max_turns=<<max_turns>>,\n    max_budget_usd=<<max_budget_usd>>,\n)\n",
     &[
-        Slot::new("steps", Moment::BeforeRequest, Place::Is("max_turns"))
+        ClauseSlot::new("steps", Moment::BeforeRequest, ParameterPlace::Is("max_turns"))
             .does(Does::Fail("error_max_turns"))
             .differs(TURNS),
-        Slot::new("cost", Moment::AfterResponse, Place::Is("max_budget_usd"))
+        ClauseSlot::new("cost", Moment::AfterResponse, ParameterPlace::Is("max_budget_usd"))
             .amount()
             .does(Does::Fail("error_max_budget_usd"))
             .differs(DOLLARS),
@@ -57,12 +57,12 @@ const CLAUDE_AGENT_SDK: Host = Host::new(
 .cannot(THE_HOOK);
 
 /// Codex' budget, counted in `signal` by these weights.
-const fn codex_budget(signal: &'static str, weights: &'static [(&'static str, &'static str)]) -> Slot {
-    let slot = Slot::new(signal, Moment::AfterResponse, Place::Is("limit_tokens")).session().more_than();
-    Slot { with: weights, ..slot.does(Does::Fail("budget reached")).differs(UNFINISHED) }
+const fn codex_budget(signal: &'static str, weights: &'static [(&'static str, &'static str)]) -> ClauseSlot {
+    let slot = ClauseSlot::new(signal, Moment::AfterResponse, ParameterPlace::Is("limit_tokens")).session().more_than();
+    ClauseSlot { with: weights, ..slot.does(Does::Fail("budget reached")).differs(UNFINISHED) }
 }
 
-const CODEX: Host = Host::new(
+const CODEX: ExportTarget = ExportTarget::new(
     "~/.codex/config.toml",
     Syntax::Toml,
     "[features.rollout_budget]\nenabled = true\nlimit_tokens = <<limit_tokens>>\nprefill_token_weight = \
@@ -75,7 +75,7 @@ const CODEX: Host = Host::new(
 )
 .cannot(CODEX_HOOK)
 .note("Codex calls this feature under development; seen to end runs in 0.171.0");
-const COPILOT_CLI: Host = Host::none(NO_STEPS);
+const COPILOT_CLI: ExportTarget = ExportTarget::none(NO_STEPS);
 
 /// The coding agents, by name.
 pub fn agents() -> Vec<HostInfo> {

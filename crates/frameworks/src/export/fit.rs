@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::HostInfo;
 use crate::decision::{Action, RuleName};
-use crate::host::{Counts, Does, Fires, Slot};
+use crate::host::{ClauseSlot, CountReset, Does, Fires};
 use crate::rule::{Comparator, Condition};
 use crate::stack::{Cap, Clause, OnHit, Scope, Stack};
 use crate::transcript::Moment;
 
 /// How serious a difference is; later variants are more serious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
+pub enum DifferenceGrade {
     /// The same runs stop with the same steps, tokens, cost and verdict, but at another point.
     Moment,
     /// The rows are the same only on the runs that the sentence names.
@@ -22,15 +22,15 @@ pub enum Grade {
 
 /// One way in which a parameter differs from the clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct ExportDifference {
     /// How serious it is.
-    pub grade: Grade,
+    pub grade: DifferenceGrade,
     /// What it is, as a sentence without capital letter and full stop.
     pub what: String,
 }
 
-impl Difference {
-    fn new(grade: Grade, what: impl Into<String>) -> Self {
+impl ExportDifference {
+    fn new(grade: DifferenceGrade, what: impl Into<String>) -> Self {
         Self { grade, what: what.into() }
     }
 }
@@ -48,10 +48,10 @@ pub(super) struct Wish {
 }
 
 /// A slot that holds a clause, with the parameter's value and the differences.
-pub(super) struct Held {
-    pub(super) slot: &'static Slot,
+pub(super) struct FilledSlot {
+    pub(super) slot: &'static ClauseSlot,
     pub(super) value: Value,
-    pub(super) differences: Vec<Difference>,
+    pub(super) differences: Vec<ExportDifference>,
 }
 
 /// Every clause of a stack, the cap last: what a host must hold, or why no host's settings can express it. The notice of
@@ -110,22 +110,22 @@ fn wish(clause: &Clause) -> Result<Wish, String> {
 }
 
 /// The slot that holds it with the fewest serious differences; else the reason why none does.
-pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<Held, String> {
-    let mut best: Option<Held> = None;
+pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<FilledSlot, String> {
+    let mut best: Option<FilledSlot> = None;
     let mut why = None;
     for slot in to.host.slots.iter().filter(|slot| slot.signal == wish.signal) {
         match value(wish, slot) {
             Ok(value) => {
                 let differences = differences(wish, slot, to);
                 if best.as_ref().is_none_or(|best| weight(&differences) < weight(&best.differences)) {
-                    best = Some(Held { slot, value, differences });
+                    best = Some(FilledSlot { slot, value, differences });
                 }
             }
             Err(reason) => why = why.or(Some(reason)),
         }
     }
     let Some(best) = best else { return Err(why.unwrap_or_else(|| reason(wish, to))) };
-    let others: Vec<&str> = of_grade(&best.differences, Grade::Other).collect();
+    let others: Vec<&str> = of_grade(&best.differences, DifferenceGrade::Other).collect();
     if nearest || others.is_empty() {
         return Ok(best);
     }
@@ -133,13 +133,14 @@ pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<Held, Str
     Err(format!("{}; `--nearest` takes `{parameter}` at {value} all the same", others.join("; ")))
 }
 
-fn of_grade(differences: &[Difference], grade: Grade) -> impl Iterator<Item = &str> {
+fn of_grade(differences: &[ExportDifference], grade: DifferenceGrade) -> impl Iterator<Item = &str> {
     differences.iter().filter(move |difference| difference.grade == grade).map(|difference| difference.what.as_str())
 }
 
 /// Sort key: fewer serious differences are better.
-fn weight(differences: &[Difference]) -> [usize; 3] {
-    [Grade::Other, Grade::Condition, Grade::Moment].map(|grade| of_grade(differences, grade).count())
+fn weight(differences: &[ExportDifference]) -> [usize; 3] {
+    [DifferenceGrade::Other, DifferenceGrade::Condition, DifferenceGrade::Moment]
+        .map(|grade| of_grade(differences, grade).count())
 }
 
 fn reason(wish: &Wish, to: HostInfo) -> String {
@@ -148,7 +149,7 @@ fn reason(wish: &Wish, to: HostInfo) -> String {
 }
 
 /// The parameter's value for the clause's limit.
-fn value(wish: &Wish, slot: &Slot) -> Result<Value, String> {
+fn value(wish: &Wish, slot: &ClauseSlot) -> Result<Value, String> {
     let parameter = slot.parameter();
     if slot.fires == Fires::Named {
         return match &wish.tool {
@@ -194,47 +195,53 @@ fn steps_paid_for(signal: &str, at: Moment) -> f64 {
     if signal == "steps" && at == Moment::AfterResponse { 1.0 } else { 0.0 }
 }
 
-fn differences(wish: &Wish, slot: &Slot, to: HostInfo) -> Vec<Difference> {
-    let mut all: Vec<Difference> = Vec::new();
-    all.extend(slot.differs.map(|what| Difference::new(Grade::Other, what)));
+fn differences(wish: &Wish, slot: &ClauseSlot, to: HostInfo) -> Vec<ExportDifference> {
+    let mut all: Vec<ExportDifference> = Vec::new();
+    all.extend(slot.differs.map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
     all.extend(of_moment(wish, slot));
     let one_prompt = "the same on runs of one prompt";
     match (slot.counts, wish.scope) {
-        (Counts::Prompt, Scope::Run) => {
+        (CountReset::Prompt, Scope::Run) => {
             let what = format!("it counts anew with each prompt (`scope = \"round\"`): {one_prompt}");
-            all.push(Difference::new(Grade::Condition, what));
+            all.push(ExportDifference::new(DifferenceGrade::Condition, what));
         }
-        (Counts::Session, Scope::Round) => {
-            all.push(Difference::new(Grade::Condition, format!("it counts over the whole session: {one_prompt}")));
+        (CountReset::Session, Scope::Round) => {
+            all.push(ExportDifference::new(
+                DifferenceGrade::Condition,
+                format!("it counts over the whole session: {one_prompt}"),
+            ));
         }
         // A reply without calls ends the prompt's run by itself, whereas the clause would end the session.
-        (Counts::Prompt, Scope::Round) if slot.at != Moment::BeforeRequest || wish.at != slot.at => {
+        (CountReset::Prompt, Scope::Round) if slot.at != Moment::BeforeRequest || wish.at != slot.at => {
             let what = format!("a prompt that is answered at the limit is no stop: {one_prompt}");
-            all.push(Difference::new(Grade::Condition, what));
+            all.push(ExportDifference::new(DifferenceGrade::Condition, what));
         }
         _ => {}
     }
-    all.extend(of_action(wish, slot).map(|what| Difference::new(Grade::Other, what)));
-    all.extend(to.host.also.iter().map(|what| Difference::new(Grade::Condition, *what)));
+    all.extend(of_action(wish, slot).map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
+    all.extend(to.host.also.iter().map(|what| ExportDifference::new(DifferenceGrade::Condition, *what)));
     all
 }
 
-fn of_moment(wish: &Wish, slot: &Slot) -> Vec<Difference> {
+fn of_moment(wish: &Wish, slot: &ClauseSlot) -> Vec<ExportDifference> {
     // The values of these signals can change between the tools and the next request.
     let waits = matches!(wish.signal, "elapsed" | "messages" | "idle" | "active" | "tool.named");
     match (wish.at, slot.at) {
         (wanted, got) if wanted == got => Vec::new(),
         (Moment::AfterTools, Moment::BeforeRequest) if !waits => {
             let what = "it acts before the next request rather than after the tools: the same steps, tokens and cost";
-            vec![Difference::new(Grade::Moment, what)]
+            vec![ExportDifference::new(DifferenceGrade::Moment, what)]
         }
         (Moment::BeforeRequest, Moment::AfterTools) if !waits => {
             let moved = "it acts after the tools rather than before the next request: the same steps, tokens and cost";
             let one = "a reply that ends a prompt at the limit is no stop: the same on runs of one prompt";
-            let moved = vec![Difference::new(Grade::Moment, moved)];
+            let moved = vec![ExportDifference::new(DifferenceGrade::Moment, moved)];
             // A count per prompt is already restricted to runs of one prompt.
-            let is_bound = slot.counts == Counts::Prompt;
-            moved.into_iter().chain((!is_bound).then(|| Difference::new(Grade::Condition, one))).collect()
+            let is_bound = slot.counts == CountReset::Prompt;
+            moved
+                .into_iter()
+                .chain((!is_bound).then(|| ExportDifference::new(DifferenceGrade::Condition, one)))
+                .collect()
         }
         (_, got) => {
             let what = match got {
@@ -243,12 +250,12 @@ fn of_moment(wish: &Wish, slot: &Slot) -> Vec<Difference> {
                 Moment::BeforeRequest => "it looks before a request",
                 Moment::EndOfRound => "it looks only when a prompt is answered",
             };
-            vec![Difference::new(Grade::Other, format!("{what} (`at = \"{got}\"`)"))]
+            vec![ExportDifference::new(DifferenceGrade::Other, format!("{what} (`at = \"{got}\"`)"))]
         }
     }
 }
 
-fn of_action(wish: &Wish, slot: &Slot) -> Option<String> {
+fn of_action(wish: &Wish, slot: &ClauseSlot) -> Option<String> {
     match (wish.then, slot.does) {
         // The slot itself says how a refusal differs from a stop.
         (Action::Stop | Action::Fail, Does::Stop | Does::Fail(_))

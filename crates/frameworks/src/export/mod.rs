@@ -2,7 +2,7 @@
 //! and writes them in the host's file format.
 //!
 //! Each clause is held exactly, held with a stated difference, or refused with a reason. An export is verified by
-//! reading it back: running the host's rules with its settings ([`Export::strategy`]) must give the same rows if the
+//! reading it back: running the host's rules with its settings ([`ExportedStack::strategy`]) must give the same rows if the
 //! export is called exact. This applies to recordings as the host itself would make them, in which a reply without a
 //! call ends a prompt's run.
 
@@ -19,12 +19,12 @@ use serde_json::{Map, Value};
 use crate::catalog;
 use crate::decision::{RuleName, Strategy};
 use crate::diagnostic::nearest;
-use crate::framework::{Framework, Kind, Parameter};
-use crate::host::{Does, Host, Place, Slot};
+use crate::framework::{Framework, FrameworkKind, Parameter};
+use crate::host::{ClauseSlot, Does, ExportTarget, ParameterPlace};
 use crate::stack::{Stack, Use};
 
 pub use agents::agents;
-pub use fit::{Difference, Grade};
+pub use fit::{DifferenceGrade, ExportDifference};
 pub use own::stack_file;
 pub use snippet::comment;
 
@@ -36,7 +36,7 @@ pub struct HostInfo {
     /// The version these settings apply to; for a system, its profile.
     pub version: &'static str,
     /// What it can hold.
-    pub host: &'static Host,
+    pub host: &'static ExportTarget,
     /// Its parameters; empty for an agent whose own rules are not replayed here.
     pub parameters: &'static [Parameter],
 }
@@ -54,8 +54,8 @@ pub fn hosts() -> Vec<HostInfo> {
     let host = |framework: &'static Framework| {
         let profile = || framework.host.profile.or(framework.profiles.first().map(|profile| profile.name));
         let version = match framework.kind {
-            Kind::System => profile().unwrap_or(""),
-            Kind::Preset => framework.version,
+            FrameworkKind::System => profile().unwrap_or(""),
+            FrameworkKind::Preset => framework.version,
         };
         HostInfo { id: framework.id, version, host: &framework.host, parameters: framework.parameters }
     };
@@ -76,7 +76,7 @@ pub fn find(name: &str) -> Result<HostInfo, Option<&'static str>> {
 
 /// The result for one clause.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum ClauseOutcome {
     /// A parameter holds it.
     Held {
         /// The parameter's name.
@@ -86,7 +86,7 @@ pub enum Outcome {
         /// What happens when it fires.
         does: Does,
         /// How it differs from the clause; empty if it is exact.
-        differences: Vec<Difference>,
+        differences: Vec<ExportDifference>,
     },
     /// No parameter holds it.
     Refused {
@@ -101,12 +101,12 @@ pub struct Exported {
     /// Its name in tables.
     pub rule: RuleName,
     /// Whether and how it is held.
-    pub outcome: Outcome,
+    pub outcome: ClauseOutcome,
 }
 
 /// A stack expressed in a host's settings.
 #[derive(Clone, Debug)]
-pub struct Export {
+pub struct ExportedStack {
     /// The host.
     pub to: HostInfo,
     /// The stack's name.
@@ -125,25 +125,27 @@ pub struct Export {
     limits_steps: bool,
 }
 
-impl Export {
+impl ExportedStack {
     /// Expresses `stack` in the settings of `to`, and sets nothing else: the host's own rules stay as they are. With
     /// `nearest`, also accepts settings with which the host would act differently from the clause.
     pub fn new(stack: &Stack, to: HostInfo, nearest: bool) -> Self {
         let mut export = Self::empty(&stack.name, to);
         export.limits_steps = stack.step_limit().is_some();
-        let mut taken: Vec<(&'static Slot, Value)> = Vec::new();
+        let mut taken: Vec<(&'static ClauseSlot, Value)> = Vec::new();
         for (rule, wish) in fit::wishes(stack) {
             let held = wish.and_then(|wish| fit::hold(&wish, to, nearest));
             let outcome = held.and_then(|held| {
                 add(&mut taken, held.slot, &held.value)?;
-                Ok(Outcome::Held {
+                Ok(ClauseOutcome::Held {
                     parameter: held.slot.parameter(),
                     value: held.value,
                     does: held.slot.does,
                     differences: held.differences,
                 })
             });
-            export.clauses.push(Exported { rule, outcome: outcome.unwrap_or_else(|why| Outcome::Refused { why }) });
+            export
+                .clauses
+                .push(Exported { rule, outcome: outcome.unwrap_or_else(|why| ClauseOutcome::Refused { why }) });
         }
         for (slot, value) in taken {
             export.put(slot, value);
@@ -168,13 +170,13 @@ impl Export {
             let outcome = match parameter {
                 Some(parameter) => {
                     put(&mut export.set, name, value.clone());
-                    Outcome::Held { parameter: parameter.name, value, does: Does::Stop, differences: Vec::new() }
+                    ClauseOutcome::Held { parameter: parameter.name, value, does: Does::Stop, differences: Vec::new() }
                 }
-                None => Outcome::Refused { why: format!("this has no place for it: set it to {value} by hand") },
+                None => ClauseOutcome::Refused { why: format!("this has no place for it: set it to {value} by hand") },
             };
             export.clauses.push(Exported { rule: RuleName::new(name), outcome });
         }
-        let limits_steps = |slot: &Slot| slot.signal == "steps" && get(&export.set, slot.parameter()).is_some();
+        let limits_steps = |slot: &ClauseSlot| slot.signal == "steps" && get(&export.set, slot.parameter()).is_some();
         export.limits_steps = to.host.slots.iter().any(limits_steps);
         export
     }
@@ -213,8 +215,8 @@ impl Export {
     /// Whether the host does by default what it is set to here.
     pub fn is_default(&self) -> bool {
         let is_default = |clause: &Exported| match &clause.outcome {
-            Outcome::Held { parameter, value, .. } => self.is_default_of(parameter, value),
-            Outcome::Refused { .. } => true,
+            ClauseOutcome::Held { parameter, value, .. } => self.is_default_of(parameter, value),
+            ClauseOutcome::Refused { .. } => true,
         };
         self.n_held() > 0 && self.turned_off.is_empty() && self.clauses.iter().all(is_default)
     }
@@ -225,13 +227,13 @@ impl Export {
     }
 
     /// Sets a parameter.
-    fn put(&mut self, slot: &'static Slot, value: Value) {
+    fn put(&mut self, slot: &'static ClauseSlot, value: Value) {
         for (name, value) in slot.with {
             put(&mut self.set, name, json(value));
         }
         match slot.place {
-            Place::Is(name) => put(&mut self.set, name, value),
-            Place::Item(list, item, written) => {
+            ParameterPlace::Is(name) => put(&mut self.set, name, value),
+            ParameterPlace::Item(list, item, written) => {
                 let text = value.to_string();
                 let text = value.as_str().map_or(text.as_str(), |_| &text[1..text.len() - 1]);
                 push(&mut self.set, list, json(&item.replace('$', text)));
@@ -244,7 +246,7 @@ impl Export {
 
     /// The number of clauses held.
     pub fn n_held(&self) -> usize {
-        self.clauses.iter().filter(|clause| matches!(clause.outcome, Outcome::Held { .. })).count()
+        self.clauses.iter().filter(|clause| matches!(clause.outcome, ClauseOutcome::Held { .. })).count()
     }
 
     /// Whether every clause is held.
@@ -253,14 +255,14 @@ impl Export {
     }
 
     /// All differences of the clauses held, without duplicates, the most serious first.
-    pub fn differences(&self) -> Vec<&Difference> {
+    pub fn differences(&self) -> Vec<&ExportDifference> {
         let of = |clause: &'_ Exported| match &clause.outcome {
-            Outcome::Held { differences, .. } => differences.as_slice().len(),
-            Outcome::Refused { .. } => 0,
+            ClauseOutcome::Held { differences, .. } => differences.as_slice().len(),
+            ClauseOutcome::Refused { .. } => 0,
         };
-        let mut all: Vec<&Difference> = Vec::new();
+        let mut all: Vec<&ExportDifference> = Vec::new();
         for clause in self.clauses.iter().filter(|clause| of(clause) > 0) {
-            if let Outcome::Held { differences, .. } = &clause.outcome {
+            if let ClauseOutcome::Held { differences, .. } = &clause.outcome {
                 for difference in differences {
                     if !all.contains(&difference) {
                         all.push(difference);
@@ -280,19 +282,19 @@ impl Export {
         }
         let how = match self.differences().first().map(|difference| difference.grade) {
             None => "exactly",
-            Some(Grade::Moment) => "at the next request",
-            Some(Grade::Condition) => "on runs of its own kind",
-            Some(Grade::Other) => "with differences",
+            Some(DifferenceGrade::Moment) => "at the next request",
+            Some(DifferenceGrade::Condition) => "on runs of its own kind",
+            Some(DifferenceGrade::Other) => "with differences",
         };
         if held == all { format!("holds it {how}") } else { format!("holds {held} of {all} clauses, {how}") }
     }
 }
 
 /// Adds a parameter. If one parameter holds two clauses, it takes the tighter limit.
-fn add(taken: &mut Vec<(&'static Slot, Value)>, slot: &'static Slot, value: &Value) -> Result<(), String> {
-    let kind = |slot: &Slot| match slot.place {
-        Place::Is(_) => Value::Null,
-        Place::Item(_, item, _) => json(&item.replace('$', "0"))["type"].clone(),
+fn add(taken: &mut Vec<(&'static ClauseSlot, Value)>, slot: &'static ClauseSlot, value: &Value) -> Result<(), String> {
+    let kind = |slot: &ClauseSlot| match slot.place {
+        ParameterPlace::Is(_) => Value::Null,
+        ParameterPlace::Item(_, item, _) => json(&item.replace('$', "0"))["type"].clone(),
     };
     if let Some((_, other)) = taken.iter_mut().find(|(other, _)| other.place == slot.place && value.is_number()) {
         if value.as_f64() < other.as_f64() {
@@ -300,7 +302,7 @@ fn add(taken: &mut Vec<(&'static Slot, Value)>, slot: &'static Slot, value: &Val
         }
         return Ok(());
     }
-    let same = |other: &&'static Slot| other.parameter() == slot.parameter() && kind(other) == kind(slot);
+    let same = |other: &&'static ClauseSlot| other.parameter() == slot.parameter() && kind(other) == kind(slot);
     if kind(slot).is_string() && taken.iter().any(|(other, _)| same(other)) {
         return Err(format!(
             "it takes one {} only, and another clause has it",

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::snippet::string;
-use super::{Export, json, put};
+use super::{ExportedStack, json, put};
 use crate::catalog;
 use crate::decision::Strategy;
 use crate::diagnostic::{self, Diagnostic, Diagnostics, Location};
 use crate::framework::ConfigText;
 use crate::host::Syntax;
 
-impl Export {
+impl ExportedStack {
     /// The name of the stack in [`Self::stack_file`].
     pub fn readback_name(&self) -> String {
         format!("{} ({})", self.stack, self.to.id)

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::{Export, HostInfo, Outcome, get, put};
+use super::{ClauseOutcome, ExportedStack, HostInfo, get, put};
 use crate::diagnostic::{is_hostile, json, one_line};
 use crate::host::{Does, Syntax};
 
 /// What a comment begins with, beside a setting that switches a rule of the host's off.
 const TURNS_OFF: &str = "turns off:";
 
-impl Export {
+impl ExportedStack {
     /// The text to paste, with comments (where the syntax has them) that say what it holds and what it does not.
     pub fn snippet(&self) -> String {
         let body = self.body();
@@ -55,7 +55,7 @@ impl Export {
         for clause in &self.clauses {
             let rule = &clause.rule;
             match &clause.outcome {
-                Outcome::Held { parameter, value, does, differences } => {
+                ClauseOutcome::Held { parameter, value, does, differences } => {
                     let error = if let Does::Fail(error) = does { format!(" (raises {error})") } else { String::new() };
                     let exactly = if differences.is_empty() { ", exactly" } else { "" };
                     let default = match self.to.default_of(parameter) {
@@ -72,7 +72,7 @@ impl Export {
                         format!("held: `{rule}` by {parameter} at {value}{default}{error}{exactly}")
                     });
                 }
-                Outcome::Refused { why } => lines.push(format!("NOT held: `{rule}`: {why}")),
+                ClauseOutcome::Refused { why } => lines.push(format!("NOT held: `{rule}`: {why}")),
             }
         }
         lines.extend(self.differences().into_iter().map(|difference| format!("but: {}", difference.what)));

@@ -7,14 +7,14 @@ use serde_json::Value;
 use whenstop_core::verdict::{Assumptions, Course, Ledger, judge};
 
 use super::agents::agents;
-use super::{Export, Grade, HostInfo, hosts};
+use super::{DifferenceGrade, ExportedStack, HostInfo, hosts};
 use crate::decision::Strategy;
 use crate::framework::Parameter;
-use crate::host::{Does, Fires, Slot};
+use crate::host::{ClauseSlot, Does, Fires};
 use crate::replay::replay;
 use crate::stack::{Stack, StackFile, Use};
 use crate::transcript::{
-    Draft, EndCause, Event, Header, Instant, Message, Name, Outcome as Graded, Role, Run, ToolCall, Usage, Usd,
+    Draft, EndCause, Event, Header, Instant, Message, Name, Outcome, Role, Run, ToolCall, Usage, Usd,
 };
 
 /// A seeded pseudo-random generator; a multiplier with a long period is good enough here.
@@ -90,9 +90,10 @@ fn run(seed: u64, kind: Kind) -> Run {
     let mut draft = Draft { events, ..Draft::default() };
     draft.header =
         Header { run_id: format!("run-{seed}"), task_id: Some(format!("task-{}", seed % 7)), ..Header::default() };
-    draft.grade.outcome = [Graded::Success, Graded::Failure, Graded::Unknown][usize::try_from(dice.below(3)).unwrap()];
+    draft.grade.outcome =
+        [Outcome::Success, Outcome::Failure, Outcome::Unknown][usize::try_from(dice.below(3)).unwrap()];
     draft.grade.end = if cut_off && !kind.calm && dice.below(2) == 0 { EndCause::Cap } else { EndCause::SelfFinish };
-    if draft.grade.outcome == Graded::Success && dice.below(2) == 0 {
+    if draft.grade.outcome == Outcome::Success && dice.below(2) == 0 {
         draft.grade.secured_step = Some(usize::try_from(dice.below(n_steps as u64)).unwrap());
     }
     Run::new(draft)
@@ -136,7 +137,7 @@ fn row(strategy: &Arc<dyn Strategy>, run: &Run, moved: bool) -> Vec<Field> {
 }
 
 /// Clauses for a slot, checked when the host checks, with limits near the sizes of the runs here.
-fn clauses(slot: &Slot) -> Vec<String> {
+fn clauses(slot: &ClauseSlot) -> Vec<String> {
     if slot.fires == Fires::Named {
         return vec![format!("signal = \"{}\", tool = \"look\"", slot.signal)];
     }
@@ -161,12 +162,12 @@ fn clauses(slot: &Slot) -> Vec<String> {
 /// Compares a stack with its export, read back. Returns how many rows contain a stop.
 fn compare(info: HostInfo, text: &str, failures: &mut String) -> usize {
     let own = stack(text);
-    let export = Export::new(&own, info, false).only_this();
+    let export = ExportedStack::new(&own, info, false).only_this();
     if !export.holds_all() {
         return 0;
     }
-    let grades: Vec<Grade> = export.differences().iter().map(|difference| difference.grade).collect();
-    let (moved, bound) = (grades.contains(&Grade::Moment), grades.contains(&Grade::Condition));
+    let grades: Vec<DifferenceGrade> = export.differences().iter().map(|difference| difference.grade).collect();
+    let (moved, bound) = (grades.contains(&DifferenceGrade::Moment), grades.contains(&DifferenceGrade::Condition));
     let one_prompt = export.differences().iter().any(|difference| difference.what.contains("one prompt"));
     let host = export.strategy().unwrap_or_else(|error| panic!("{}\n{error}", export.stack_file("x")));
     let own: Arc<dyn Strategy> = own;
@@ -265,7 +266,7 @@ fn the_nearest_that_a_host_can_do_is_settings_it_takes() {
         for slot in info.host.slots {
             for clause in clauses(slot) {
                 let text = format!("[[stack]]\nname = \"tuned\"\nany = [{{ {clause} }}]\ncap = {{ steps = 30 }}");
-                let export = Export::new(&stack(&text), info, true);
+                let export = ExportedStack::new(&stack(&text), info, true);
                 for export in [export.clone(), export.only_this()] {
                     if let Err(error) = export.strategy() {
                         panic!("{}: {text}\n{}\n{error}", info.id, export.stack_file("native.json"));
@@ -313,12 +314,12 @@ fn no_export_turns_off_a_rule_of_the_hosts_own_unless_asked() {
             }
             for clause in clauses(slot) {
                 let text = format!("[[stack]]\nname = \"tuned\"\nany = [{{ {clause} }}]");
-                let export = Export::new(&stack(&text), info, true);
+                let export = ExportedStack::new(&stack(&text), info, true);
                 let mut names = Vec::new();
                 leaves("", &export.set, &mut names);
                 names.retain(|name| {
                     let is_slot =
-                        |slot: &Slot| slot.parameter() == name || slot.with.iter().any(|(with, _)| with == name);
+                        |slot: &ClauseSlot| slot.parameter() == name || slot.with.iter().any(|(with, _)| with == name);
                     !host.slots.iter().any(is_slot)
                 });
                 assert!(names.is_empty(), "{}: {text} also sets {names:?}", info.id);
@@ -346,7 +347,7 @@ fn no_export_turns_off_a_rule_of_the_hosts_own_unless_asked() {
 /// The texts shown to the user when a tuned stack is exported to each host.
 fn told(text: &str, to: &str, nearest: bool) -> String {
     let info = super::find(to).unwrap();
-    let export = Export::new(&stack(text), info, nearest);
+    let export = ExportedStack::new(&stack(text), info, nearest);
     format!("{}\n{}", export.verdict(), export.snippet())
 }
 
@@ -416,7 +417,7 @@ fn settings_of_a_host_stand_in_its_own_file() {
             let Some(default) = Parameter::value_of(parameter.default_in(profile)).as_i64() else { continue };
             let set = [(parameter.name.to_owned(), Value::from(default + 7))].into_iter().collect();
             let used = Use { name: "tuned".to_owned(), system: to.id.to_owned(), set, ..Use::default() };
-            let export = Export::from_settings(&used, to);
+            let export = ExportedStack::from_settings(&used, to);
             if export.n_held() == 0 {
                 left += 1;
                 assert!(export.lines().iter().any(|line| line.starts_with("NOT held:")), "{}", parameter.name);

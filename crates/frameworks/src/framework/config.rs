@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{About, SettingsError};
+use super::{ErrorSubject, SettingsError};
 use crate::diagnostic::{Diagnostic, Location};
 
 /// A native configuration file, already read: this crate does no file access.
@@ -58,7 +58,10 @@ impl ConfigText {
 
     /// An error about the bytes `span` of the file.
     pub fn error_in(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> SettingsError {
-        SettingsError { error: Diagnostic::in_text(&self.path, &self.text, span, what, help), about: About::Config }
+        SettingsError {
+            error: Diagnostic::in_text(&self.path, &self.text, span, what, help),
+            about: ErrorSubject::Config,
+        }
     }
 
     /// Finds `word` in these bytes of the text: as a whole word if possible, so that `max` is not found in `maximum`,

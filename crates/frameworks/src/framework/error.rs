@@ -13,12 +13,12 @@ pub struct SettingsError {
     /// caller fills it in.
     pub error: Diagnostic,
     /// The part of the stack file it is about.
-    pub about: About,
+    pub about: ErrorSubject,
 }
 
 /// The part of a stack file that an error is about, so that a caller who has the file can locate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum ErrorSubject {
     /// The native configuration; the error gives the place in it.
     Config,
     /// The profile.
@@ -34,10 +34,10 @@ pub enum About {
 impl SettingsError {
     /// An error about the native configuration.
     pub fn new(at: Location, what: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { error: Diagnostic::new(at, what, help), about: About::Config }
+        Self { error: Diagnostic::new(at, what, help), about: ErrorSubject::Config }
     }
 
-    fn about(about: About, what: impl Into<String>, help: impl Into<String>) -> Self {
+    fn about(about: ErrorSubject, what: impl Into<String>, help: impl Into<String>) -> Self {
         Self { error: Diagnostic::new(Location::default(), what, help), about }
     }
 
@@ -45,32 +45,32 @@ impl SettingsError {
     pub fn unknown(name: &str, known: &[Parameter]) -> Self {
         let near = nearest(name, known.iter().map(|parameter| parameter.name));
         let help = near.map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
-        Self::about(About::Name(name.into()), format!("unknown parameter `{name}`"), help)
+        Self::about(ErrorSubject::Name(name.into()), format!("unknown parameter `{name}`"), help)
     }
 
     /// An unknown profile.
     pub(super) fn profile(asked: &str, known: &[&str]) -> Self {
         let help = if known.is_empty() { "it has no profiles: leave it out".to_owned() } else { one_of(asked, known) };
-        Self::about(About::Profile, format!("unknown profile `{asked}`"), help)
+        Self::about(ErrorSubject::Profile, format!("unknown profile `{asked}`"), help)
     }
 
     /// A value of the wrong kind.
     pub fn kind(parameter: &str, expected: &str, got: &Value) -> Self {
         let what = format!("parameter `{parameter}` must be {expected}, not `{got}`");
-        Self::about(About::Value(parameter.into()), what, "")
+        Self::about(ErrorSubject::Value(parameter.into()), what, "")
     }
 
     /// A value of the right kind that is not accepted; `help` says which values are.
     pub fn value(parameter: &Parameter, got: &Value, help: impl Into<String>) -> Self {
         let what = format!("parameter `{}` cannot be `{got}`", parameter.name);
-        Self::about(About::Value(parameter.name.into()), what, help)
+        Self::about(ErrorSubject::Value(parameter.name.into()), what, help)
     }
 
     /// A rejection by the framework's own validation: its error type and message.
     pub fn refused(code: impl Into<String>, detail: impl Into<String>) -> Self {
         let (code, detail) = (code.into(), detail.into());
         let what = format!("the framework refuses this configuration: {code}: {detail}");
-        Self::about(About::Refused(Box::new([code, detail])), what, "")
+        Self::about(ErrorSubject::Refused(Box::new([code, detail])), what, "")
     }
 }
 

@@ -15,7 +15,7 @@ pub use crate::decision::Action;
 
 /// One action of a framework.
 #[derive(Clone, Debug)]
-pub struct Act {
+pub struct MachineAction {
     /// The decision, in the form common to all strategies.
     pub decision: Decision,
     /// Whether this ends the framework's run; `None` means that a stop does. A forced last answer can end the run too,
@@ -23,7 +23,7 @@ pub struct Act {
     ends: Option<bool>,
 }
 
-impl Act {
+impl MachineAction {
     /// Sets the framework's own code.
     pub fn code(&mut self, code: impl Into<Cow<'static, str>>) -> &mut Self {
         self.decision.code = Some(code.into());
@@ -80,13 +80,13 @@ impl Act {
 
 /// Collects what a machine does, stamping each act with the current point and event.
 #[derive(Debug)]
-pub struct Acts<'a, 'r> {
+pub struct ActionSink<'a, 'r> {
     view: &'a PointView<'r>,
     event: Option<usize>,
-    list: &'a mut Vec<Act>,
+    list: &'a mut Vec<MachineAction>,
 }
 
-impl Acts<'_, '_> {
+impl ActionSink<'_, '_> {
     /// Index of the current event: the one being shown, or at a point the last one known there.
     pub fn event(&self) -> Option<usize> {
         self.event
@@ -99,10 +99,10 @@ impl Acts<'_, '_> {
 
     /// Records that `rule` takes `action`.
     #[expect(clippy::missing_panics_doc, reason = "the list was just pushed to")]
-    pub fn act(&mut self, action: Action, rule: &'static str) -> &mut Act {
+    pub fn act(&mut self, action: Action, rule: &'static str) -> &mut MachineAction {
         let mut decision = Decision::at(self.view, action, RuleName::fixed(rule), Evidence::NONE);
         decision.event = self.event;
-        self.list.push(Act { decision, ends: None });
+        self.list.push(MachineAction { decision, ends: None });
         self.list.last_mut().expect("the list was just pushed to")
     }
 }
@@ -111,12 +111,12 @@ impl Acts<'_, '_> {
 pub trait Machine: Any + Send + std::fmt::Debug {
     /// Takes in one event, none of a sub-agent's: that has a loop of its own. Tool results come one at a time, before
     /// the point after the tools.
-    fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
+    fn event(&mut self, _event: &Event, _acts: &mut ActionSink<'_, '_>) {}
 
     /// Called at each point, after the events that precede it. `before_request` also comes at the end of a recording
     /// whose last event still needs a reply, and with [`Recipe::requests_before_prompts`] before a prompt that came in
     /// place of the request that results called for.
-    fn point(&mut self, _view: &PointView<'_>, _acts: &mut Acts<'_, '_>) {}
+    fn point(&mut self, _view: &PointView<'_>, _acts: &mut ActionSink<'_, '_>) {}
 
     /// What the rules read at the last point, for display: counts, each with the limit at which its rule acts
     /// ([`reading`]).
@@ -346,7 +346,7 @@ impl MachineWatch {
     }
 
     /// Shows the machine the new events at this point, then the point, and adds what it does to `list`.
-    pub fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
+    pub fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<MachineAction>) {
         let unmade = if self.requests_before_prompts { view.unmade_request(starts_run) } else { None };
         for (offset, event) in view.news().iter().enumerate() {
             if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {
@@ -361,19 +361,19 @@ impl MachineWatch {
             }
             if !self.over {
                 let from = list.len();
-                self.machine.event(event, &mut Acts { view, event: Some(view.news_from() + offset), list });
-                self.over = self.after_stop != AfterStop::OwnState && list[from..].iter().any(Act::is_end);
+                self.machine.event(event, &mut ActionSink { view, event: Some(view.news_from() + offset), list });
+                self.over = self.after_stop != AfterStop::OwnState && list[from..].iter().any(MachineAction::is_end);
             }
         }
         self.point(view, list);
     }
 
-    fn point(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
+    fn point(&mut self, view: &PointView<'_>, list: &mut Vec<MachineAction>) {
         if !self.over {
             let from = list.len();
             let event = view.events().len().checked_sub(1);
-            self.machine.point(view, &mut Acts { view, event, list });
-            self.over = self.after_stop != AfterStop::OwnState && list[from..].iter().any(Act::is_end);
+            self.machine.point(view, &mut ActionSink { view, event, list });
+            self.over = self.after_stop != AfterStop::OwnState && list[from..].iter().any(MachineAction::is_end);
         }
     }
 }

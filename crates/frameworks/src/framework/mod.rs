@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::host::Host;
+use crate::host::ExportTarget;
 
 pub use config::ConfigText;
-pub use error::{About, SettingsError};
+pub use error::{ErrorSubject, SettingsError};
 pub use machine::{MachineStrategy, Recipe};
 pub(crate) use params::params;
 pub use params::{Case, Holds, Parameter, Trap};
@@ -31,7 +31,7 @@ pub(crate) const LONG_SECONDS: f64 = 100_000.0;
 #[derive(Clone)]
 pub struct Framework {
     /// What it is called on the command line: `system:NAME` or `preset:NAME`.
-    pub kind: Kind,
+    pub kind: FrameworkKind,
     /// Its name in stack files, for example `roo-code`.
     pub id: &'static str,
     /// The version whose behaviour is reproduced.
@@ -52,7 +52,7 @@ pub struct Framework {
     /// parameter covers it.
     pub traps: fn(&Settings) -> Vec<SettingsError>,
     /// What its own configuration can express of a stack.
-    pub host: Host,
+    pub host: ExportTarget,
     /// Its rules, as they are listed.
     pub rules: &'static [&'static str],
     /// Builds its rules.
@@ -61,7 +61,7 @@ pub struct Framework {
 
 /// The list a framework belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FrameworkKind {
     /// One of the five seed systems.
     System,
     /// One of the other frameworks.
@@ -97,7 +97,7 @@ impl std::fmt::Debug for Framework {
     }
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for FrameworkKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if *self == Self::System { "system" } else { "preset" })
     }
@@ -113,7 +113,7 @@ impl Profile {
 impl Framework {
     /// A preset with all fields at their defaults: one profile, no native configuration.
     pub(crate) const PRESET: Self = Self {
-        kind: Kind::Preset,
+        kind: FrameworkKind::Preset,
         id: "",
         version: "",
         source: "",
@@ -123,12 +123,12 @@ impl Framework {
         profiles: &[],
         config: "",
         traps: |_| Vec::new(),
-        host: Host::none(&[]),
+        host: ExportTarget::none(&[]),
         rules: &[],
         build: Build::Strategy(|_| Err(SettingsError::refused("unimplemented", "no rules are built here"))),
     };
     /// A system with all fields at their defaults.
-    pub(crate) const SYSTEM: Self = Self { kind: Kind::System, ..Self::PRESET };
+    pub(crate) const SYSTEM: Self = Self { kind: FrameworkKind::System, ..Self::PRESET };
 
     /// The names of its profiles.
     pub fn profile_names(&self) -> Vec<&'static str> {
@@ -181,7 +181,7 @@ impl Framework {
         let Ok(settings) = self.checked(settings) else { return Vec::new() };
         let of_parameter = |trap: Trap| SettingsError {
             error: Diagnostic::new(Location::default(), trap.words, ""),
-            about: About::Value(trap.about.into()),
+            about: ErrorSubject::Value(trap.about.into()),
         };
         let parameters = params::traps(self.parameters, &settings).into_iter().map(of_parameter);
         parameters.chain((self.traps)(&settings)).collect()

@@ -9,21 +9,21 @@ use serde::{Deserialize, Deserializer};
 use super::frame::caps::{CapEntry, Caps, RunEntry, ToolStopEntry};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::framework::{Holds, Parameter, Profile, Trap};
-use crate::host::{Counts, Does, FROM_ZERO, Fires, Host, POSITIVE, Place, Slot, Syntax};
+use crate::host::{ClauseSlot, CountReset, Does, ExportTarget, FROM_ZERO, Fires, POSITIVE, ParameterPlace, Syntax};
 use crate::transcript::Moment;
 
 /// A text that lives as long as the program: the files are embedded in it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Text(pub(super) &'static str);
+pub(super) struct StaticText(pub(super) &'static str);
 
-impl<'de> Deserialize<'de> for Text {
+impl<'de> Deserialize<'de> for StaticText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self(String::deserialize(deserializer)?.leak()))
     }
 }
 
 /// A closed list of words, each with what it stands for.
-pub(super) trait Word: Copy + 'static {
+pub(super) trait Keyword: Copy + 'static {
     /// What the words name, for messages: `action`.
     const WHAT: &'static str;
     /// The words.
@@ -31,7 +31,7 @@ pub(super) trait Word: Copy + 'static {
 }
 
 /// Reads one of the words; the error names the nearest one.
-pub(super) fn word<'de, W: Word, D: Deserializer<'de>>(deserializer: D) -> Result<W, D::Error> {
+pub(super) fn word<'de, W: Keyword, D: Deserializer<'de>>(deserializer: D) -> Result<W, D::Error> {
     let asked = String::deserialize(deserializer)?;
     for (word, value) in W::ALL {
         if *word == asked {
@@ -46,7 +46,7 @@ pub(super) fn word<'de, W: Word, D: Deserializer<'de>>(deserializer: D) -> Resul
     Err(D::Error::custom(format!("unknown {} `{asked}`; {near}known: {}", W::WHAT, known.join(", "))))
 }
 
-impl Word for Moment {
+impl Keyword for Moment {
     const WHAT: &'static str = "moment";
     const ALL: &'static [(&'static str, Self)] = &[
         ("before_request", Self::BeforeRequest),
@@ -56,7 +56,7 @@ impl Word for Moment {
     ];
 }
 
-impl Word for Syntax {
+impl Keyword for Syntax {
     const WHAT: &'static str = "language";
     const ALL: &'static [(&'static str, Self)] = &[
         ("python", Self::Python),
@@ -68,13 +68,13 @@ impl Word for Syntax {
     ];
 }
 
-impl Word for Fires {
+impl Keyword for Fires {
     const WHAT: &'static str = "comparator";
     const ALL: &'static [(&'static str, Self)] =
         &[("at_least", Self::AtLeast), ("more_than", Self::MoreThan), ("named", Self::Named)];
 }
 
-impl Word for Counts {
+impl Keyword for CountReset {
     const WHAT: &'static str = "scope";
     const ALL: &'static [(&'static str, Self)] = &[("session", Self::Session), ("prompt", Self::Prompt)];
 }
@@ -89,20 +89,20 @@ enum SlotAction {
     Deny,
 }
 
-impl Word for SlotAction {
+impl Keyword for SlotAction {
     const WHAT: &'static str = "action";
     const ALL: &'static [(&'static str, Self)] =
         &[("stop", Self::Stop), ("fail", Self::Fail), ("force_final", Self::ForceFinal), ("deny", Self::Deny)];
 }
 
 /// Pairs of a name and a value, in order.
-type Pairs = Vec<[Text; 2]>;
+type Pairs = Vec<[StaticText; 2]>;
 
 fn pairs(pairs: &Pairs) -> &'static [(&'static str, &'static str)] {
     pairs.iter().map(|[name, value]| (name.0, value.0)).collect::<Vec<_>>().leak()
 }
 
-fn texts(texts: &[Text]) -> &'static [&'static str] {
+fn texts(texts: &[StaticText]) -> &'static [&'static str] {
     texts.iter().map(|text| text.0).collect::<Vec<_>>().leak()
 }
 
@@ -110,11 +110,11 @@ fn texts(texts: &[Text]) -> &'static [&'static str] {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    pub(super) id: Text,
-    pub(super) version: Text,
-    pub(super) source: Text,
-    pub(super) summary: Text,
-    rules: Vec<Text>,
+    pub(super) id: StaticText,
+    pub(super) version: StaticText,
+    pub(super) source: StaticText,
+    pub(super) summary: StaticText,
+    rules: Vec<StaticText>,
     #[serde(default)]
     profile: Vec<ProfileEntry>,
     #[serde(default)]
@@ -130,20 +130,20 @@ pub(super) struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProfileEntry {
-    name: Text,
-    doc: Text,
+    name: StaticText,
+    doc: StaticText,
     #[serde(default)]
-    also: Vec<Text>,
+    also: Vec<StaticText>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ParameterEntry {
-    name: Text,
-    default: Text,
+    name: StaticText,
+    default: StaticText,
     #[serde(default)]
-    off: Text,
-    doc: Text,
+    off: StaticText,
+    doc: StaticText,
     #[serde(default)]
     trap: Vec<TrapEntry>,
 }
@@ -153,31 +153,31 @@ struct ParameterEntry {
 #[serde(deny_unknown_fields)]
 struct TrapEntry {
     at_most: f64,
-    words: Text,
+    words: StaticText,
 }
 
-/// What the framework can hold of a stack; the fields are those of [`Host`].
+/// What the framework can hold of a stack; the fields are those of [`ExportTarget`].
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HostEntry {
     #[serde(default)]
-    file: Text,
+    file: StaticText,
     #[serde(default = "python", deserialize_with = "word")]
     syntax: Syntax,
     #[serde(default)]
-    template: Text,
+    template: StaticText,
     #[serde(default)]
     paths: Pairs,
     #[serde(default)]
     quiet: Pairs,
     #[serde(default)]
-    also: Vec<Text>,
+    also: Vec<StaticText>,
     #[serde(default)]
     cannot: Pairs,
-    profile: Option<Text>,
+    profile: Option<StaticText>,
     #[serde(default)]
-    note: Text,
-    tells: Option<[Text; 2]>,
+    note: StaticText,
+    tells: Option<[StaticText; 2]>,
     #[serde(default)]
     options: Pairs,
     #[serde(default)]
@@ -188,18 +188,18 @@ fn python() -> Syntax {
     Syntax::Python
 }
 
-/// One parameter and the clause it can hold; the fields are those of [`Slot`].
+/// One parameter and the clause it can hold; the fields are those of [`ClauseSlot`].
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SlotEntry {
-    signal: Text,
+    signal: StaticText,
     #[serde(deserialize_with = "word")]
     at: Moment,
-    parameter: Text,
+    parameter: StaticText,
     /// The item to put into the parameter's list: as JSON, and as written in the snippet.
-    item: Option<[Text; 2]>,
+    item: Option<[StaticText; 2]>,
     #[serde(default = "prompt", deserialize_with = "word")]
-    counts: Counts,
+    counts: CountReset,
     #[serde(default = "at_least", deserialize_with = "word")]
     fires: Fires,
     #[serde(default)]
@@ -212,14 +212,14 @@ struct SlotEntry {
     action: SlotAction,
     /// The error of an action `fail`.
     #[serde(default)]
-    error: Text,
-    differs: Option<Text>,
+    error: StaticText,
+    differs: Option<StaticText>,
     #[serde(default)]
     with: Pairs,
 }
 
-fn prompt() -> Counts {
-    Counts::Prompt
+fn prompt() -> CountReset {
+    CountReset::Prompt
 }
 
 fn at_least() -> Fires {
@@ -282,13 +282,13 @@ impl File {
     }
 
     /// What it can hold of a stack.
-    pub(super) fn host(&self) -> Host {
+    pub(super) fn host(&self) -> ExportTarget {
         let HostEntry { file, syntax, template, paths, quiet, also, cannot, profile, note, tells, options, slot } =
             &self.host;
-        let slots: Vec<Slot> = slot.iter().map(SlotEntry::slot).collect();
-        let host = Host::new(file.0, *syntax, template.0, slots.leak()).paths(pairs(paths)).quiet(pairs(quiet));
+        let slots: Vec<ClauseSlot> = slot.iter().map(SlotEntry::slot).collect();
+        let host = ExportTarget::new(file.0, *syntax, template.0, slots.leak()).paths(pairs(paths)).quiet(pairs(quiet));
         let host = host.also(texts(also)).cannot(pairs(cannot)).note(note.0).options(pairs(options));
-        let host = Host { tells: tells.map(|[when, source]| (when.0, source.0)), ..host };
+        let host = ExportTarget { tells: tells.map(|[when, source]| (when.0, source.0)), ..host };
         match profile {
             Some(profile) => host.profile(profile.0),
             None => host,
@@ -317,10 +317,10 @@ impl ParameterEntry {
 }
 
 impl SlotEntry {
-    fn slot(&self) -> Slot {
+    fn slot(&self) -> ClauseSlot {
         let place = match self.item {
-            Some([json, written]) => Place::Item(self.parameter.0, json.0, written.0),
-            None => Place::Is(self.parameter.0),
+            Some([json, written]) => ParameterPlace::Item(self.parameter.0, json.0, written.0),
+            None => ParameterPlace::Is(self.parameter.0),
         };
         let usual = if self.amount { FROM_ZERO } else { POSITIVE };
         let does = match self.action {
@@ -329,7 +329,7 @@ impl SlotEntry {
             SlotAction::ForceFinal => Does::LastAnswer,
             SlotAction::Deny => Does::Refuse,
         };
-        Slot {
+        ClauseSlot {
             signal: self.signal.0,
             at: self.at,
             counts: self.counts,

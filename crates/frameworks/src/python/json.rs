@@ -26,20 +26,20 @@ pub fn loads(text: &str, strictness: Strictness) -> Option<Value> {
     if is_dense(text) {
         return None;
     }
-    let mut parser = Parser { text, at: 0, strictness };
+    let mut parser = JsonParser { text, at: 0, strictness };
     parser.skip_space();
     let value = parser.value(0)?;
     parser.skip_space();
     (parser.at == text.len()).then_some(value)
 }
 
-struct Parser<'t> {
+struct JsonParser<'t> {
     text: &'t str,
     at: usize,
     strictness: Strictness,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> JsonParser<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }

@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 90;
 /// become strings. `None` if any of the three raises (sets, bytes and complex numbers have no JSON form). Does not
 /// support string prefixes and triple quotes.
 pub fn literal(text: &str) -> Option<Value> {
-    let mut parser = Parser { rest: text.trim_start_matches([' ', '\t']) };
+    let mut parser = LiteralParser { rest: text.trim_start_matches([' ', '\t']) };
     let value = parser.value(0)?;
     parser.skip();
     // Several values separated by commas are a tuple without parentheses.
@@ -31,11 +31,11 @@ pub fn literal(text: &str) -> Option<Value> {
     parser.rest.is_empty().then_some(Value::Array(items))
 }
 
-struct Parser<'t> {
+struct LiteralParser<'t> {
     rest: &'t str,
 }
 
-impl Parser<'_> {
+impl LiteralParser<'_> {
     fn skip(&mut self) {
         self.rest = self.rest.trim_start_matches(is_space);
     }

@@ -17,7 +17,7 @@ mod traps;
 use crate::framework::{Framework, Parameter, Settings, SettingsError};
 use crate::judge::Judge;
 
-pub use round::{Round, RoundClock};
+pub use round::{RoundClock, RoundUnit};
 
 /// Every system, in manual order.
 pub static ALL: [Framework; 5] = [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];

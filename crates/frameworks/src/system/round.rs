@@ -8,7 +8,7 @@ use crate::transcript::{Moment, PointView};
 /// What counts as a round in a recording. The choice matters because some systems decide once per round, and many
 /// recordings contain only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Round {
+pub enum RoundUnit {
     /// From a prompt to the reply that calls no tool, as in the systems themselves.
     #[default]
     Prompt,
@@ -18,7 +18,7 @@ pub enum Round {
     Steps(u32),
 }
 
-impl Round {
+impl RoundUnit {
     /// Reads `"prompt"`, `"step"` or a number of steps; `None` for anything else.
     pub fn from_json(value: &Value) -> Option<Self> {
         match value {
@@ -33,7 +33,7 @@ impl Round {
     }
 }
 
-impl Round {
+impl RoundUnit {
     /// The value of a parameter that sets what a round is.
     pub fn from_settings(settings: &Settings, parameter: &Parameter) -> Result<Self, SettingsError> {
         let value = settings.in_force(parameter);
@@ -42,7 +42,7 @@ impl Round {
     }
 }
 
-impl std::fmt::Display for Round {
+impl std::fmt::Display for RoundUnit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Prompt => f.write_str("prompt"),
@@ -55,14 +55,14 @@ impl std::fmt::Display for Round {
 /// Reports at each point whether a round ends there. It must be given every point of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundClock {
-    round: Round,
+    round: RoundUnit,
     /// Steps in the current round.
     steps: u32,
 }
 
 impl RoundClock {
     /// A clock at the start of a run.
-    pub fn new(round: Round) -> Self {
+    pub fn new(round: RoundUnit) -> Self {
         Self { round, steps: 0 }
     }
 
@@ -70,13 +70,13 @@ impl RoundClock {
     /// prompt ends.
     pub fn ends(&mut self, view: &PointView<'_>) -> bool {
         let ends = match (self.round, view.moment()) {
-            (Round::Prompt, moment) => moment == Moment::EndOfRound,
-            (Round::Step, moment) => moment == Moment::AfterTools,
-            (Round::Steps(limit), Moment::AfterTools) => {
+            (RoundUnit::Prompt, moment) => moment == Moment::EndOfRound,
+            (RoundUnit::Step, moment) => moment == Moment::AfterTools,
+            (RoundUnit::Steps(limit), Moment::AfterTools) => {
                 self.steps += 1;
                 self.steps >= limit || view.ends_round()
             }
-            (Round::Steps(_), _) => false,
+            (RoundUnit::Steps(_), _) => false,
         };
         if ends {
             self.steps = 0;

@@ -8,9 +8,9 @@ use crate::transcript::{Draft, Event, JudgeReply, Message, Metrics, Role, Run, T
 
 /// A recording under construction.
 #[derive(Default)]
-pub(super) struct Recording(Vec<Event>);
+pub(super) struct TestRecording(Vec<Event>);
 
-impl Recording {
+impl TestRecording {
     fn push(mut self, message: Message) -> Self {
         self.0.push(Event::Message(message));
         self
@@ -75,7 +75,7 @@ pub(super) fn configured(path: &str, text: &str) -> Settings {
 }
 
 /// The system's decisions on the recording, up to the first that ends the run.
-pub(super) fn decisions(system: &Framework, settings: &Settings, recording: Recording) -> String {
+pub(super) fn decisions(system: &Framework, settings: &Settings, recording: TestRecording) -> String {
     let strategy = system.strategy(settings).unwrap();
     let run = recording.run();
     let mut watch = strategy.start(&run.header);

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Location};
-use crate::framework::{About, LONG_SECONDS, Settings, SettingsError};
+use crate::framework::{ErrorSubject, LONG_SECONDS, Settings, SettingsError};
 
 /// Below this many tokens, thousands were probably meant: one call usually costs more.
 const FEW_TOKENS: i64 = 1000;
@@ -48,7 +48,7 @@ pub(super) fn in_either(settings: &Settings, key: &str, trap: (String, String)) 
     match settings.get(key) {
         Some(_) => SettingsError {
             error: Diagnostic::new(Location::default(), error.what, error.help),
-            about: About::Value(key.into()),
+            about: ErrorSubject::Value(key.into()),
         },
         None => SettingsError { error, about },
     }

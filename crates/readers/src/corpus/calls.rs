@@ -22,7 +22,7 @@ fn source_of(file: &OpenFile) -> Source {
 
 /// What is known of a source that takes steps.
 #[derive(Clone, Copy, PartialEq)]
-enum Calls {
+enum CallEvidence {
     NoneYet,
     FirstEndsAt(u64),
 }
@@ -34,7 +34,7 @@ pub(super) struct CallSources {
     waiting: VecDeque<(u64, Parsed)>,
     /// The bytes that were parsed.
     parsed: u64,
-    calls: BTreeMap<Source, Calls>,
+    calls: BTreeMap<Source, CallEvidence>,
 }
 
 impl CallSources {
@@ -44,9 +44,9 @@ impl CallSources {
             self.parsed += bytes as u64 + A_RECORD;
             let has_calls = runs.iter().any(|found| found.run.has_calls());
             if has_calls || runs.iter().any(|found| !found.run.steps().is_empty()) {
-                let calls = self.calls.entry(source_of(file)).or_insert(Calls::NoneYet);
-                if has_calls && *calls == Calls::NoneYet {
-                    *calls = Calls::FirstEndsAt(self.parsed);
+                let calls = self.calls.entry(source_of(file)).or_insert(CallEvidence::NoneYet);
+                if has_calls && *calls == CallEvidence::NoneYet {
+                    *calls = CallEvidence::FirstEndsAt(self.parsed);
                 }
             }
         }
@@ -60,15 +60,15 @@ impl CallSources {
     /// True if more must be parsed before the next one can be judged.
     pub(super) fn needs_more(&self) -> bool {
         let Some((end, next)) = self.waiting.front() else { return true };
-        self.parsed < end + FAR && self.calls(next) == Some(Calls::NoneYet)
+        self.parsed < end + FAR && self.calls(next) == Some(CallEvidence::NoneYet)
     }
 
     /// The next one, in which the runs are marked that have no calls because their source records none.
     pub(super) fn next(&mut self) -> Option<Parsed> {
         let (end, mut next) = self.waiting.pop_front()?;
         let records_calls = match self.calls(&next) {
-            Some(Calls::FirstEndsAt(place)) => place <= end + FAR,
-            Some(Calls::NoneYet) => false,
+            Some(CallEvidence::FirstEndsAt(place)) => place <= end + FAR,
+            Some(CallEvidence::NoneYet) => false,
             None => true,
         };
         if let (false, Parsed::Runs { runs, .. }) = (records_calls, &mut next) {
@@ -82,7 +82,7 @@ impl CallSources {
     }
 
     /// What is known of the runs' source; `None` where no run of it takes a step.
-    fn calls(&self, parsed: &Parsed) -> Option<Calls> {
+    fn calls(&self, parsed: &Parsed) -> Option<CallEvidence> {
         let Parsed::Runs { file, .. } = parsed else { return None };
         self.calls.get(&source_of(file)).copied()
     }
@@ -91,6 +91,6 @@ impl CallSources {
     pub(super) fn known(self) -> BTreeMap<String, bool> {
         let name =
             |(format, layout): Source| if layout.is_empty() { format.to_owned() } else { format!("{format} {layout}") };
-        self.calls.into_iter().map(|(source, calls)| (name(source), calls != Calls::NoneYet)).collect()
+        self.calls.into_iter().map(|(source, calls)| (name(source), calls != CallEvidence::NoneYet)).collect()
     }
 }

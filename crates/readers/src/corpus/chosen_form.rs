@@ -3,18 +3,18 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 use crate::open::probe::{Probe, Shape};
 use crate::read::table_lines;
 use crate::read::wrapped_lines::{self, Wrapping};
 use crate::read::wrappings::{self, Form};
 use crate::record::field_map::FieldMap;
 use crate::survey::known_producers;
-use crate::survey::map_hint::{self, Asked};
-use crate::survey::skip_reasons::Unread;
+use crate::survey::map_hint::{self, HintInput};
+use crate::survey::skip_reasons::SkipReason;
 
 /// How a file is read.
-pub(super) struct Chosen {
+pub(super) struct ChosenForm {
     pub(super) form: Form,
     pub(super) text: TextIn,
 }
@@ -41,7 +41,7 @@ impl TextIn {
     }
 
     /// The text of the records.
-    pub(super) fn open(self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
+    pub(super) fn open(self, source: &InputFile) -> io::Result<Box<dyn Read + Send>> {
         match self {
             Self::Rows => table_lines::lines(source).map_or_else(|| source.open(), Ok),
             Self::Wrapping(wrapping) => wrapping.open(source),
@@ -53,15 +53,15 @@ impl TextIn {
 
 /// Chooses a form; `columns` describe a log of no known format.
 pub(super) fn choose(
-    source: &Source,
+    source: &InputFile,
     probe: &Probe,
-    named: &Named<'_>,
+    named: &NamedInputs<'_>,
     columns: Option<&FieldMap>,
-) -> Result<Chosen, NotRead> {
+) -> Result<ChosenForm, NotRead> {
     let mapped = |probe: &Probe| map_hint::form(columns?, probe);
     let rows = first_rows(source, probe);
     if let Some(form) = rows.as_ref().and_then(mapped) {
-        return Ok(Chosen { form, text: TextIn::Rows });
+        return Ok(ChosenForm { form, text: TextIn::Rows });
     }
     if mapped(probe).is_none() && known_producers::is_unread_format(probe) {
         return Err(refusal(source, probe, rows, named));
@@ -75,23 +75,23 @@ pub(super) fn choose(
         && let Some((wrapping, form)) = wrapped_lines::detect(source, probe, detect)
         && (plain.is_none() || !is_loose(&form))
     {
-        return Ok(Chosen { form, text: TextIn::Wrapping(wrapping) });
+        return Ok(ChosenForm { form, text: TextIn::Wrapping(wrapping) });
     }
     match plain.or_else(|| detect(probe)) {
-        Some(form) => Ok(Chosen { form, text: TextIn::File }),
+        Some(form) => Ok(ChosenForm { form, text: TextIn::File }),
         None => Err(refusal(source, probe, rows, named)),
     }
 }
 
 /// What the user named, and the label files there.
-pub(super) struct Named<'c> {
+pub(super) struct NamedInputs<'c> {
     pub(super) paths: &'c [PathBuf],
     pub(super) label_files: &'c dyn Fn() -> Vec<PathBuf>,
 }
 
-impl Named<'_> {
-    fn asked(&self, probe: &Probe, text: &str, advise: fn(&Asked<'_>) -> Option<String>) -> Option<String> {
-        advise(&Asked { probe, text, paths: self.paths, label_files: &(self.label_files)() })
+impl NamedInputs<'_> {
+    fn asked(&self, probe: &Probe, text: &str, advise: fn(&HintInput<'_>) -> Option<String>) -> Option<String> {
+        advise(&HintInput { probe, text, paths: self.paths, label_files: &(self.label_files)() })
     }
 }
 
@@ -108,15 +108,15 @@ fn beginning(input: Box<dyn Read + Send>) -> String {
 }
 
 /// Why no format reads the file, and what to do.
-fn refusal(source: &Source, probe: &Probe, rows: Option<Probe>, named: &Named<'_>) -> NotRead {
+fn refusal(source: &InputFile, probe: &Probe, rows: Option<Probe>, named: &NamedInputs<'_>) -> NotRead {
     // A stream that breaks off would be read up to that point, if that were enough to recognise its format.
     if let Some(error) = &probe.broken {
         return NotRead::unreadable(error);
     }
     let name = source.file_name();
     let not_read: NotRead = match source.open() {
-        Ok(bytes) => Unread::from_name(&name, probe, bytes).into(),
-        Err(_) => Unread::from_name(&name, probe, io::empty()).into(),
+        Ok(bytes) => SkipReason::from_name(&name, probe, bytes).into(),
+        Err(_) => SkipReason::from_name(&name, probe, io::empty()).into(),
     };
     if let Some((wrapping, inner)) = Wrapping::of_text(source, probe) {
         let reason = format!("JSON of no known format, {}", wrapping.stands());
@@ -141,7 +141,7 @@ fn refusal(source: &Source, probe: &Probe, rows: Option<Probe>, named: &Named<'_
 }
 
 /// The first look at the rows of a CSV table.
-fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
+fn first_rows(source: &InputFile, probe: &Probe) -> Option<Probe> {
     let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
     Probe::at_length(&source.file_name(), rows)
         .ok()
@@ -152,7 +152,7 @@ fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
 pub(super) struct NotRead {
     pub(super) reason: String,
     pub(super) kind: Left,
-    /// See [`Unread::is_unknown_json`].
+    /// See [`SkipReason::is_unknown_json`].
     pub(super) is_unknown_json: bool,
     /// How it could be read.
     pub(super) advice: Option<String>,
@@ -197,8 +197,8 @@ impl From<String> for NotRead {
     }
 }
 
-impl From<Unread> for NotRead {
-    fn from(Unread { reason, looks_recorded, is_unknown_json, advice }: Unread) -> Self {
+impl From<SkipReason> for NotRead {
+    fn from(SkipReason { reason, looks_recorded, is_unknown_json, advice }: SkipReason) -> Self {
         let kind = if looks_recorded { Left::LooksRecorded } else { Left::Other };
         Self { reason, kind, is_unknown_json, advice }
     }

@@ -7,8 +7,8 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 
 use super::Corpus;
 use super::calls::CallSources;
-use super::ledger::Ledger;
-use super::stream::{Piece, Stream};
+use super::ledger::ReportBuilder;
+use super::stream::{CorpusStream, StreamPiece};
 use crate::find::read_error::ReadError;
 use crate::label::report_files::Joined;
 use crate::survey::corpus_report::CorpusReport;
@@ -22,11 +22,11 @@ const MOST_RUNS: usize = 256;
 /// A corpus being read. It does not know the type of the results, so that it is compiled only once.
 pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
-    stream: Stream<'c>,
+    stream: CorpusStream<'c>,
     sources: CallSources,
-    ledger: Ledger<'c>,
+    ledger: ReportBuilder<'c>,
     /// Read, but not parsed.
-    batch: Vec<Piece>,
+    batch: Vec<StreamPiece>,
     /// Parsed and entered, but not worked on.
     entered: Vec<Run>,
 }
@@ -35,8 +35,8 @@ impl<'c> Errands<'c> {
     pub(super) fn new(corpus: &'c Corpus) -> Result<Self, ReadError> {
         corpus.passed.store(0, Ordering::Relaxed);
         let joined = Joined::default();
-        let mut stream = Stream::new(corpus, joined.clone());
-        let mut ledger = Ledger::new(corpus, joined);
+        let mut stream = CorpusStream::new(corpus, joined.clone());
+        let mut ledger = ReportBuilder::new(corpus, joined);
         ledger.begin(corpus)?;
         let batch = stream.next_batch();
         Ok(Self { corpus, stream, sources: CallSources::default(), ledger, batch, entered: Vec::new() })
@@ -56,7 +56,7 @@ impl<'c> Errands<'c> {
             let runs = mem::take(&mut self.entered);
             let batch = if self.sources.needs_more() { mem::take(&mut self.batch) } else { Vec::new() };
             let n = runs.len();
-            let sizes: Vec<usize> = batch.iter().map(Piece::bytes).collect();
+            let sizes: Vec<usize> = batch.iter().map(StreamPiece::bytes).collect();
             bytes += sizes.iter().sum::<usize>();
             let takes_batch = !batch.is_empty();
             let (corpus, stream) = (self.corpus, &mut self.stream);

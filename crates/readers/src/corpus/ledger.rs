@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use super::Corpus;
 use super::open_file::OpenFile;
-use super::parse::{Found, Parsed};
+use super::parse::{FoundRun, Parsed};
 use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::find::file_name::FileName;
 use crate::find::read_error::ReadError;
@@ -17,7 +17,7 @@ use crate::label::report_files::Joined;
 use crate::open::finding::Finding;
 use crate::open::probe::Probe;
 use crate::price::{Pricing, PricingReport, ZeroCosts};
-use crate::read::parquet_tables::Tables;
+use crate::read::parquet_tables::TableStatistics;
 use crate::record::naming::NamedRuns;
 use crate::record::options::{Detail, ReadOptions};
 use crate::record::reading::{Of, Untaken};
@@ -25,21 +25,21 @@ use crate::survey::corpus_report::CorpusReport;
 use crate::survey::hygiene::{Check, Hygiene};
 use crate::survey::map_hint;
 use crate::survey::repeated_replies::{Copied, Copies};
-use crate::survey::task_names::Tasks;
-use crate::survey::unnamed_models::Models;
+use crate::survey::task_names::SeenTasks;
+use crate::survey::unnamed_models::UnnamedModels;
 use crate::survey::unrecorded_contents::UnrecordedContents;
 use crate::survey::unused_fields::Unused;
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report being built, the run ids in use, and the labels.
-pub(super) struct Ledger<'c> {
+pub(super) struct ReportBuilder<'c> {
     report: CorpusReport,
     options: &'c ReadOptions,
     corpus: &'c Corpus,
     labels: Labels,
     hygiene: Hygiene,
     copies: Copies,
-    tables: Tables,
+    tables: TableStatistics,
     /// Hashes of the ids in use. Only membership is tested, so hash order has no effect.
     ids: HashSet<u64>,
     /// For ids that were used more than once, by hash: the number for the next run with that name.
@@ -55,9 +55,9 @@ pub(super) struct Ledger<'c> {
     /// Findings in the label files, until reading begins.
     of_labels: Vec<Finding>,
     /// What runs of one task are asked, in several folders.
-    tasks: Tasks,
+    tasks: SeenTasks,
     /// Models whose name says nothing.
-    models: Models,
+    models: UnnamedModels,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
     /// Contents that were not recorded.
@@ -68,7 +68,7 @@ pub(super) struct Ledger<'c> {
     numbered: Option<String>,
 }
 
-impl<'c> Ledger<'c> {
+impl<'c> ReportBuilder<'c> {
     pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
         let skipped = corpus.sources.skipped.clone();
@@ -83,7 +83,7 @@ impl<'c> Ledger<'c> {
             labels,
             hygiene: Hygiene::default(),
             copies: Copies::default(),
-            tables: Tables::default(),
+            tables: TableStatistics::default(),
             ids: HashSet::new(),
             numbers: HashMap::new(),
             graded_by_key: 0,
@@ -91,8 +91,8 @@ impl<'c> Ledger<'c> {
             joined,
             n_files: corpus.n_files(),
             of_labels,
-            tasks: Tasks::default(),
-            models: Models::default(),
+            tasks: SeenTasks::default(),
+            models: UnnamedModels::default(),
             untaken: BTreeMap::new(),
             unrecorded: UnrecordedContents::default(),
             unused: Unused::default(),
@@ -126,7 +126,8 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, limit, checked, pricing, unknown_zero, named, replies, unused } = found;
+                    let FoundRun { mut run, spend, limit, checked, pricing, unknown_zero, named, replies, unused } =
+                        found;
                     if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
                         continue;
                     }
@@ -204,7 +205,7 @@ impl<'c> Ledger<'c> {
     }
 
     /// Turns replies that another file already had into context, and reports it.
-    fn take_copies_out(&mut self, found: &mut Found, file: &OpenFile) {
+    fn take_copies_out(&mut self, found: &mut FoundRun, file: &OpenFile) {
         let Copied { events, from } = self.copies.enter(&file.name.path, &found.replies);
         if events.is_empty() {
             return;

@@ -18,14 +18,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::diagnostic::nearest;
 use crate::find::files::{Sources, walk};
 use crate::find::read_error::ReadError;
-use crate::label::label_files::{self, Labels, Origin};
+use crate::label::label_files::{self, LabelFileOrigin, Labels};
 use crate::read::format;
 use crate::record::options::ReadOptions;
 use crate::survey::corpus_report::CorpusReport;
 use crate::transcript::Run;
 use errands::Errands;
 use parse::{Parsed, read_record};
-use stream::Piece;
+use stream::StreamPiece;
 
 /// Bytes of the block by which [`keep_what_is_freed`] tells the allocator what to keep: twice as much.
 const LARGEST_FREED: usize = 2 << 20;
@@ -60,11 +60,12 @@ impl Corpus {
         let mut labels = Labels::default();
         let columns = options.label_columns.as_ref();
         for path in &options.labels {
-            labels.add(path, Origin::Named, columns)?;
+            labels.add(path, LabelFileOrigin::Named, columns)?;
         }
         let among = sources.files.iter().filter(|source| label_files::is_label_file(&source.file_name()));
         for source in among {
-            let origin = if source.file_name() == "labels.csv" { Origin::Among } else { Origin::Nearby };
+            let origin =
+                if source.file_name() == "labels.csv" { LabelFileOrigin::Among } else { LabelFileOrigin::Nearby };
             labels.add(source.path(), origin, columns)?;
         }
         for (path, origin) in label_files::nearby(if options.sealed { &[] } else { paths }) {
@@ -152,13 +153,13 @@ impl Corpus {
         Ok((runs, report))
     }
 
-    fn parse(&self, piece: Piece) -> Parsed {
+    fn parse(&self, piece: StreamPiece) -> Parsed {
         match piece {
-            Piece::Record(file, cut) => read_record(&file, &cut, &self.options),
-            Piece::Begin(file, why) => Parsed::Begin(file, why),
-            Piece::Skip(skipped) => Parsed::Skip(skipped),
-            Piece::Finding(finding) => Parsed::Finding(finding),
-            Piece::Lost(diagnostic) => Parsed::Lost(diagnostic),
+            StreamPiece::Record(file, cut) => read_record(&file, &cut, &self.options),
+            StreamPiece::Begin(file, why) => Parsed::Begin(file, why),
+            StreamPiece::Skip(skipped) => Parsed::Skip(skipped),
+            StreamPiece::Finding(finding) => Parsed::Finding(finding),
+            StreamPiece::Lost(diagnostic) => Parsed::Lost(diagnostic),
         }
     }
 }

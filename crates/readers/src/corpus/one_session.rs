@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::find::run_ids;
 use crate::find::session_heads::Heads;
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd};
 
 /// The formats that hold one session a file, an agent's own first.
@@ -34,16 +34,16 @@ pub(super) fn holds_one(format: &str) -> bool {
 
 /// The files that may hold the same session, by path.
 #[derive(Debug, Default)]
-pub(super) struct Sessions<'c> {
-    groups: Vec<Vec<&'c Source>>,
+pub(super) struct SessionGroups<'c> {
+    groups: Vec<Vec<&'c InputFile>>,
     group_of: BTreeMap<&'c str, usize>,
     /// What is known of a file of a group whose recordings were compared.
-    standings: BTreeMap<&'c str, Standing>,
+    standings: BTreeMap<&'c str, RecordingStanding>,
 }
 
 /// What a recording is among those of its session.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Standing {
+pub(super) enum RecordingStanding {
     /// The only one of its kind.
     #[default]
     Alone,
@@ -64,8 +64,8 @@ pub(super) struct Told {
 }
 
 /// A recording of a session, as it was read.
-pub(super) struct Recording<'c> {
-    pub(super) source: &'c Source,
+pub(super) struct SessionRecording<'c> {
+    pub(super) source: &'c InputFile,
     pub(super) format: &'static str,
     /// Its run, if it has a reply.
     pub(super) run: Option<(Run, Spend)>,
@@ -73,9 +73,9 @@ pub(super) struct Recording<'c> {
     pub(super) summary: Option<Draft>,
 }
 
-impl<'c> Sessions<'c> {
+impl<'c> SessionGroups<'c> {
     pub(super) fn from_heads(heads: &Heads<'c>) -> Self {
-        let mut by_id: BTreeMap<&str, Vec<&'c Source>> = BTreeMap::new();
+        let mut by_id: BTreeMap<&str, Vec<&'c InputFile>> = BTreeMap::new();
         for (head, file) in heads.values().filter(|(head, _)| head.parent.is_none()) {
             by_id.entry(&head.id).or_default().push(file);
         }
@@ -90,44 +90,45 @@ impl<'c> Sessions<'c> {
     }
 
     /// The files that may hold the same session as this one, unless it is known already which of them is read.
-    pub(super) fn undecided(&self, source: &Source) -> Option<&[&'c Source]> {
+    pub(super) fn undecided(&self, source: &InputFile) -> Option<&[&'c InputFile]> {
         let path = source.name.path.as_str();
         let group = self.groups.get(*self.group_of.get(path)?)?;
         (!self.standings.contains_key(path)).then_some(group)
     }
 
     /// Decides which of a group's recordings is read.
-    pub(super) fn decide(&mut self, source: &'c Source, recordings: &[Recording<'c>]) {
+    pub(super) fn decide(&mut self, source: &'c InputFile, recordings: &[SessionRecording<'c>]) {
         let Some(nth) = self.group_of.get(source.name.path.as_str()).copied() else { return };
         for file in self.groups.get(nth).into_iter().flatten() {
-            self.standings.insert(&file.name.path, Standing::Alone);
+            self.standings.insert(&file.name.path, RecordingStanding::Alone);
         }
         let with_replies = recordings.iter().filter(|recording| recording.run.is_some());
         let Some(richest) = with_replies.max_by_key(|recording| recording.richness()) else { return };
-        let others: Vec<&Recording<'c>> = recordings.iter().filter(|other| other.format != richest.format).collect();
+        let others: Vec<&SessionRecording<'c>> =
+            recordings.iter().filter(|other| other.format != richest.format).collect();
         for other in &others {
-            self.standings.insert(&other.source.name.path, Standing::Left(richest.source.name.path.clone()));
+            self.standings.insert(&other.source.name.path, RecordingStanding::Left(richest.source.name.path.clone()));
         }
         if !others.is_empty() {
-            self.standings.insert(&richest.source.name.path, Standing::Richest(Told::by(&others)));
+            self.standings.insert(&richest.source.name.path, RecordingStanding::Richest(Told::by(&others)));
         }
     }
 
-    pub(super) fn standing(&self, source: &Source) -> Standing {
+    pub(super) fn standing(&self, source: &InputFile) -> RecordingStanding {
         self.standings.get(source.name.path.as_str()).cloned().unwrap_or_default()
     }
 }
 
 /// The files of one session id that hold the same session: those in a folder and below it. An id that was made to be the
 /// only one of its kind is one session wherever it stands, unless a folder was copied.
-fn groups<'c>(id: &str, files: Vec<&'c Source>) -> Vec<Vec<&'c Source>> {
+fn groups<'c>(id: &str, files: Vec<&'c InputFile>) -> Vec<Vec<&'c InputFile>> {
     let folders: BTreeSet<_> = files.iter().map(|file| &file.name.folder).collect();
     if run_ids::is_unique(id) && folders.len() == files.len() && files.len() < 4 {
         return vec![files];
     }
     let mut files = files;
     files.sort_by_key(|file| (file.name.folder.components().count(), file.name.path.clone()));
-    let mut groups: Vec<Vec<&'c Source>> = Vec::new();
+    let mut groups: Vec<Vec<&'c InputFile>> = Vec::new();
     for file in files {
         let above =
             groups.iter_mut().find(|group| group.iter().any(|top| file.name.folder.starts_with(&top.name.folder)));
@@ -139,7 +140,7 @@ fn groups<'c>(id: &str, files: Vec<&'c Source>) -> Vec<Vec<&'c Source>> {
     groups
 }
 
-impl Recording<'_> {
+impl SessionRecording<'_> {
     /// How much it says, the most important first. A recorder may divide replies as it likes, so calls come before them.
     fn richness(&self) -> impl Ord + use<> {
         let run = self.run.as_ref();
@@ -154,7 +155,7 @@ impl Recording<'_> {
 }
 
 impl Told {
-    fn by(others: &[&Recording<'_>]) -> Self {
+    fn by(others: &[&SessionRecording<'_>]) -> Self {
         let mut told = Self::default();
         for other in others {
             if let Some((run, spend)) = &other.run {

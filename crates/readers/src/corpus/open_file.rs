@@ -3,7 +3,7 @@
 use super::one_session::Told;
 use crate::find::file_name::{FileName, OtherFile};
 use crate::label::report_files::FolderGrades;
-use crate::open::layout::Layout;
+use crate::open::layout::RecordLayout;
 use crate::read::format::Format;
 use crate::read::wrappings::Reshape;
 
@@ -13,7 +13,7 @@ pub(super) struct OpenFile {
     pub(super) format: &'static dyn Format,
     pub(super) reshape: Reshape,
     pub(super) as_files: bool,
-    pub(super) within: Option<Layout>,
+    pub(super) within: Option<RecordLayout>,
     pub(super) envelope: String,
     pub(super) grades: FolderGrades,
     /// Files of sub-agents that are read with this one.

@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::find::file_name::FileName;
 use crate::find::skipped::Skipped;
 use crate::open::finding::Finding;
-use crate::open::layout::Layout;
+use crate::open::layout::RecordLayout;
 use crate::open::records::Cut;
 use crate::price::{self, Pricing, Settled};
 use crate::read::reply_prints;
@@ -17,13 +17,13 @@ use crate::read::subagents;
 use crate::read::text_calls::{self, InTexts};
 use crate::read::wrappings::{self, Reshape};
 use crate::record::looked_up;
-use crate::record::naming::{self, Named};
+use crate::record::naming::{self, NamedValues};
 use crate::record::options::{Detail, ReadOptions, SubAgents};
-use crate::record::reading::{Findings, Of, Places, Reading, Record, ReplyId, Untaken};
-use crate::survey::hygiene::Checked;
+use crate::record::reading::{LastPosition, Of, Reading, Record, RecordFindings, ReplyId, Untaken};
+use crate::survey::hygiene::RunChecks;
 use crate::survey::told_limits::LimitSigns;
 use crate::survey::unread_parts;
-use crate::survey::unused_fields::{self, Look};
+use crate::survey::unused_fields::{self, FieldValue};
 use crate::transcript::{
     Draft, Event, Grade, Lane, Message, Origin, Outcome, OutcomeSource, PromptedBy, Role, Run, Spend, Totals,
 };
@@ -34,8 +34,8 @@ pub(super) enum Parsed {
     Begin(Arc<OpenFile>, String),
     Runs {
         file: Arc<OpenFile>,
-        runs: Vec<Found>,
-        findings: Findings,
+        runs: Vec<FoundRun>,
+        findings: RecordFindings,
         unknown: BTreeMap<String, u64>,
         /// For a row of a table: a hash of its content.
         row: Option<u64>,
@@ -52,20 +52,20 @@ pub(super) enum Parsed {
 }
 
 /// A run, with what is known about it.
-pub(super) struct Found {
+pub(super) struct FoundRun {
     pub(super) run: Run,
     pub(super) spend: Spend,
     /// What it shows of a limit on its steps, if that was asked.
     pub(super) limit: LimitSigns,
-    pub(super) checked: Option<Checked>,
+    pub(super) checked: Option<RunChecks>,
     pub(super) pricing: Option<Pricing>,
     /// True if the recording states a cost of 0 for calls with tokens, which counts as unknown.
     pub(super) unknown_zero: bool,
     /// Which of outcome, task, model and id were found where the options say.
-    pub(super) named: Named,
+    pub(super) named: NamedValues,
     pub(super) replies: Vec<ReplyId>,
     /// The fields of its record that nothing looked at; `None` if that was not asked.
-    pub(super) unused: Option<Arc<[(String, Look)]>>,
+    pub(super) unused: Option<Arc<[(String, FieldValue)]>>,
 }
 
 /// Parses one record, even if its bytes are not valid UTF-8.
@@ -81,7 +81,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let of_part = || FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() };
     let of_part = of_member.or_else(|| file.as_files.then(of_part));
     let reshaped = wrappings::reshaped(&text, file.reshape);
-    let places = Places::default();
+    let places = LastPosition::default();
     let record = Record {
         places: &places,
         text: reshaped.as_ref().map_or(&text, |reshaped| &reshaped.text),
@@ -116,7 +116,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
             "harmless for stop rules; the recorder cut a character in two",
         ));
     }
-    let mut gathered = Gathered::default();
+    let mut gathered = RecordResults::default();
     let watches = options.detail >= Detail::Hygiene && file.format.id() != "trace";
     match file.within {
         None => {
@@ -126,7 +126,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         Some(layout) => gathered.parts(file, &record, layout),
     }
     gathered.take(reading, file, options);
-    let Gathered { runs, mut findings, unknown, untaken, summaries, refused } = gathered;
+    let RecordResults { runs, mut findings, unknown, untaken, summaries, refused } = gathered;
     findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let row = (file.format.id() == "parquet").then(|| xxhash_rust::xxh3::xxh3_64(&cut.bytes));
     Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row, summaries, refused }
@@ -134,25 +134,25 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
 
 /// The results from a record and the records nested in it.
 #[derive(Default)]
-struct Gathered {
-    runs: Vec<Found>,
-    findings: Findings,
+struct RecordResults {
+    runs: Vec<FoundRun>,
+    findings: RecordFindings,
     unknown: BTreeMap<String, u64>,
     untaken: BTreeMap<(Of, String), Untaken>,
     summaries: Vec<Draft>,
     refused: Option<String>,
 }
 
-impl Gathered {
+impl RecordResults {
     /// Parses the records nested in a record, which in other recordings would be a file of their own.
-    fn parts(&mut self, file: &OpenFile, whole: &Record<'_>, layout: Layout) {
+    fn parts(&mut self, file: &OpenFile, whole: &Record<'_>, layout: RecordLayout) {
         let (cuts, envelope, findings) = wrappings::cut(whole.text, layout, &whole.file.path);
         for finding in findings {
             self.findings.add(finding);
         }
         for cut in cuts {
             let text = String::from_utf8_lossy(&cut.bytes);
-            let places = Places::default();
+            let places = LastPosition::default();
             let record = Record {
                 places: &places,
                 text: &text,
@@ -218,10 +218,10 @@ impl Gathered {
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
                 let limit = (options.detail >= Detail::ToldLimits).then(|| LimitSigns::from_run(&run));
-                let checked = (options.detail >= Detail::Hygiene).then(|| Checked::from_run(&run, in_texts.unread));
+                let checked = (options.detail >= Detail::Hygiene).then(|| RunChecks::from_run(&run, in_texts.unread));
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
-                taken.push(Found {
+                taken.push(FoundRun {
                     run,
                     spend,
                     limit: limit.unwrap_or_default(),
@@ -240,7 +240,7 @@ impl Gathered {
             return;
         }
         if options.detail >= Detail::Hygiene {
-            let left: Arc<[(String, Look)]> = unused_fields::left(&record).into();
+            let left: Arc<[(String, FieldValue)]> = unused_fields::left(&record).into();
             for found in &mut taken {
                 found.unused = Some(left.clone());
             }

@@ -8,23 +8,23 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Corpus;
-use super::chosen_form::{self, Chosen, Left, Named, NotRead, TextIn};
-use super::one_session::{Sessions, Standing, Told};
+use super::chosen_form::{self, ChosenForm, Left, NamedInputs, NotRead, TextIn};
+use super::one_session::{RecordingStanding, SessionGroups, Told};
 use super::open_file::OpenFile;
 use crate::diagnostic::{Diagnostic, Location, Severity};
-use crate::find::child_sessions::Family;
+use crate::find::child_sessions::SessionFamilies;
 use crate::find::earlier_states::{self, Grown};
 use crate::find::file_name::OtherFile;
 use crate::find::identical_files::Twins;
 use crate::find::session_heads::{Heads, heads};
 use crate::find::skipped::{Skipped, Twin};
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 use crate::label::label_files;
 use crate::label::report_files::{FolderGrades, Joined, Reports};
 use crate::open::finding::Finding;
 use crate::open::inputs::add_known_input;
 use crate::open::inspect_archive::EvalLog;
-use crate::open::layout::Layout;
+use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Shape};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::open::signature::Signature;
@@ -34,7 +34,7 @@ use crate::read::session_stores::SessionStore;
 use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
-use crate::survey::skip_reasons::Unread;
+use crate::survey::skip_reasons::SkipReason;
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
@@ -69,7 +69,7 @@ impl Cuts {
 type Opened = (OpenFile, String, Cuts);
 
 /// What the stream yields, in order.
-pub(super) enum Piece {
+pub(super) enum StreamPiece {
     Begin(Arc<OpenFile>, String),
     Record(Arc<OpenFile>, Cut),
     Skip(Skipped),
@@ -78,7 +78,7 @@ pub(super) enum Piece {
     Lost(Diagnostic),
 }
 
-impl Piece {
+impl StreamPiece {
     /// The size of a record in bytes, before parsing.
     pub(super) fn bytes(&self) -> usize {
         match self {
@@ -89,7 +89,7 @@ impl Piece {
 }
 
 /// The corpus as a stream of pieces.
-pub(super) struct Stream<'c> {
+pub(super) struct CorpusStream<'c> {
     corpus: &'c Corpus,
     next_file: usize,
     open: Option<(Arc<OpenFile>, Cuts)>,
@@ -101,14 +101,14 @@ pub(super) struct Stream<'c> {
     /// Whose session is in which file; found out when first needed.
     heads: Option<Heads<'c>>,
     /// Who started which session; found out when first needed.
-    family: Option<Family<'c>>,
+    family: Option<SessionFamilies<'c>>,
     /// Files that hold the same session; found out when first needed.
-    sessions: Option<Sessions<'c>>,
+    sessions: Option<SessionGroups<'c>>,
     /// Files that hold the same as one before them; begun when first needed.
     twins: Option<Twins<'c>>,
 }
 
-impl<'c> Stream<'c> {
+impl<'c> CorpusStream<'c> {
     pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
         let recordings = corpus.sources.files.iter().filter(|source| source.may_be_recording());
         let recordings = recordings.map(|source| source.name.folder.clone()).collect();
@@ -127,7 +127,7 @@ impl<'c> Stream<'c> {
     }
 
     /// The next batch of pieces; empty at the end of the corpus.
-    pub(super) fn next_batch(&mut self) -> Vec<Piece> {
+    pub(super) fn next_batch(&mut self) -> Vec<StreamPiece> {
         let mut batch = Vec::new();
         let mut bytes = 0;
         let enough = rayon::current_num_threads() * RECORDS_A_THREAD;
@@ -139,10 +139,10 @@ impl<'c> Stream<'c> {
                         let read = (cut.bytes.len() as u64).min(self.uncounted);
                         self.uncounted -= read;
                         self.corpus.passed.fetch_add(read, Ordering::Relaxed);
-                        batch.push(Piece::Record(file.clone(), cut));
+                        batch.push(StreamPiece::Record(file.clone(), cut));
                     }
-                    Some(Item::Finding(finding)) => batch.push(Piece::Finding(finding)),
-                    Some(Item::Broken(diagnostic)) => batch.push(Piece::Lost(diagnostic)),
+                    Some(Item::Finding(finding)) => batch.push(StreamPiece::Finding(finding)),
+                    Some(Item::Broken(diagnostic)) => batch.push(StreamPiece::Lost(diagnostic)),
                     None => {
                         self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
                         self.open = None;
@@ -158,7 +158,7 @@ impl<'c> Stream<'c> {
     }
 
     /// Opens the next file, or records why it is not read.
-    fn begin(&mut self, source: &'c Source, batch: &mut Vec<Piece>) {
+    fn begin(&mut self, source: &'c InputFile, batch: &mut Vec<StreamPiece>) {
         let recognised = self.recognise(source);
         // What is left out because it is no recording may be an output of before.
         if recognised.as_ref().map_or_else(|not_read| not_read.kind == Left::Unreadable, |_| true) {
@@ -167,7 +167,7 @@ impl<'c> Stream<'c> {
         match recognised {
             Ok((file, why, records)) => {
                 let file = Arc::new(file);
-                batch.push(Piece::Begin(file.clone(), why));
+                batch.push(StreamPiece::Begin(file.clone(), why));
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
@@ -176,9 +176,9 @@ impl<'c> Stream<'c> {
                 self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
-                    batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
+                    batch.push(StreamPiece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
                 } else if source.named && !matches!(kind, Left::Twin | Left::SameSession | Left::Part) {
-                    batch.push(Piece::Finding(Finding {
+                    batch.push(StreamPiece::Finding(Finding {
                         severity: Severity::Error,
                         diagnostic: Diagnostic::new(
                             Location::file(source.name.path.as_str()),
@@ -196,7 +196,7 @@ impl<'c> Stream<'c> {
                     Left::SameSession => Some(Twin::Session),
                     _ => None,
                 };
-                batch.push(Piece::Skip(Skipped {
+                batch.push(StreamPiece::Skip(Skipped {
                     path: source.name.path.clone(),
                     reason,
                     unreadable,
@@ -207,11 +207,11 @@ impl<'c> Stream<'c> {
                 }));
             }
         }
-        batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
+        batch.extend(self.reports.unreadable.drain(..).map(StreamPiece::Lost));
     }
 
     /// The file before `source` that holds the same; none where their paths tell equal ones apart.
-    fn twin(&mut self, source: &'c Source, text: Option<&[u8]>) -> Option<&'c Source> {
+    fn twin(&mut self, source: &'c InputFile, text: Option<&[u8]>) -> Option<&'c InputFile> {
         let options = &self.corpus.options;
         let by_path = [&options.task, &options.model, &options.run, &options.class].into_iter().flatten();
         let told_apart = by_path.into_iter().any(|place| matches!(place, NamedBy::Path(_) | NamedBy::Pattern(_)));
@@ -222,7 +222,7 @@ impl<'c> Stream<'c> {
         twins.earlier(source, text)
     }
 
-    fn recognise(&mut self, source: &'c Source) -> Result<Opened, NotRead> {
+    fn recognise(&mut self, source: &'c InputFile) -> Result<Opened, NotRead> {
         let name = source.file_name();
         if label_files::is_label_file(&name) {
             return Err("labels: joined to the runs they name".to_owned().into());
@@ -244,9 +244,9 @@ impl<'c> Stream<'c> {
             return Err(not_read);
         }
         let told = match self.standing(source, chosen.form.format) {
-            Standing::Alone => Told::default(),
-            Standing::Richest(told) => told,
-            Standing::Left(path) => {
+            RecordingStanding::Alone => Told::default(),
+            RecordingStanding::Richest(told) => told,
+            RecordingStanding::Left(path) => {
                 let reason = format!("the same session as `{path}`, which says more of it");
                 return Err(NotRead::elsewhere(Left::SameSession, reason));
             }
@@ -257,7 +257,7 @@ impl<'c> Stream<'c> {
     }
 
     /// The format of a file with this text, and how it is wrapped.
-    fn chosen(&mut self, source: &Source, text: impl Read) -> Result<Chosen, NotRead> {
+    fn chosen(&mut self, source: &InputFile, text: impl Read) -> Result<ChosenForm, NotRead> {
         let name = source.file_name();
         let mut probe = Probe::from_name(&name, text).map_err(NotRead::unreadable)?;
         let options = &self.corpus.options;
@@ -265,7 +265,7 @@ impl<'c> Stream<'c> {
         if probe.shape == Shape::Empty {
             return Err(match &probe.broken {
                 Some(error) => NotRead::unreadable(error),
-                None => Unread::empty(&name).into(),
+                None => SkipReason::empty(&name).into(),
             });
         }
         let is_empty = probe.document().is_some_and(|list| list.is_array() && list.elements().is_empty());
@@ -274,9 +274,9 @@ impl<'c> Stream<'c> {
             .filter(FolderGrades::grade_only_run)
             .and_then(|_| format::by_id("chat"));
         let label_files = || if options.sealed { Vec::new() } else { self.corpus.csv_files() };
-        let named = Named { paths: &self.corpus.paths, label_files: &label_files };
+        let named = NamedInputs { paths: &self.corpus.paths, label_files: &label_files };
         let mut chosen = match forced.or(empty_run) {
-            Some(format) => Chosen { form: wrappings::forced(format, &probe), text: TextIn::File },
+            Some(format) => ChosenForm { form: wrappings::forced(format, &probe), text: TextIn::File },
             None => chosen_form::choose(source, &probe, &named, options.columns.as_ref())?,
         };
         if let (TextIn::File, Some(text)) = (&chosen.text, probe.text.take()) {
@@ -286,12 +286,12 @@ impl<'c> Stream<'c> {
     }
 
     /// Opens a file in the form that was chosen for it.
-    fn opened(&mut self, source: &Source, chosen: Chosen) -> Result<Opened, NotRead> {
+    fn opened(&mut self, source: &InputFile, chosen: ChosenForm) -> Result<Opened, NotRead> {
         let unreadable = |error: std::io::Error| NotRead::unreadable(error);
         let options = &self.corpus.options;
-        let Chosen { form: Form { format, why, layout, reshape, as_files, within }, text } = chosen;
+        let ChosenForm { form: Form { format, why, layout, reshape, as_files, within }, text } = chosen;
         let envelope = match layout {
-            Layout::Elements { envelope: keys, .. } if !keys.is_empty() => {
+            RecordLayout::Elements { envelope: keys, .. } if !keys.is_empty() => {
                 records::envelope(source.open().map_err(unreadable)?, keys)
             }
             _ => String::new(),
@@ -310,10 +310,10 @@ impl<'c> Stream<'c> {
     }
 
     /// Why a recording is left out because another file contains more of the same run; `None` if it is not.
-    fn left_for_another(&mut self, source: &Source, format: &dyn Format) -> Option<NotRead> {
-        let files: &'c [Source] = &self.corpus.sources.files;
+    fn left_for_another(&mut self, source: &InputFile, format: &dyn Format) -> Option<NotRead> {
+        let files: &'c [InputFile] = &self.corpus.sources.files;
         if let Some(name) = format.superseded_by() {
-            let is_other = |other: &&Source| other.name.folder == source.name.folder && other.file_name() == name;
+            let is_other = |other: &&InputFile| other.name.folder == source.name.folder && other.file_name() == name;
             let other =
                 files.iter().find(is_other).filter(|other| earlier_states::is_same_task(source.path(), other.path()));
             return other.map(|_| format!("the same run as `{name}` beside it, which says more").into());
@@ -332,33 +332,33 @@ impl<'c> Stream<'c> {
 
     /// Whose session is in which file of this corpus.
     fn heads(&mut self) -> &Heads<'c> {
-        let files: &'c [Source] = &self.corpus.sources.files;
+        let files: &'c [InputFile] = &self.corpus.sources.files;
         self.heads.get_or_insert_with(|| heads(files))
     }
 
     /// The sessions of this corpus, if sub-agents are part of their parents' runs and may be in other files.
-    fn family(&mut self, format: &dyn Format) -> Option<&Family<'c>> {
+    fn family(&mut self, format: &dyn Format) -> Option<&SessionFamilies<'c>> {
         if !format.keeps_sub_agents_apart() || self.corpus.options.sub_agents != SubAgents::Parent {
             return None;
         }
         if self.family.is_none() {
-            self.family = Some(Family::from_heads(self.heads()));
+            self.family = Some(SessionFamilies::from_heads(self.heads()));
         }
         self.family.as_ref()
     }
 
     /// The files of the sub-agents that the session in this file started.
-    fn children(&mut self, source: &Source, format: &dyn Format) -> Vec<OtherFile> {
+    fn children(&mut self, source: &InputFile, format: &dyn Format) -> Vec<OtherFile> {
         let family = self.family(format);
         let below = family.map(|family| family.below(source)).unwrap_or_default();
-        let other = |child: &Source| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
+        let other = |child: &InputFile| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
         below.iter().map(|child| other(child)).collect()
     }
 }
 
 /// The opened recording, unless it holds the same as `twin`. Where files beside the recordings grade them, equal ones
 /// are different runs.
-fn unless_twin(opened: Opened, twin: Option<&Source>) -> Result<Opened, NotRead> {
+fn unless_twin(opened: Opened, twin: Option<&InputFile>) -> Result<Opened, NotRead> {
     match twin {
         Some(twin) if !opened.0.grades.are_any() => {
             Err(NotRead::elsewhere(Left::Twin, format!("the same as `{}`, byte for byte", twin.name.path)))

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use crate::find::session_heads::{Head, Heads};
-use crate::find::source::Source;
+use crate::find::session_heads::{Heads, SessionHead};
+use crate::find::source::InputFile;
 
 /// Most generations of sub-agents.
 const GENERATIONS: usize = 16;
 
 /// The sessions of a corpus, and who started them.
 #[derive(Debug, Default)]
-pub(crate) struct Family<'s> {
+pub(crate) struct SessionFamilies<'s> {
     /// The file of the session at the root, by the path of a sub-agent's file.
-    roots: BTreeMap<&'s str, &'s Source>,
+    roots: BTreeMap<&'s str, &'s InputFile>,
     /// The files of the sub-agents, in path order, by the path of the file whose session is at their root.
-    below: BTreeMap<&'s str, Vec<&'s Source>>,
+    below: BTreeMap<&'s str, Vec<&'s InputFile>>,
 }
 
-impl<'s> Family<'s> {
+impl<'s> SessionFamilies<'s> {
     /// The family of the sessions in these files.
     pub(crate) fn from_heads(heads: &Heads<'s>) -> Self {
-        let mut holders: BTreeMap<&str, Vec<(&Head, &'s Source)>> = BTreeMap::new();
+        let mut holders: BTreeMap<&str, Vec<(&SessionHead, &'s InputFile)>> = BTreeMap::new();
         for (head, file) in heads.values() {
             holders.entry(&head.id).or_default().push((head, file));
         }
@@ -40,23 +40,23 @@ impl<'s> Family<'s> {
     }
 
     /// The file of the session at the root of this file's session, if another file of the corpus holds it.
-    pub(crate) fn root_of(&self, file: &Source) -> Option<&'s Source> {
+    pub(crate) fn root_of(&self, file: &InputFile) -> Option<&'s InputFile> {
         self.roots.get(file.name.path.as_str()).copied()
     }
 
     /// The files of the sessions that this file's session started, and that those started, in path order.
-    pub(crate) fn below(&self, file: &Source) -> &[&'s Source] {
+    pub(crate) fn below(&self, file: &InputFile) -> &[&'s InputFile] {
         self.below.get(file.name.path.as_str()).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The session that started this one. Of several files that hold it, the nearest: folders are copied whole.
 fn parent<'h, 's>(
-    head: &Head,
-    file: &Source,
-    holders: &BTreeMap<&str, Vec<(&'h Head, &'s Source)>>,
-) -> Option<(&'h Head, &'s Source)> {
-    let mut nearest: Option<(usize, &'h Head, &'s Source)> = None;
+    head: &SessionHead,
+    file: &InputFile,
+    holders: &BTreeMap<&str, Vec<(&'h SessionHead, &'s InputFile)>>,
+) -> Option<(&'h SessionHead, &'s InputFile)> {
+    let mut nearest: Option<(usize, &'h SessionHead, &'s InputFile)> = None;
     for (above, holder) in holders.get(head.parent.as_deref()?)? {
         let shared = shared_folders(file, holder);
         if above.shape == head.shape && nearest.as_ref().is_none_or(|(most, ..)| shared > *most) {
@@ -67,7 +67,7 @@ fn parent<'h, 's>(
 }
 
 /// How many folders from the root on two files have in common.
-fn shared_folders(one: &Source, other: &Source) -> usize {
+fn shared_folders(one: &InputFile, other: &InputFile) -> usize {
     let pairs = one.name.folder.components().zip(other.name.folder.components());
     pairs.take_while(|(one, other)| one == other).count()
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 use crate::transcript::Instant;
 use crate::value::time;
 
@@ -37,13 +37,13 @@ fn first_time(path: &Path) -> Option<Instant> {
 /// The latest file of each conversation and each session.
 #[derive(Debug)]
 pub(crate) struct Grown<'s> {
-    conversations: BTreeMap<(PathBuf, &'s str), (f64, &'s Source)>,
-    sessions: BTreeMap<String, (Instant, &'s Source)>,
+    conversations: BTreeMap<(PathBuf, &'s str), (f64, &'s InputFile)>,
+    sessions: BTreeMap<String, (Instant, &'s InputFile)>,
 }
 
 impl<'s> Grown<'s> {
     /// Examines all files of a corpus.
-    pub(crate) fn from_files(files: &'s [Source]) -> Self {
+    pub(crate) fn from_files(files: &'s [InputFile]) -> Self {
         let mut grown = Self { conversations: BTreeMap::new(), sessions: BTreeMap::new() };
         for file in files {
             if let Some((name, time)) = timed(&file.name.stem) {
@@ -63,7 +63,7 @@ impl<'s> Grown<'s> {
     }
 
     /// A later file of the same conversation in the same folder. The names are equal except for the time at their end.
-    pub(crate) fn later_conversation(&self, source: &Source) -> Option<&'s Source> {
+    pub(crate) fn later_conversation(&self, source: &InputFile) -> Option<&'s InputFile> {
         let (name, _) = timed(&source.name.stem)?;
         let (_, latest) = self.conversations.get(&(source.name.folder.clone(), name))?;
         (latest.path() != source.path()).then_some(*latest)
@@ -71,7 +71,7 @@ impl<'s> Grown<'s> {
 
     /// The latest checkpoint of the same session, if this is an earlier one. A checkpoint is a `full.jsonl` beside a
     /// `metadata.json` that names the session.
-    pub(crate) fn later_checkpoint(&self, source: &Source) -> Option<&'s Source> {
+    pub(crate) fn later_checkpoint(&self, source: &InputFile) -> Option<&'s InputFile> {
         let (session, _) = checkpoint(source)?;
         let (_, latest) = self.sessions.get(&session)?;
         (latest.path() != source.path()).then_some(*latest)
@@ -86,7 +86,7 @@ fn timed(stem: &str) -> Option<(&str, f64)> {
 }
 
 /// The session of a checkpoint and when it was taken.
-fn checkpoint(source: &Source) -> Option<(String, Instant)> {
+fn checkpoint(source: &InputFile) -> Option<(String, Instant)> {
     if source.file_name() != "full.jsonl" {
         return None;
     }

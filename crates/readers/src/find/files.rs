@@ -11,10 +11,10 @@ use crate::find::hidden_names::HiddenNames;
 use crate::find::read_error::ReadError;
 use crate::find::run_ids;
 use crate::find::skipped::Skipped;
-use crate::find::source::Source;
-use crate::open::archive::{self, Budget, Refused, Unpacked};
+use crate::find::source::InputFile;
+use crate::open::archive::{self, RefusedMember, UnpackBudget, Unpacked};
 use crate::open::inputs::{add_known_input, identity_in};
-use crate::open::temp_folder::Held;
+use crate::open::temp_folder::TemporaryFolder;
 use crate::open::whole_file::{is_open_stream, kind_of};
 use crate::open::{input_errors, inspect_archive};
 
@@ -22,7 +22,7 @@ use crate::open::{input_errors, inspect_archive};
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     /// The files, in order.
-    pub(crate) files: Vec<Source>,
+    pub(crate) files: Vec<InputFile>,
     /// What was not read.
     pub(crate) skipped: Vec<Skipped>,
     /// Failures to read what should have been read, in order.
@@ -30,7 +30,7 @@ pub(crate) struct Sources {
     /// Warnings about archive members that are read under another name, in order.
     pub(crate) renamed: Vec<Diagnostic>,
     /// The temporary folders of unpacked archives, deleted when this is dropped.
-    held: Vec<Held>,
+    held: Vec<TemporaryFolder>,
 }
 
 /// How deep archives within archives are opened.
@@ -155,7 +155,7 @@ impl Sources {
         match Self::kept(path) {
             Ok((held, bytes)) => {
                 let file = held.path().join(path.file_name().unwrap_or_default());
-                let mut source = Source::unpacked(&file, path, bytes, true);
+                let mut source = InputFile::unpacked(&file, path, bytes, true);
                 source.name.path = shown;
                 self.files.push(source);
                 self.held.push(held);
@@ -165,8 +165,8 @@ impl Sources {
     }
 
     /// Stores a pipe's content in a file with the same name.
-    fn kept(path: &Path) -> io::Result<(Held, u64)> {
-        let held = Held::new()?;
+    fn kept(path: &Path) -> io::Result<(TemporaryFolder, u64)> {
+        let held = TemporaryFolder::new()?;
         let mut file = File::create_new(held.path().join(path.file_name().unwrap_or_default()))?;
         let mut input: Box<dyn Read> =
             if path == Path::new("/dev/stdin") { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) };
@@ -182,15 +182,15 @@ impl Sources {
     /// Adds a file, or the members of an archive.
     fn add_file(&mut self, path: &Path, place: &Path, data: &Metadata, named: bool) {
         if !archive::is_archive(path) || inspect_archive::is_log(path) {
-            self.files.push(Source::from_path(path, place, data, named));
+            self.files.push(InputFile::from_path(path, place, data, named));
             return;
         }
         add_known_input(identity_in(path, data));
-        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::from_packed(data.len()));
+        self.add_archive(path, &path.display().to_string(), NESTED, &mut UnpackBudget::from_packed(data.len()));
     }
 
     /// Adds the members of an archive, and of archives inside it up to `deeper` levels.
-    fn add_archive(&mut self, path: &Path, shown: &str, deeper: usize, budget: &mut Budget) {
+    fn add_archive(&mut self, path: &Path, shown: &str, deeper: usize, budget: &mut UnpackBudget) {
         match archive::unpack(path, &stem(path), budget) {
             Ok(unpacked) => self.add_members(shown, unpacked, deeper, budget),
             Err(error) => {
@@ -200,8 +200,8 @@ impl Sources {
         }
     }
 
-    fn add_members(&mut self, archive: &str, unpacked: Unpacked, deeper: usize, budget: &mut Budget) {
-        for Refused { name, reason, lost } in unpacked.refused {
+    fn add_members(&mut self, archive: &str, unpacked: Unpacked, deeper: usize, budget: &mut UnpackBudget) {
+        for RefusedMember { name, reason, lost } in unpacked.refused {
             let path = if name.is_empty() { archive.to_owned() } else { format!("{archive}!{name}") };
             if lost {
                 self.lose(Diagnostic::new(Location::file(path), reason, input_errors::ARCHIVE));
@@ -236,7 +236,7 @@ impl Sources {
                 return true;
             }
             let bytes = entry.metadata().map_or(0, |data| data.len());
-            let mut source = Source::unpacked(entry.path(), entry.path(), bytes, false);
+            let mut source = InputFile::unpacked(entry.path(), entry.path(), bytes, false);
             source.name.path = shown;
             self.files.push(source);
             true

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 
 /// Files shorter than this may be equal and be different runs: an empty list of messages looks like any other.
 const LEAST: u64 = 64;
@@ -20,12 +20,12 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct Twins<'c> {
     /// What `unpacked_length` gives for more than one file: others are like no file.
     shared_lengths: BTreeSet<u64>,
-    first: BTreeMap<u128, &'c Source>,
+    first: BTreeMap<u128, &'c InputFile>,
 }
 
 impl<'c> Twins<'c> {
     /// Looks at names and lengths only; no file is read.
-    pub(crate) fn from_files(files: &'c [Source]) -> Self {
+    pub(crate) fn from_files(files: &'c [InputFile]) -> Self {
         let mut lengths: Vec<u64> = files.iter().filter_map(unpacked_length).collect();
         lengths.sort_unstable();
         let shared = lengths.chunk_by(|a, b| a == b).filter(|equal| equal.len() > 1).map(|equal| equal[0]);
@@ -34,7 +34,7 @@ impl<'c> Twins<'c> {
 
     /// The first file asked for that holds the same as `source`, if it is another. `text` is what `source` holds, where
     /// it has been read.
-    pub(crate) fn earlier(&mut self, source: &'c Source, text: Option<&[u8]>) -> Option<&'c Source> {
+    pub(crate) fn earlier(&mut self, source: &'c InputFile, text: Option<&[u8]>) -> Option<&'c InputFile> {
         if !unpacked_length(source).is_some_and(|length| self.shared_lengths.contains(&length)) {
             return None;
         }
@@ -46,7 +46,7 @@ impl<'c> Twins<'c> {
 }
 
 /// The length of a file's content, as far as it can be known without reading it.
-fn unpacked_length(source: &Source) -> Option<u64> {
+fn unpacked_length(source: &InputFile) -> Option<u64> {
     let name = source.file_name();
     let ends = |extension: &str| Path::new(&*name).extension().is_some_and(|own| own == extension);
     if ends("gz") {
@@ -64,7 +64,7 @@ fn unpacked_length(source: &Source) -> Option<u64> {
     Some(source.bytes)
 }
 
-fn print(source: &Source) -> io::Result<u128> {
+fn print(source: &InputFile) -> io::Result<u128> {
     let mut input = source.open()?;
     let mut piece = vec![0; PIECE];
     let mut hasher = Xxh3::new();

@@ -20,12 +20,12 @@ pub struct Place {
     /// Relative to `base`.
     pub folder: &'static str,
     /// What is there.
-    pub kept: Kept,
+    pub kept: SessionStorage,
 }
 
 /// How sessions are kept.
 #[derive(Debug)]
-pub enum Kept {
+pub enum SessionStorage {
     /// In files whose names end so.
     Files(&'static [&'static str]),
     /// In SQLite databases of these names.
@@ -49,42 +49,42 @@ macro_rules! places {
     };
 }
 
-const JSONL: Kept = Kept::Files(&[".jsonl"]);
+const JSONL: SessionStorage = SessionStorage::Files(&[".jsonl"]);
 const DATA: Option<&str> = Some("XDG_DATA_HOME");
 const CONFIG: Option<&str> = Some("XDG_CONFIG_HOME");
-const TASKS: Kept = Kept::Files(&["api_conversation_history.json"]);
+const TASKS: SessionStorage = SessionStorage::Files(&["api_conversation_history.json"]);
 
 places! {
     "Claude Code" "2.1.332" "2026-11-26", Some("CLAUDE_CONFIG_DIR"), ".claude" "projects", JSONL;
     "Claude Code" "" "", CONFIG, ".config" "claude/projects", JSONL;
-    "Codex" "0.171.0" "2026-11-26", Some("CODEX_HOME"), ".codex" "sessions", Kept::Files(&[".jsonl", ".jsonl.zst"]);
-    "Codex" "" "", Some("CODEX_HOME"), ".codex" "archived_sessions", Kept::Files(&[".jsonl", ".jsonl.zst"]);
-    "Gemini CLI" "0.61.0" "2026-11-26", None, ".gemini" "tmp", Kept::Files(&[".json", ".jsonl"]);
-    "Copilot CLI" "" "", None, ".copilot" "session-state", Kept::Files(&["events.jsonl", ".jsonl"]);
-    "OpenCode" "before 1.2" "", DATA, ".local/share" "opencode/storage", Kept::Files(&[".json"]);
-    "OpenCode" "1.18.33" "2026-11-26", DATA, ".local/share" "opencode", Kept::Databases(&["opencode.db"]);
+    "Codex" "0.171.0" "2026-11-26", Some("CODEX_HOME"), ".codex" "sessions", SessionStorage::Files(&[".jsonl", ".jsonl.zst"]);
+    "Codex" "" "", Some("CODEX_HOME"), ".codex" "archived_sessions", SessionStorage::Files(&[".jsonl", ".jsonl.zst"]);
+    "Gemini CLI" "0.61.0" "2026-11-26", None, ".gemini" "tmp", SessionStorage::Files(&[".json", ".jsonl"]);
+    "Copilot CLI" "" "", None, ".copilot" "session-state", SessionStorage::Files(&["events.jsonl", ".jsonl"]);
+    "OpenCode" "before 1.2" "", DATA, ".local/share" "opencode/storage", SessionStorage::Files(&[".json"]);
+    "OpenCode" "1.18.33" "2026-11-26", DATA, ".local/share" "opencode", SessionStorage::Databases(&["opencode.db"]);
     "goose" "before 1.10" "", DATA, ".local/share" "goose/sessions", JSONL;
-    "goose" "1.10" "", DATA, ".local/share" "goose/sessions", Kept::Databases(&["sessions.db"]);
+    "goose" "1.10" "", DATA, ".local/share" "goose/sessions", SessionStorage::Databases(&["sessions.db"]);
     "Cline" "" "", CONFIG, ".config" "Code/User/globalStorage/saoudrizwan.claude-dev/tasks", TASKS;
     "Cline" "" "", None, "Library/Application Support" "Code/User/globalStorage/saoudrizwan.claude-dev/tasks", TASKS;
-    "Cline" "CLI 3.0.65" "2026-11-26", None, ".cline" "data/sessions", Kept::Files(&[".json", ".jsonl"]);
+    "Cline" "CLI 3.0.65" "2026-11-26", None, ".cline" "data/sessions", SessionStorage::Files(&[".json", ".jsonl"]);
     "Roo Code" "" "", CONFIG, ".config" "Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks", TASKS;
     "Kilo Code" "" "", CONFIG, ".config" "Code/User/globalStorage/kilocode.kilo-code/tasks", TASKS;
-    "VS Code chat" "" "", CONFIG, ".config" "Code/User/workspaceStorage", Kept::Files(&["chatSessions"]);
+    "VS Code chat" "" "", CONFIG, ".config" "Code/User/workspaceStorage", SessionStorage::Files(&["chatSessions"]);
     "pi" "" "", None, ".pi" "agent/sessions", JSONL;
     "Qwen Code" "0.24.4" "2026-11-26", Some("QWEN_HOME"), ".qwen" "projects", JSONL;
-    "OpenHands" "" "", None, ".openhands" "sessions", Kept::Files(&[".json", ".jsonl"]);
-    "OpenHands" "CLI 1" "", None, ".openhands" "conversations", Kept::Files(&[".json", ".jsonl"]);
+    "OpenHands" "" "", None, ".openhands" "sessions", SessionStorage::Files(&[".json", ".jsonl"]);
+    "OpenHands" "CLI 1" "", None, ".openhands" "conversations", SessionStorage::Files(&[".json", ".jsonl"]);
     "Droid" "" "", None, ".factory" "sessions", JSONL;
-    "Kimi CLI" "" "", None, ".kimi" "sessions", Kept::Files(&["context.jsonl"]);
-    "Amp" "" "", DATA, ".local/share" "amp/threads", Kept::Files(&[".json"]);
+    "Kimi CLI" "" "", None, ".kimi" "sessions", SessionStorage::Files(&["context.jsonl"]);
+    "Amp" "" "", DATA, ".local/share" "amp/threads", SessionStorage::Files(&[".json"]);
     "Cursor" "" "", None, ".cursor" "projects", JSONL;
-    "Cursor" "" "", CONFIG, ".config" "Cursor/User/globalStorage", Kept::Unread(&["state.vscdb"],
+    "Cursor" "" "", CONFIG, ".config" "Cursor/User/globalStorage", SessionStorage::Unread(&["state.vscdb"],
         "chats in an SQLite database, which is not read: export a chat as Markdown with SpecStory");
     "OpenClaw" "" "", None, ".openclaw" "agents", JSONL;
-    "Amazon Q" "" "", DATA, ".local/share" "amazon-q", Kept::Unread(&["data.sqlite3"],
+    "Amazon Q" "" "", DATA, ".local/share" "amazon-q", SessionStorage::Unread(&["data.sqlite3"],
         "conversations in an SQLite database, which is not read: `/save FILE` in a chat writes one as JSON");
-    "Windsurf" "" "", None, ".codeium" "windsurf/cascade", Kept::Unread(&[".pb"],
+    "Windsurf" "" "", None, ".codeium" "windsurf/cascade", SessionStorage::Unread(&[".pb"],
         "conversations are encrypted: nothing but Windsurf reads them");
 }
 
@@ -119,7 +119,9 @@ impl Place {
     /// The endings of the names of its files.
     pub fn endings(&self) -> &'static [&'static str] {
         match self.kept {
-            Kept::Files(endings) | Kept::Databases(endings) | Kept::Unread(endings, _) => endings,
+            SessionStorage::Files(endings)
+            | SessionStorage::Databases(endings)
+            | SessionStorage::Unread(endings, _) => endings,
         }
     }
 

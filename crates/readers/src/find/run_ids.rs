@@ -8,10 +8,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::find::file_name::{FileName, stem};
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 
 /// Sets the path in the corpus of every file under `roots`, and marks those whose name stands in several folders.
-pub(crate) fn mark_clashes(files: &mut [Source], roots: &[PathBuf]) {
+pub(crate) fn mark_clashes(files: &mut [InputFile], roots: &[PathBuf]) {
     let roots = Root::each(roots);
     for source in &mut *files {
         source.name.in_corpus = in_corpus(&source.name.path, &roots);
@@ -34,7 +34,7 @@ pub(crate) fn mark_clashes(files: &mut [Source], roots: &[PathBuf]) {
 }
 
 /// The name of a file, whether it is compressed or not.
-fn plain_name(source: &Source) -> String {
+fn plain_name(source: &InputFile) -> String {
     let name = source.file_name();
     name.trim_end_matches(".gz").trim_end_matches(".zst").to_owned()
 }

@@ -5,35 +5,35 @@ use std::io::Read as _;
 
 use serde_json::Value;
 
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 
 /// Bytes read of a file to find whose session it is.
 const HEAD: u64 = 64 << 10;
 
 /// The session in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct SessionHead {
     /// Its id.
     pub(crate) id: String,
     /// The id of the session that started it, if it is a sub-agent's.
     pub(crate) parent: Option<String>,
     /// How the file is written: a session and the session that started it are written alike.
-    pub(crate) shape: Shape,
+    pub(crate) shape: SessionNaming,
 }
 
 /// How a file names its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum SessionNaming {
     OpenCode,
     ClaudeCode,
     Other,
 }
 
 /// The heads of the files of a corpus, by path.
-pub(crate) type Heads<'s> = BTreeMap<&'s str, (Head, &'s Source)>;
+pub(crate) type Heads<'s> = BTreeMap<&'s str, (SessionHead, &'s InputFile)>;
 
 /// Examines the beginning of every file of a corpus.
-pub(crate) fn heads(files: &[Source]) -> Heads<'_> {
+pub(crate) fn heads(files: &[InputFile]) -> Heads<'_> {
     let mut heads = Heads::new();
     for file in files {
         if let Some(head) = head(file) {
@@ -43,7 +43,7 @@ pub(crate) fn heads(files: &[Source]) -> Heads<'_> {
     heads
 }
 
-fn head(file: &Source) -> Option<Head> {
+fn head(file: &InputFile) -> Option<SessionHead> {
     let name = file.file_name();
     if ![".json", ".ndjson", ".txt", ".log"].iter().any(|ending| name.contains(ending)) {
         return None;
@@ -53,11 +53,11 @@ fn head(file: &Source) -> Option<Head> {
     head_of(&String::from_utf8_lossy(&head), &file.name.stem)
 }
 
-fn head_of(text: &str, stem: &str) -> Option<Head> {
+fn head_of(text: &str, stem: &str) -> Option<SessionHead> {
     if let Some(head) = open_code(text) {
         return Some(head);
     }
-    let other = |id: String| Head { id, parent: None, shape: Shape::Other };
+    let other = |id: String| SessionHead { id, parent: None, shape: SessionNaming::Other };
     if let Some(meta) = after(text, "session_meta") {
         return word(meta, "id").map(other);
     }
@@ -72,17 +72,17 @@ fn head_of(text: &str, stem: &str) -> Option<Head> {
     let session = if is_stem { stem.to_owned() } else { word(text, "sessionId")? };
     let is_side = after(text, "isSidechain").is_some_and(|value| value.starts_with("true"));
     if !is_side || is_stem {
-        return Some(Head { id: session, parent: None, shape: Shape::ClaudeCode });
+        return Some(SessionHead { id: session, parent: None, shape: SessionNaming::ClaudeCode });
     }
     let agent = word(text, "agentId").unwrap_or_else(|| stem.to_owned());
-    Some(Head { id: format!("{session}/{agent}"), parent: Some(session), shape: Shape::ClaudeCode })
+    Some(SessionHead { id: format!("{session}/{agent}"), parent: Some(session), shape: SessionNaming::ClaudeCode })
 }
 
-fn open_code(text: &str) -> Option<Head> {
+fn open_code(text: &str) -> Option<SessionHead> {
     let info = after(text, "info")?;
     let info = serde_json::Deserializer::from_str(info).into_iter::<Value>().next()?.ok()?;
     let word = |name: &str| info.get(name).and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned);
-    Some(Head { id: word("id")?, parent: word("parentID"), shape: Shape::OpenCode })
+    Some(SessionHead { id: word("id")?, parent: word("parentID"), shape: SessionNaming::OpenCode })
 }
 
 /// What follows the first member called `name`, or the string `name` itself.
@@ -123,15 +123,15 @@ mod tests {
         let side = r#"{"isSidechain": true, "agentId": "a", "sessionId": "s"}"#;
         let copied = "{\"sessionId\":\"old\",\"isSidechain\":false}\n{\"sessionId\":\"f\",\"isSidechain\":false}";
         for (text, stem, id, parent, shape) in [
-            (claude, "f", "s", None, Shape::ClaudeCode),
-            (side, "agent-a", "s/a", Some("s"), Shape::ClaudeCode),
-            (side, "s", "s", None, Shape::ClaudeCode),
-            (copied, "f", "f", None, Shape::ClaudeCode),
-            (r#"{"info": {"id": "o", "parentID": "p"}}"#, "f", "o", Some("p"), Shape::OpenCode),
-            (r#"{"type":"session_meta","payload":{"id":"c"}}"#, "f", "c", None, Shape::Other),
-            (r#"{"schema_version":"ATIF-v1.2","session_id":"h"}"#, "f", "h", None, Shape::Other),
+            (claude, "f", "s", None, SessionNaming::ClaudeCode),
+            (side, "agent-a", "s/a", Some("s"), SessionNaming::ClaudeCode),
+            (side, "s", "s", None, SessionNaming::ClaudeCode),
+            (copied, "f", "f", None, SessionNaming::ClaudeCode),
+            (r#"{"info": {"id": "o", "parentID": "p"}}"#, "f", "o", Some("p"), SessionNaming::OpenCode),
+            (r#"{"type":"session_meta","payload":{"id":"c"}}"#, "f", "c", None, SessionNaming::Other),
+            (r#"{"schema_version":"ATIF-v1.2","session_id":"h"}"#, "f", "h", None, SessionNaming::Other),
         ] {
-            let expected = Head { id: id.to_owned(), parent: parent.map(str::to_owned), shape };
+            let expected = SessionHead { id: id.to_owned(), parent: parent.map(str::to_owned), shape };
             assert_eq!(head_of(text, stem), Some(expected), "{text}");
         }
         assert_eq!(head_of(r#"{"messages":[]}"#, "f"), None);

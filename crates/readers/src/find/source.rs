@@ -12,7 +12,7 @@ use crate::open::signature::Signature;
 
 /// One file to read.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct InputFile {
     /// Its name.
     pub(crate) name: FileName,
     /// Its size on disk.
@@ -24,7 +24,7 @@ pub(crate) struct Source {
     path: PathBuf,
 }
 
-impl Source {
+impl InputFile {
     /// The file at the path, of which `place` is the canonical spelling.
     pub(super) fn from_path(path: &Path, place: &Path, data: &Metadata, named: bool) -> Self {
         let identity = identity_in(path, data);

@@ -26,7 +26,7 @@ const FIELDS: &[&str] = &["success", "score", "end", "secured_step", "secured_at
 
 /// How a label file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
+pub(crate) enum LabelFileOrigin {
     /// The user named it.
     Named,
     /// It is named `labels.csv` and is among the recordings.
@@ -39,7 +39,7 @@ pub(crate) enum Origin {
 
 /// The label of one run.
 #[derive(Clone, Debug, Default)]
-struct Label {
+struct RunLabel {
     at: Location,
     /// The index of the file it is from.
     file: usize,
@@ -59,7 +59,7 @@ struct Label {
     doubtful: (Vec<String>, u64),
 }
 
-impl Label {
+impl RunLabel {
     fn says_more_than_task(&self) -> bool {
         self.success.is_some() || self.score.is_some() || self.end.is_some() || self.secured_step.is_some()
     }
@@ -96,12 +96,12 @@ impl Label {
 
 /// Counts occurrences of something and keeps the first.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct Occurrences {
     times: u64,
     first: Option<(Location, String)>,
 }
 
-impl Seen {
+impl Occurrences {
     fn add(&mut self, at: &Location, what: impl FnOnce() -> String) {
         self.times += 1;
         if self.first.is_none() {
@@ -113,17 +113,17 @@ impl Seen {
 /// All labels for a corpus.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
-    rows: BTreeMap<String, Label>,
-    files: Vec<(PathBuf, Origin)>,
+    rows: BTreeMap<String, RunLabel>,
+    files: Vec<(PathBuf, LabelFileOrigin)>,
     /// Files near the recordings that are no label files; they may be outcomes under other names.
     others: Vec<(PathBuf, Diagnostic)>,
     /// Errors in the files.
     pub(crate) findings: Vec<Finding>,
     /// Messages shown by every command.
     notices: Vec<Diagnostic>,
-    beyond_end: Seen,
-    overridden: Seen,
-    repeated: Seen,
+    beyond_end: Occurrences,
+    overridden: Occurrences,
+    repeated: Occurrences,
     /// The first run that was read, to show in messages what run ids look like.
     first_run: Option<String>,
 }
@@ -134,8 +134,8 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// True if labels in such a file are expected to match a run.
-fn must_match(origin: Origin) -> bool {
-    matches!(origin, Origin::Named | Origin::Among)
+fn must_match(origin: LabelFileOrigin) -> bool {
+    matches!(origin, LabelFileOrigin::Named | LabelFileOrigin::Among)
 }
 
 /// True for the name of a label file.
@@ -147,17 +147,22 @@ impl Labels {
     /// Adds the labels of a file, unless it was added before.
     ///
     /// Fails if a file that should have labels yields none.
-    pub(crate) fn add(&mut self, path: &Path, origin: Origin, columns: Option<&LabelColumns>) -> Result<(), ReadError> {
+    pub(crate) fn add(
+        &mut self,
+        path: &Path,
+        origin: LabelFileOrigin,
+        columns: Option<&LabelColumns>,
+    ) -> Result<(), ReadError> {
         if self.files.iter().any(|(added, _)| added == path) {
             return Ok(());
         }
         let LabelFile { labels, findings, notices } = match LabelFile::read(path, columns) {
             Ok(file) => file,
-            Err(NoLabels::NoRunIds(diagnostic)) if origin == Origin::Nearby => {
+            Err(NoLabels::NoRunIds(diagnostic)) if origin == LabelFileOrigin::Nearby => {
                 self.others.push((path.to_path_buf(), diagnostic));
                 return Ok(());
             }
-            Err(NoLabels::Wrong(diagnostic)) if origin == Origin::Nearby => {
+            Err(NoLabels::Wrong(diagnostic)) if origin == LabelFileOrigin::Nearby => {
                 self.findings.push(Finding { severity: Severity::Error, diagnostic });
                 return Ok(());
             }
@@ -171,7 +176,7 @@ impl Labels {
         self.findings.extend(findings);
         self.notices.extend(notices);
         for (id, label) in labels {
-            self.insert(id, Label { file, ..label });
+            self.insert(id, RunLabel { file, ..label });
         }
         Ok(())
     }
@@ -187,9 +192,9 @@ impl Labels {
         told.map(|(_, diagnostic)| diagnostic.clone())
     }
 
-    fn insert(&mut self, id: String, label: Label) {
+    fn insert(&mut self, id: String, label: RunLabel) {
         let files = &self.files;
-        let standing = |label: &Label| files.get(label.file).map(|(_, origin)| *origin);
+        let standing = |label: &RunLabel| files.get(label.file).map(|(_, origin)| *origin);
         let Some(known) = self.rows.get_mut(&id) else {
             self.rows.insert(id, label);
             return;
@@ -351,7 +356,7 @@ impl Labels {
         }
         for (file, (path, origin)) in self.files.iter().enumerate() {
             let path = path.display().to_string();
-            let labels: Vec<(&String, &Label)> = self.rows.iter().filter(|(_, label)| label.file == file).collect();
+            let labels: Vec<(&String, &RunLabel)> = self.rows.iter().filter(|(_, label)| label.file == file).collect();
             notices.extend(scores(&path, &labels, success_at));
             let unmatched = || labels.iter().filter(|(_, label)| !label.matched);
             let first = unmatched().min_by_key(|(_, label)| &label.at);
@@ -407,7 +412,7 @@ impl Labels {
 }
 
 /// Warns of scores outside 0 to 1, or that no run passes, in the labels of one file.
-fn scores(path: &str, labels: &[(&String, &Label)], success_at: Option<f64>) -> Option<Diagnostic> {
+fn scores(path: &str, labels: &[(&String, &RunLabel)], success_at: Option<f64>) -> Option<Diagnostic> {
     let graded = labels.iter().filter(|(_, label)| label.success.is_none());
     let scores: Vec<f64> = graded.filter_map(|(_, label)| label.score).collect();
     let highest = scores.iter().copied().reduce(f64::max)?;
@@ -432,7 +437,7 @@ fn scores(path: &str, labels: &[(&String, &Label)], success_at: Option<f64>) -> 
 }
 
 /// Label files in the same directory as the recordings and, for single files, in the directory above.
-pub(crate) fn nearby(paths: &[PathBuf]) -> Vec<(PathBuf, Origin)> {
+pub(crate) fn nearby(paths: &[PathBuf]) -> Vec<(PathBuf, LabelFileOrigin)> {
     let mut found = Vec::new();
     for path in paths {
         let beside = path.parent().map(Path::to_path_buf);
@@ -441,7 +446,8 @@ pub(crate) fn nearby(paths: &[PathBuf]) -> Vec<(PathBuf, Origin)> {
         for (folder, is_beside) in beside.map(|folder| (folder, is_beside)).into_iter().chain(above.map(|f| (f, false)))
         {
             for name in NAMES {
-                let origin = if is_beside && *name == "labels.csv" { Origin::Beside } else { Origin::Nearby };
+                let origin =
+                    if is_beside && *name == "labels.csv" { LabelFileOrigin::Beside } else { LabelFileOrigin::Nearby };
                 found.push((folder.join(name), origin));
             }
         }

@@ -67,14 +67,14 @@ pub(crate) struct ReportsUsed {
     /// Paths of those that list only successes, of a number of runs that they do not state, and how many they list.
     pub(crate) one_sided: BTreeMap<String, usize>,
     /// Fields of reports that grade nothing which may be grades, by their paths.
-    pub(crate) flags: BTreeMap<String, Flags>,
+    pub(crate) flags: BTreeMap<String, FlagField>,
     /// How many grades come from the field that the user named.
     pub(crate) by_key: u64,
 }
 
 /// A field of reports that is true or false.
 #[derive(Debug, Default)]
-pub(crate) struct Flags {
+pub(crate) struct FlagField {
     /// The first report.
     path: String,
     reports: u64,
@@ -82,7 +82,7 @@ pub(crate) struct Flags {
     no: u64,
 }
 
-impl Flags {
+impl FlagField {
     /// What is said of the field, if it may be a grade.
     pub(crate) fn notice(&self, field: &str) -> Option<Diagnostic> {
         let Self { path, reports, yes, no } = self;
@@ -220,7 +220,7 @@ impl FolderGrades {
 
 /// A folder of recordings.
 #[derive(Debug)]
-struct Place {
+struct RecordingFolder {
     path: PathBuf,
     folder: Arc<Folder>,
     /// What all recordings in it see.
@@ -232,7 +232,7 @@ struct Place {
 pub(crate) struct Reports {
     folders: BTreeMap<PathBuf, Arc<Folder>>,
     /// What was found for the recording that was asked for last: most recordings stand beside the one before.
-    last: Option<Place>,
+    last: Option<RecordingFolder>,
     joined: Joined,
     /// The folder of each file that may be a recording.
     recordings: Vec<PathBuf>,
@@ -261,7 +261,7 @@ impl Reports {
     }
 
     /// The folder, and the reports that apply to all recordings in it.
-    fn place(&mut self, path: &Path) -> Place {
+    fn place(&mut self, path: &Path) -> RecordingFolder {
         let mut near = Vec::new();
         let mut place = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_path_buf() };
         let folder = self.folder(&place);
@@ -280,7 +280,7 @@ impl Reports {
         near.retain(|grades| !grades.is_empty());
         let of_folder = folder.only.is_some();
         let shared = FolderGrades { near, joined: self.joined.clone(), of_folder, ..FolderGrades::default() };
-        Place { path: path.to_path_buf(), folder, shared }
+        RecordingFolder { path: path.to_path_buf(), folder, shared }
     }
 
     fn folder(&mut self, folder: &Path) -> Arc<Folder> {

@@ -19,7 +19,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::open::decompress;
 use crate::open::signature::Signature;
-use crate::open::temp_folder::Held;
+use crate::open::temp_folder::TemporaryFolder;
 
 /// Most bytes that an archive may unpack to.
 const LARGEST: u64 = 64 << 30;
@@ -39,13 +39,13 @@ const DEEPEST: usize = 100;
 
 /// How much an archive, including archives inside it, may still unpack to.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct UnpackBudget {
     bytes: u64,
     members: usize,
     folders: u64,
 }
 
-impl Budget {
+impl UnpackBudget {
     /// The budget for an archive of `packed` bytes.
     pub(crate) fn from_packed(packed: u64) -> Self {
         Self {
@@ -64,7 +64,7 @@ pub(crate) fn most_unpacked(packed: u64) -> u64 {
 
 /// A member that was left out or not completely unpacked.
 #[derive(Debug)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedMember {
     /// Its name in the archive; empty for the archive itself.
     pub(crate) name: String,
     /// Why.
@@ -79,9 +79,9 @@ pub(crate) struct Unpacked {
     /// The folder with the members: inside `held`, named after the archive.
     pub(crate) folder: PathBuf,
     /// Keeps the temporary folder alive.
-    pub(crate) held: Held,
+    pub(crate) held: TemporaryFolder,
     /// Members left out, with the reasons.
-    pub(crate) refused: Vec<Refused>,
+    pub(crate) refused: Vec<RefusedMember>,
     /// Members with the same name as an earlier one, and the names they are stored under.
     pub(crate) renamed: Vec<(String, PathBuf)>,
     /// How often each stored name was repeated.
@@ -90,11 +90,11 @@ pub(crate) struct Unpacked {
 
 impl Unpacked {
     fn lose(&mut self, name: &str, reason: impl Into<String>) {
-        self.refused.push(Refused { name: name.to_owned(), reason: reason.into(), lost: true });
+        self.refused.push(RefusedMember { name: name.to_owned(), reason: reason.into(), lost: true });
     }
 
     /// Why a member's folders are not made, if they are too deep or too many; else they are taken from the budget.
-    fn too_many_folders(&self, inner: &Path, budget: &mut Budget) -> Option<String> {
+    fn too_many_folders(&self, inner: &Path, budget: &mut UnpackBudget) -> Option<String> {
         let parents = || inner.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
         let deep = parents().count();
         if deep > DEEPEST {
@@ -133,7 +133,7 @@ impl Unpacked {
     }
 
     fn leave_out(&mut self, name: &str, reason: &str) {
-        self.refused.push(Refused { name: name.to_owned(), reason: reason.to_owned(), lost: false });
+        self.refused.push(RefusedMember { name: name.to_owned(), reason: reason.to_owned(), lost: false });
     }
 }
 
@@ -148,7 +148,7 @@ fn numbered(path: &Path, n: u64) -> String {
 
 /// The result of storing a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stored {
+enum StoreResult {
     /// It was stored, or skipped with a reason.
     Done,
     /// It breaks off, so nothing after it in the same stream can be found.
@@ -164,8 +164,8 @@ pub(crate) fn is_archive(path: &Path) -> bool {
 }
 
 /// Unpacks an archive into a folder called `name`.
-pub(crate) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result<Unpacked> {
-    let held = Held::new()?;
+pub(crate) fn unpack(path: &Path, name: &str, budget: &mut UnpackBudget) -> io::Result<Unpacked> {
+    let held = TemporaryFolder::new()?;
     let folder = held.path().join(name);
     std::fs::create_dir_all(&folder)?;
     let mut unpacked = Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: BTreeMap::new() };
@@ -185,7 +185,7 @@ pub(crate) fn overlaps<R: Read + Seek>(archive: &mut ZipArchive<R>, packed: u64)
     sum > packed || archive.has_overlapping_files().unwrap_or(false)
 }
 
-fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
+fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -> io::Result<()> {
     let packed = std::fs::metadata(path)?.len();
     let mut archive = ZipArchive::new(io::BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
     if archive.len() > budget.members {
@@ -259,11 +259,11 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::
                 }
                 Err(error) => {
                     unpacked.lose(&name, format!("it cannot be unpacked: {error}"));
-                    Stored::Done
+                    StoreResult::Done
                 }
             }
         };
-        if stored == Stored::BudgetSpent {
+        if stored == StoreResult::BudgetSpent {
             break;
         }
     }
@@ -324,7 +324,7 @@ fn unpack_hidden(
     hidden: Vec<Hidden>,
     file: &mut (impl Read + Seek),
     unpacked: &mut Unpacked,
-    budget: &mut Budget,
+    budget: &mut UnpackBudget,
 ) -> io::Result<()> {
     for Hidden { name, header, .. } in hidden {
         if name.ends_with('/') {
@@ -338,14 +338,14 @@ fn unpack_hidden(
         let size = member.size();
         if size > FREE && size / member.compressed_size().max(1) > HIGHEST_RATIO {
             unpacked.lose(&name, "it unpacks to many times its size, as no recording does");
-        } else if store(&name, &mut member, size, unpacked, budget)? == Stored::BudgetSpent {
+        } else if store(&name, &mut member, size, unpacked, budget)? == StoreResult::BudgetSpent {
             break;
         }
     }
     Ok(())
 }
 
-fn over(budget: &Budget) -> String {
+fn over(budget: &UnpackBudget) -> String {
     format!(
         "it unpacks to more than {} bytes: at most {HIGHEST_RATIO} times its size, as no recordings do",
         budget.bytes
@@ -359,22 +359,22 @@ fn store(
     member: &mut impl Read,
     size: u64,
     unpacked: &mut Unpacked,
-    budget: &mut Budget,
-) -> io::Result<Stored> {
+    budget: &mut UnpackBudget,
+) -> io::Result<StoreResult> {
     budget.members = budget.members.saturating_sub(1);
     let Some(inner) = inner_path(name) else {
         unpacked.lose(name, OUTSIDE);
-        return Ok(Stored::Done);
+        return Ok(StoreResult::Done);
     };
     if let Some(why) = unpacked.too_many_folders(&inner, budget) {
         unpacked.lose(name, why);
-        return Ok(Stored::Done);
+        return Ok(StoreResult::Done);
     }
     let (mut file, path) = match unpacked.create(name, inner) {
         Ok(created) => created,
         Err(error) => {
             unpacked.lose(name, format!("it cannot be stored: {error}"));
-            return Ok(Stored::Done);
+            return Ok(StoreResult::Done);
         }
     };
     // Reading one byte more than allowed shows whether the member ends there.
@@ -386,23 +386,23 @@ fn store(
             std::fs::remove_file(&path)?;
             unpacked.lose("", format!("{name} and the members behind it are left out: {}", over(budget)));
             budget.bytes = 0;
-            return Ok(Stored::BudgetSpent);
+            return Ok(StoreResult::BudgetSpent);
         }
         Ok(written) => {
             budget.bytes -= written;
             if written < size {
                 unpacked.lose(name, format!("it is cut off: {written} of {size} bytes are here"));
-                return Ok(Stored::Broken);
+                return Ok(StoreResult::Broken);
             }
         }
         Err(error) => {
             budget.bytes = budget.bytes.saturating_sub(file.metadata().map_or(0, |data| data.len()));
             // What was unpacked before the damage is kept, since its runs may be complete.
             unpacked.lose(name, format!("it is damaged: {error}; what is before the damage is read"));
-            return Ok(Stored::Broken);
+            return Ok(StoreResult::Broken);
         }
     }
-    Ok(Stored::Done)
+    Ok(StoreResult::Done)
 }
 
 /// A member's path if it stays within the archive: no root, no drive, no `..`.

@@ -9,7 +9,7 @@ mod absent;
 mod sqlite;
 
 #[cfg(not(feature = "sqlite"))]
-pub(crate) use absent::Database;
+pub(crate) use absent::AbsentDatabase as Database;
 #[cfg(feature = "sqlite")]
 pub(crate) use sqlite::Database;
 

@@ -39,8 +39,8 @@ pub(crate) fn decoded<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn 
     let read = Arc::new(AtomicU64::new(0));
     let counted = Counted { input, read: read.clone() };
     Ok(match packing {
-        Packing::Gzip => Box::new(Guarded { output: flate2::read::MultiGzDecoder::new(counted), read, written: 0 }),
-        Packing::Zstd => Box::new(Guarded { output: Zstd::from_input(counted), read, written: 0 }),
+        Packing::Gzip => Box::new(BombGuard { output: flate2::read::MultiGzDecoder::new(counted), read, written: 0 }),
+        Packing::Zstd => Box::new(BombGuard { output: Zstd::from_input(counted), read, written: 0 }),
         Packing::Plain => Box::new(counted),
     })
 }
@@ -75,13 +75,13 @@ impl<R: Read> Read for Counted<R> {
 }
 
 /// Fails on a decompression bomb.
-struct Guarded<R> {
+struct BombGuard<R> {
     output: R,
     read: Arc<AtomicU64>,
     written: u64,
 }
 
-impl<R: Read> Read for Guarded<R> {
+impl<R: Read> Read for BombGuard<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.output.read(into)?;
         self.written += n as u64;
@@ -111,10 +111,10 @@ impl<R: Read> Read for Peeked<R> {
 
 /// All frames of a Zstandard stream; the decoder by itself stops after one.
 struct Zstd<R: Read> {
-    state: State<R>,
+    state: FrameState<R>,
 }
 
-enum State<R: Read> {
+enum FrameState<R: Read> {
     Between(Peeked<R>),
     Within(Box<StreamingDecoder<Peeked<R>, FrameDecoder>>),
     Done,
@@ -122,20 +122,20 @@ enum State<R: Read> {
 
 impl<R: Read> Zstd<R> {
     fn from_input(input: R) -> Self {
-        Self { state: State::Between(Peeked { back: Cursor::default(), input }) }
+        Self { state: FrameState::Between(Peeked { back: Cursor::default(), input }) }
     }
 }
 
 impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            match std::mem::replace(&mut self.state, State::Done) {
-                State::Done => return Ok(0),
-                State::Between(input) => self.state = next_frame(input)?,
-                State::Within(mut decoder) => {
+            match std::mem::replace(&mut self.state, FrameState::Done) {
+                FrameState::Done => return Ok(0),
+                FrameState::Between(input) => self.state = next_frame(input)?,
+                FrameState::Within(mut decoder) => {
                     let n = decoder.read(into)?;
                     if n > 0 || into.is_empty() {
-                        self.state = State::Within(decoder);
+                        self.state = FrameState::Within(decoder);
                         return Ok(n);
                     }
                     let frame: &FrameDecoder = &decoder.decoder;
@@ -145,7 +145,7 @@ impl<R: Read> Read for Zstd<R> {
                             "the checksum of a Zstandard frame is wrong",
                         ));
                     }
-                    self.state = State::Between(decoder.into_inner());
+                    self.state = FrameState::Between(decoder.into_inner());
                 }
             }
         }
@@ -153,12 +153,12 @@ impl<R: Read> Read for Zstd<R> {
 }
 
 /// Advances to the next frame that holds data.
-fn next_frame<R: Read>(mut input: Peeked<R>) -> io::Result<State<R>> {
+fn next_frame<R: Read>(mut input: Peeked<R>) -> io::Result<FrameState<R>> {
     loop {
         let mut head = Vec::new();
         input.by_ref().take(8).read_to_end(&mut head)?;
         match *head.as_slice() {
-            [] => return Ok(State::Done),
+            [] => return Ok(FrameState::Done),
             [0x50..=0x5F, 0x2A, 0x4D, 0x18, a, b, c, d] => {
                 let length = u64::from(u32::from_le_bytes([a, b, c, d]));
                 io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
@@ -166,7 +166,7 @@ fn next_frame<R: Read>(mut input: Peeked<R>) -> io::Result<State<R>> {
             _ => {
                 input.back = Cursor::new(head);
                 let decoder = StreamingDecoder::new(input).map_err(io::Error::other)?;
-                return Ok(State::Within(Box::new(decoder)));
+                return Ok(FrameState::Within(Box::new(decoder)));
             }
         }
     }

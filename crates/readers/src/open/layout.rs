@@ -2,7 +2,7 @@
 
 /// What one record of a file is.
 #[derive(Clone, Copy, Debug)]
-pub enum Layout {
+pub enum RecordLayout {
     /// The whole file.
     Whole,
     /// One line; blank lines are skipped.

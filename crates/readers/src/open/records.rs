@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::json_text::is_blank;
 use crate::open::finding::Finding;
 use crate::open::input_errors;
-use crate::open::layout::Layout;
+use crate::open::layout::RecordLayout;
 use crate::open::scan::{ScanError, Scanner};
 
 /// Longest top-level field kept as context for a file's records, in bytes.
@@ -39,10 +39,10 @@ pub(crate) enum Item {
 /// The records of one file.
 pub(crate) struct Records<R> {
     scanner: Scanner<R>,
-    layout: Layout,
+    layout: RecordLayout,
     path: String,
     limit: u64,
-    state: State,
+    state: ReadingPosition,
     /// Length of the previous record in bytes, as an estimate for the next one.
     usual: usize,
     /// Why the stream broke off; reported after everything before it was delivered.
@@ -50,7 +50,7 @@ pub(crate) struct Records<R> {
 }
 
 /// The reading position in a file.
-enum State {
+enum ReadingPosition {
     /// Nothing was read yet.
     Fresh,
     /// Between lines; holds the first line of the next group and its number, if it was already read.
@@ -63,13 +63,13 @@ enum State {
 
 impl<R: Read> Records<R> {
     /// The records of `input`; a line or a record longer than `limit` bytes is refused.
-    pub(crate) fn new(input: R, layout: Layout, path: &str, limit: u64) -> Self {
+    pub(crate) fn new(input: R, layout: RecordLayout, path: &str, limit: u64) -> Self {
         Self {
             scanner: Scanner::new(input),
             layout,
             path: path.to_owned(),
             limit,
-            state: State::Fresh,
+            state: ReadingPosition::Fresh,
             usual: 0,
             broken: None,
         }
@@ -80,24 +80,24 @@ impl<R: Read> Records<R> {
         if let Some(error) = self.broken.take() {
             return Some(self.scan_error(&error));
         }
-        if matches!(self.state, State::Done) {
+        if matches!(self.state, ReadingPosition::Done) {
             return None;
         }
         let next = match self.layout {
-            Layout::Whole => self.whole(),
-            Layout::Lines => self.line(),
-            Layout::Values => self.value(),
-            Layout::Groups(begins) => self.group(begins),
-            Layout::Elements { at, .. } => self.element(at),
+            RecordLayout::Whole => self.whole(),
+            RecordLayout::Lines => self.line(),
+            RecordLayout::Values => self.value(),
+            RecordLayout::Groups(begins) => self.group(begins),
+            RecordLayout::Elements { at, .. } => self.element(at),
         };
         next.unwrap_or_else(|error| {
-            self.state = State::Done;
+            self.state = ReadingPosition::Done;
             Some(self.scan_error(&error))
         })
     }
 
     fn whole(&mut self) -> Result<Option<Item>, ScanError> {
-        self.state = State::Done;
+        self.state = ReadingPosition::Done;
         let mut bytes = Vec::new();
         loop {
             let n = self.scanner.at_hand()?.len();
@@ -115,7 +115,7 @@ impl<R: Read> Records<R> {
         loop {
             let mut bytes = Vec::new();
             let Some(read) = self.scanner.line(&mut bytes, self.limit)? else {
-                self.state = State::Done;
+                self.state = ReadingPosition::Done;
                 return Ok(None);
             };
             if !read.kept {
@@ -130,18 +130,18 @@ impl<R: Read> Records<R> {
 
     fn value(&mut self) -> Result<Option<Item>, ScanError> {
         let index = match self.state {
-            State::Elements { index, .. } => index,
+            ReadingPosition::Elements { index, .. } => index,
             _ => 0,
         };
         self.scanner.skip_byte(b',')?;
         if self.scanner.skip_space()?.is_none() {
-            self.state = State::Done;
+            self.state = ReadingPosition::Done;
             return Ok(None);
         }
         let (line, column) = (self.scanner.line_number(), self.scanner.column());
         let mut bytes = Vec::new();
         let len = self.scanner.value(Some(&mut bytes), self.limit)?;
-        self.state = State::Elements { object: false, index: index + 1 };
+        self.state = ReadingPosition::Elements { object: false, index: index + 1 };
         if len > self.limit {
             return Ok(Some(self.too_long(line, "run")));
         }
@@ -152,7 +152,7 @@ impl<R: Read> Records<R> {
     /// the line numbers stay right.
     fn group(&mut self, begins: fn(&[u8]) -> bool) -> Result<Option<Item>, ScanError> {
         let pending = match &mut self.state {
-            State::Lines(pending) => pending.take(),
+            ReadingPosition::Lines(pending) => pending.take(),
             _ => None,
         };
         let (mut text, mut first) = pending.unwrap_or_default();
@@ -168,14 +168,14 @@ impl<R: Read> Records<R> {
                 Ok(Some(read)) => read,
                 end_of_stream => {
                     text.truncate(end);
-                    self.state = State::Done;
+                    self.state = ReadingPosition::Done;
                     self.broken = end_of_stream.err().map(ScanError::Io);
                     break;
                 }
             };
             let is_first = begins(&text[start..]);
             if is_first && !is_blank(&text[..end]) {
-                self.state = State::Lines(Some((text.split_off(start), read.number)));
+                self.state = ReadingPosition::Lines(Some((text.split_off(start), read.number)));
                 text.truncate(end);
                 break;
             }
@@ -183,7 +183,7 @@ impl<R: Read> Records<R> {
                 first = read.number;
             }
             if !read.kept {
-                self.state = State::Lines(Some((text, first)));
+                self.state = ReadingPosition::Lines(Some((text, first)));
                 return Ok(Some(self.too_long(read.number, "line")));
             }
             if text.len() as u64 > self.limit {
@@ -204,10 +204,10 @@ impl<R: Read> Records<R> {
     fn element(&mut self, at: Option<&str>) -> Result<Option<Item>, ScanError> {
         let scanner = &mut self.scanner;
         let (object, index) = match self.state {
-            State::Elements { object, index } => {
+            ReadingPosition::Elements { object, index } => {
                 let end = if object { b'}' } else { b']' };
                 if scanner.skip_byte(end)? {
-                    self.state = State::Done;
+                    self.state = ReadingPosition::Done;
                     return Ok(None);
                 }
                 if !scanner.skip_byte(b',')? {
@@ -219,13 +219,13 @@ impl<R: Read> Records<R> {
                 if let Some(object) = enter(scanner, at)? {
                     (object, 0)
                 } else {
-                    self.state = State::Done;
+                    self.state = ReadingPosition::Done;
                     return self.no_container(at);
                 }
             }
         };
         if scanner.skip_byte(if object { b'}' } else { b']' })? {
-            self.state = State::Done;
+            self.state = ReadingPosition::Done;
             return Ok(None);
         }
         let key = if object { scanner.key()?.into() } else { index.to_string() };
@@ -233,7 +233,7 @@ impl<R: Read> Records<R> {
         let (line, column) = (scanner.line_number(), scanner.column());
         let mut bytes = Vec::new();
         let len = scanner.value(Some(&mut bytes), self.limit)?;
-        self.state = State::Elements { object, index: index + 1 };
+        self.state = ReadingPosition::Elements { object, index: index + 1 };
         if len > self.limit {
             return Ok(Some(self.too_long(line, "run")));
         }

@@ -148,7 +148,7 @@ impl<R: Read> Scanner<R> {
         if self.skip_space()?.is_none() {
             return Err(ScanError::Ended);
         }
-        let mut extent = Extent::default();
+        let mut extent = ValueEndFinder::default();
         let mut len = 0;
         loop {
             let hand = self.at_hand()?;
@@ -176,7 +176,7 @@ impl<R: Read> Scanner<R> {
 
     /// Skips the rest of `depth` open containers.
     pub(crate) fn close(&mut self, depth: usize) -> Result<(), ScanError> {
-        let mut extent = Extent { depth, ..Extent::default() };
+        let mut extent = ValueEndFinder { depth, ..ValueEndFinder::default() };
         loop {
             let hand = self.at_hand()?;
             if hand.is_empty() {
@@ -261,14 +261,14 @@ pub(crate) fn read_some(input: &mut impl Read, into: &mut [u8]) -> io::Result<us
 
 /// Finds the end of a value block by block.
 #[derive(Clone, Copy, Debug, Default)]
-struct Extent {
+struct ValueEndFinder {
     depth: usize,
     string: bool,
     escaped: bool,
     scalar: bool,
 }
 
-impl Extent {
+impl ValueEndFinder {
     /// How many bytes of `block` belong to the value; `None` if all do and more may follow.
     fn advance(&mut self, block: &[u8]) -> Option<usize> {
         let mut at = 0;

@@ -18,9 +18,9 @@ fn held() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 /// A temporary folder that only this user can access.
 #[derive(Debug)]
-pub struct Held(TempDir);
+pub struct TemporaryFolder(TempDir);
 
-impl Held {
+impl TemporaryFolder {
     /// Creates an empty folder in the system's temporary directory (`TMPDIR` on Unix).
     pub fn new() -> io::Result<Self> {
         let mut held = held();
@@ -38,7 +38,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // Removed before it is unregistered, so that a signal in between still finds it. A folder that cannot be
         // removed stays.
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_folder_goes_away_with_its_holder() {
-        let folder = Held::new().unwrap();
+        let folder = TemporaryFolder::new().unwrap();
         let path = folder.path().to_path_buf();
         std::fs::write(path.join("x"), "x").unwrap();
         assert!(held().contains(&path));
@@ -78,7 +78,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn others_cannot_enter_it() {
-        let folder = Held::new().unwrap();
+        let folder = TemporaryFolder::new().unwrap();
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(folder.path()).unwrap().permissions());
         assert_eq!(mode & 0o077, 0, "{mode:o}");
     }

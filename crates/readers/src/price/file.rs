@@ -37,26 +37,26 @@ const HELP: &str =
     "write a table for each model: `[\"MODEL\"]` with `input`, `cached`, `output` in dollars for a million tokens";
 
 /// A value and its byte offset in the file.
-struct Placed {
-    value: Value,
+struct PlacedValue {
+    value: PriceValue,
     at: usize,
 }
 
-enum Value {
+enum PriceValue {
     Number(f64),
     Names(Vec<String>),
-    Table(Vec<(String, Placed)>),
+    Table(Vec<(String, PlacedValue)>),
     Other(&'static str),
 }
 
 /// The file, for error messages.
 #[derive(Clone, Copy)]
-struct Source<'t> {
+struct PriceText<'t> {
     path: &'t str,
     text: &'t str,
 }
 
-impl Source<'_> {
+impl PriceText<'_> {
     fn error(self, at: usize, what: impl Into<String>, help: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Location::in_text(self.path, self.text, at), what, help)
     }
@@ -66,11 +66,11 @@ impl PriceTable {
     /// Parses the text of a price file, TOML or JSON. `path` is used only in messages and reports.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostic> {
         let text = text.trim_start_matches('\u{feff}');
-        let source = Source { path, text };
+        let source = PriceText { path, text };
         let models = if text.trim_start().starts_with('{') { from_json(source)? } else { from_toml(source)? };
         let mut table = Self { path: path.to_owned(), ..Self::default() };
         for (name, model) in models {
-            let Value::Table(fields) = &model.value else {
+            let PriceValue::Table(fields) = &model.value else {
                 let what = format!("`{name}` is {} and should be the prices of a model", model.value.article());
                 return Err(source.error(model.at, what, HELP));
             };
@@ -87,7 +87,7 @@ impl PriceTable {
     }
 }
 
-impl Value {
+impl PriceValue {
     fn article(&self) -> &'static str {
         match self {
             Self::Number(_) => "a number",
@@ -101,17 +101,17 @@ impl Value {
 /// The alternative names of a model, and its price; `None` for an entry of LiteLLM's list without a price for tokens,
 /// such as an image model.
 fn read_model(
-    source: Source<'_>,
+    source: PriceText<'_>,
     name: &str,
-    fields: &[(String, Placed)],
+    fields: &[(String, PlacedValue)],
     at: usize,
 ) -> Result<Option<(Vec<String>, Price)>, Diagnostic> {
-    let listed = |(key, _): &&(String, Placed)| key == "litellm_provider" || key.ends_with("_cost_per_token");
+    let listed = |(key, _): &&(String, PlacedValue)| key == "litellm_provider" || key.ends_with("_cost_per_token");
     if fields.iter().any(|field| listed(&field)) {
         let number = |wanted: &str| {
             let key = PER_TOKEN.iter().find(|(known, _)| *known == wanted).map(|(_, key)| *key);
             fields.iter().find_map(|(found, placed)| match placed.value {
-                Value::Number(number) if key == Some(found.as_str()) => Some(number * 1e6),
+                PriceValue::Number(number) if key == Some(found.as_str()) => Some(number * 1e6),
                 _ => None,
             })
         };
@@ -124,17 +124,17 @@ fn read_model(
     for (key, placed) in fields {
         let known = FIELDS.iter().position(|(field, also)| field == key || also.contains(&key.as_str()));
         match (known, &placed.value) {
-            (Some(4), Value::Names(names)) => aliases.extend(names.iter().cloned()),
+            (Some(4), PriceValue::Names(names)) => aliases.extend(names.iter().cloned()),
             (Some(4), other) => {
                 let what = format!("`{key}` is {} and should be names of models", other.article());
                 return Err(source.error(placed.at, what, "write it as `[\"NAME\", …]`"));
             }
-            (Some(field), Value::Number(price)) if *price >= 0.0 && price.is_finite() => {
+            (Some(field), PriceValue::Number(price)) if *price >= 0.0 && price.is_finite() => {
                 if let Some(slot) = prices.get_mut(field) {
                     *slot = Some(*price);
                 }
             }
-            (Some(_), Value::Number(price)) => {
+            (Some(_), PriceValue::Number(price)) => {
                 let help = "give dollars for a million tokens, 0 or more";
                 return Err(source.error(
                     placed.at,
@@ -146,7 +146,7 @@ fn read_model(
                 let what = format!("`{key}` of `{name}` is {} and should be a number", other.article());
                 return Err(source.error(placed.at, what, "give dollars for a million tokens"));
             }
-            (None, Value::Table(_)) => {
+            (None, PriceValue::Table(_)) => {
                 let what = format!("`{name}` holds the table `{key}`");
                 let help = format!("quote a name with dots: `[\"{name}.{key}\"]`");
                 return Err(source.error(placed.at, what, help));
@@ -170,7 +170,7 @@ fn read_model(
     }
 }
 
-fn from_toml(source: Source<'_>) -> Result<Vec<(String, Placed)>, Diagnostic> {
+fn from_toml(source: PriceText<'_>) -> Result<Vec<(String, PlacedValue)>, Diagnostic> {
     let table = DeTable::parse(source.text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         source.error(at, format!("not valid TOML: {}", error.message()), HELP)
@@ -178,12 +178,12 @@ fn from_toml(source: Source<'_>) -> Result<Vec<(String, Placed)>, Diagnostic> {
     Ok(toml_fields(table.get_ref()))
 }
 
-fn toml_fields(table: &DeTable<'_>) -> Vec<(String, Placed)> {
+fn toml_fields(table: &DeTable<'_>) -> Vec<(String, PlacedValue)> {
     let field = |(key, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
         (
             key.get_ref().to_string(),
             key.span().start,
-            Placed { value: toml_value(value.get_ref()), at: key.span().start },
+            PlacedValue { value: toml_value(value.get_ref()), at: key.span().start },
         )
     };
     let mut fields: Vec<_> = table.iter().map(field).collect();
@@ -191,24 +191,26 @@ fn toml_fields(table: &DeTable<'_>) -> Vec<(String, Placed)> {
     fields.into_iter().map(|(key, _, placed)| (key, placed)).collect()
 }
 
-fn toml_value(value: &DeValue<'_>) -> Value {
+fn toml_value(value: &DeValue<'_>) -> PriceValue {
     let plain = |text: &str| text.replace('_', "").parse::<f64>().ok();
     match value {
-        DeValue::Integer(number) => plain(number.as_str()).map_or(Value::Other("an odd number"), Value::Number),
-        DeValue::Float(number) => plain(number.as_str()).map_or(Value::Other("an odd number"), Value::Number),
-        DeValue::String(name) => Value::Names(vec![name.to_string()]),
+        DeValue::Integer(number) => {
+            plain(number.as_str()).map_or(PriceValue::Other("an odd number"), PriceValue::Number)
+        }
+        DeValue::Float(number) => plain(number.as_str()).map_or(PriceValue::Other("an odd number"), PriceValue::Number),
+        DeValue::String(name) => PriceValue::Names(vec![name.to_string()]),
         DeValue::Array(items) => {
             let names: Option<Vec<String>> =
                 items.iter().map(|item| Some(item.get_ref().as_str()?.to_owned())).collect();
-            names.map_or(Value::Other("an array"), Value::Names)
+            names.map_or(PriceValue::Other("an array"), PriceValue::Names)
         }
-        DeValue::Table(table) => Value::Table(toml_fields(table)),
-        DeValue::Boolean(_) => Value::Other("true or false"),
-        DeValue::Datetime(_) => Value::Other("a date"),
+        DeValue::Table(table) => PriceValue::Table(toml_fields(table)),
+        DeValue::Boolean(_) => PriceValue::Other("true or false"),
+        DeValue::Datetime(_) => PriceValue::Other("a date"),
     }
 }
 
-fn from_json(source: Source<'_>) -> Result<Vec<(String, Placed)>, Diagnostic> {
+fn from_json(source: PriceText<'_>) -> Result<Vec<(String, PlacedValue)>, Diagnostic> {
     let whole: &RawValue = serde_json::from_str(source.text.trim()).map_err(|error| {
         let before: usize = source.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let at = before + error.column().saturating_sub(1);
@@ -217,19 +219,19 @@ fn from_json(source: Source<'_>) -> Result<Vec<(String, Placed)>, Diagnostic> {
     Ok(json_fields(source, whole))
 }
 
-fn json_fields(source: Source<'_>, object: &RawValue) -> Vec<(String, Placed)> {
+fn json_fields(source: PriceText<'_>, object: &RawValue) -> Vec<(String, PlacedValue)> {
     let place = |raw: &RawValue| (raw.get().as_ptr() as usize).saturating_sub(source.text.as_ptr() as usize);
-    let field = |(key, raw): (String, &RawValue)| (key, Placed { value: json_value(source, raw), at: place(raw) });
+    let field = |(key, raw): (String, &RawValue)| (key, PlacedValue { value: json_value(source, raw), at: place(raw) });
     json::fields_of(object).unwrap_or_default().into_iter().filter(|(_, raw)| raw.get() != "null").map(field).collect()
 }
 
-fn json_value(source: Source<'_>, raw: &RawValue) -> Value {
+fn json_value(source: PriceText<'_>, raw: &RawValue) -> PriceValue {
     match raw.get().as_bytes().first() {
-        Some(b'{') => Value::Table(json_fields(source, raw)),
-        Some(b'"') => Value::Names(json::string(raw).map(std::borrow::Cow::into_owned).into_iter().collect()),
-        Some(b'[') => serde_json::from_str(raw.get()).map_or(Value::Other("an array"), Value::Names),
-        Some(b't' | b'f') => Value::Other("true or false"),
-        _ => raw.get().parse().map_or(Value::Other("something else"), Value::Number),
+        Some(b'{') => PriceValue::Table(json_fields(source, raw)),
+        Some(b'"') => PriceValue::Names(json::string(raw).map(std::borrow::Cow::into_owned).into_iter().collect()),
+        Some(b'[') => serde_json::from_str(raw.get()).map_or(PriceValue::Other("an array"), PriceValue::Names),
+        Some(b't' | b'f') => PriceValue::Other("true or false"),
+        _ => raw.get().parse().map_or(PriceValue::Other("something else"), PriceValue::Number),
     }
 }
 

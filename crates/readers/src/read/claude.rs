@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use crate::read::iterations::{self, Request, largest};
+use crate::read::iterations::{self, OtherRequest, largest};
 use crate::read::subagents;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, ReplyId};
@@ -16,7 +16,7 @@ use crate::value::json;
 
 /// A conversation being built.
 #[derive(Default)]
-pub(crate) struct Conversation {
+pub(crate) struct ClaudeConversation {
     /// The events so far.
     pub(crate) events: Vec<Event>,
     /// Index of the reply with each message id.
@@ -28,10 +28,10 @@ pub(crate) struct Conversation {
     /// The model of the first call.
     pub(crate) model: Option<String>,
     /// The requests that a reply took besides its own, by the index of the reply.
-    requests: BTreeMap<usize, Vec<Request>>,
+    requests: BTreeMap<usize, Vec<OtherRequest>>,
 }
 
-impl Conversation {
+impl ClaudeConversation {
     /// Adds a line of the agent's. `request`, if any, distinguishes replies with the same id.
     pub(crate) fn reply(
         &mut self,

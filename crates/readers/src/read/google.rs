@@ -86,12 +86,12 @@ pub(crate) fn usage(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let thoughts = count(["thoughts_token_count", "thoughtsTokenCount"]);
     let tool = count(["tool_use_prompt_token_count", "toolUsePromptTokenCount"]);
     let total = count(["total_token_count", "totalTokenCount"]);
-    Counts { input, cached, output, thoughts, tool, total }.usage()
+    GoogleTokenCounts { input, cached, output, thoughts, tool, total }.usage()
 }
 
 /// Token counts as reported by Google's models.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct GoogleTokenCounts {
     /// Input, including cached tokens.
     pub(crate) input: Option<u64>,
     /// The cached part of the input.
@@ -106,7 +106,7 @@ pub(crate) struct Counts {
     pub(crate) total: Option<u64>,
 }
 
-impl Counts {
+impl GoogleTokenCounts {
     /// The counts in our convention: tool prompts are input, thoughts are output. If the total leaves no room for the
     /// thoughts, the output already includes them.
     pub(crate) fn usage(self) -> Option<Usage> {

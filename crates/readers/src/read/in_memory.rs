@@ -5,7 +5,7 @@ use crate::label::report_files::FolderGrades;
 use crate::open::finding::Finding;
 use crate::read::format::{Format, TRACE};
 use crate::record::options::ReadOptions;
-use crate::record::reading::{Places, Reading, Record};
+use crate::record::reading::{LastPosition, Reading, Record};
 use crate::transcript::Run;
 
 /// The runs read from a text and the findings about it.
@@ -44,7 +44,7 @@ pub(crate) fn with_options<T>(
 ) -> T {
     let file =
         FileName { path: name.to_owned(), stem: name.to_owned(), in_corpus: name.to_owned(), ..FileName::default() };
-    let (grades, places) = (FolderGrades::default(), Places::default());
+    let (grades, places) = (FolderGrades::default(), LastPosition::default());
     let record = Record {
         text,
         original: text,

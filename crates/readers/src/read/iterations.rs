@@ -16,12 +16,12 @@ pub(crate) struct Taken {
     /// The last request of the model's own: what was in its context.
     pub(crate) last: Option<Usage>,
     /// The other requests, in order.
-    pub(crate) others: Vec<Request>,
+    pub(crate) others: Vec<OtherRequest>,
 }
 
 /// A request that the reply took besides its last one.
 #[derive(Clone, Debug)]
-pub(crate) struct Request {
+pub(crate) struct OtherRequest {
     kind: String,
     /// The model, if it is another one than the reply's.
     model: Option<Name>,
@@ -32,26 +32,26 @@ pub(crate) struct Request {
 pub(crate) fn taken(wire: &Node<'_>, out: &mut Reading<'_>) -> Taken {
     let all = wire.usage("usage", out);
     let listed = wire.get("usage").filter(Node::is_object).map(|usage| usage.list("iterations", out));
-    let mut requests: Vec<Request> = listed.into_iter().flatten().filter_map(|node| request(&node, out)).collect();
+    let mut requests: Vec<OtherRequest> = listed.into_iter().flatten().filter_map(|node| request(&node, out)).collect();
     let Some(all) = all.filter(|_| !requests.is_empty()) else { return Taken { last: all, others: Vec::new() } };
     let sum = requests.iter().fold(Usage::default(), |sum, request| plus(sum, request.usage));
     let holds_all = all.total() >= sum.total();
-    let last = requests.iter().rposition(Request::is_own).map(|at| requests.remove(at).usage);
+    let last = requests.iter().rposition(OtherRequest::is_own).map(|at| requests.remove(at).usage);
     let held = requests.iter().filter(|request| holds_all || request.is_own());
     let rest = held.fold(all, |rest, request| minus(rest, request.usage));
     Taken { last: largest(last, Some(rest)), others: requests }
 }
 
-fn request(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Request> {
+fn request(node: &Node<'_>, out: &mut Reading<'_>) -> Option<OtherRequest> {
     let tokens = usage::usage(Some(node), out)?;
     let kind = node.string("type", out).map_or_else(|| "message".to_owned(), String::from);
     if !KINDS.contains(&kind.as_str()) {
         out.wrong(node.get("type").map_or("null", |kind| kind.written()), "type", &KINDS.join(", "));
     }
-    Some(Request { kind, model: node.string("model", out).map(|model| Name::from(&*model)), usage: tokens })
+    Some(OtherRequest { kind, model: node.string("model", out).map(|model| Name::from(&*model)), usage: tokens })
 }
 
-impl Request {
+impl OtherRequest {
     /// Whether the reply's own words come from it.
     fn is_own(&self) -> bool {
         matches!(&*self.kind, "message" | "fallback_message")

@@ -9,7 +9,7 @@ use crate::record::parts;
 use crate::record::reading::{Of, Reading};
 use crate::record::usage::{arguments, usage};
 use crate::transcript::{Message, Role, Text, ToolCall};
-use crate::value::json::{self, Fields as _, Written, fields};
+use crate::value::json::{self, DeclaredFields as _, Written, fields};
 
 fields! {
     /// A chat message, with common extensions.
@@ -19,7 +19,7 @@ fields! {
         refusal = "refusal",
         reasoning_content = "reasoning_content",
         reasoning = "reasoning",
-        tool_calls: List<'a, Inner<'a, Call<'a>>> = "tool_calls",
+        tool_calls: List<'a, Inner<'a, WireCall<'a>>> = "tool_calls",
         function_call = "function_call",
         tool_call_id = "tool_call_id",
         name = "name",
@@ -40,7 +40,7 @@ fields! {
 
 fields! {
     /// A tool call in any of its spellings.
-    pub(crate) struct Call<'a> {
+    pub(crate) struct WireCall<'a> {
         id = "id",
         other_id = "call_id",
         function: Inner<'a, Function<'a>> = "function",
@@ -138,7 +138,7 @@ fn says_nothing(message: &Message) -> bool {
 
 fields! {
     /// Fields that a tool result may have instead of, or in addition to, its content.
-    struct Outcome<'a> {
+    struct ResultFields<'a> {
         error = "error",
         output = "output",
         result = "result",
@@ -152,7 +152,7 @@ fn complete_result(raw: &str, message: &mut Message, out: &mut Reading<'_>) {
     if !is_empty && !has_member(raw, "\"error\"") {
         return;
     }
-    let Some(found) = Outcome::from_text(raw).ok() else { return };
+    let Some(found) = ResultFields::from_text(raw).ok() else { return };
     let error = found.error.and_then(json::text).filter(|error| !error.is_empty());
     let is_flagged = message.is_error.is_some();
     message.is_error = message.is_error.or(error.as_ref().map(|_| true));
@@ -182,7 +182,7 @@ pub(crate) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
 }
 
 /// The calls in a list.
-pub(crate) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
+pub(crate) fn tool_calls(list: Option<&List<'_, Inner<'_, WireCall<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
     let Some(list) = list else { return Vec::new() };
     if let Some(calls) = &list.elements {
         // Elements may be invalid, so do not reserve memory for millions of calls.
@@ -202,7 +202,7 @@ pub(crate) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut
     all
 }
 
-fn call(found: &Inner<'_, Call<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> {
+fn call(found: &Inner<'_, WireCall<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> {
     let mut call = out.inner(Some(found), "tool call", "an object")?;
     let raw = found.written;
     if let Some(inner) = call.function.or(call.custom) {

@@ -15,18 +15,18 @@ use crate::open::records::{Cut, Item};
 /// The sessions in a database, in the order of their ids.
 pub(crate) struct SessionStore {
     database: Database,
-    agent: Agent,
+    agent: DatabaseOwner,
     /// The path, as messages name it.
     name: String,
     /// The sessions that are left.
-    left: std::vec::IntoIter<Session>,
+    left: std::vec::IntoIter<StoredSession>,
     /// The sessions that each started.
-    children: BTreeMap<String, Vec<Session>>,
+    children: BTreeMap<String, Vec<StoredSession>>,
     limit: u64,
 }
 
 /// Why no sessions are read from a database.
-pub(crate) enum Refused {
+pub(crate) enum StoreRefusal {
     /// It is damaged, or another program keeps it.
     Unreadable(String),
     /// It holds something else.
@@ -37,19 +37,19 @@ pub(crate) enum Refused {
 pub fn refused(path: &Path) -> Option<String> {
     match SessionStore::open(path, "", u64::MAX, false) {
         Ok(_) => None,
-        Err(Refused::Unreadable(why) | Refused::Other(why)) => Some(why),
+        Err(StoreRefusal::Unreadable(why) | StoreRefusal::Other(why)) => Some(why),
     }
 }
 
 /// Whose database it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Agent {
+enum DatabaseOwner {
     OpenCode,
     Goose,
 }
 
 #[derive(Clone, Debug)]
-struct Session {
+struct StoredSession {
     id: String,
     parent: Option<String>,
     /// Members of its document, each `"name":value`.
@@ -72,9 +72,9 @@ const GOOSE_COUNTS: [&str; 3] = ["accumulated_input_tokens", "accumulated_output
 impl SessionStore {
     /// Opens a database; the error says why no sessions can be read from it. With `joined`, the sessions that others
     /// started are parts of their documents.
-    pub(crate) fn open(path: &Path, name: &str, limit: u64, joined: bool) -> Result<Self, Refused> {
-        let database = Database::open(path, limit).map_err(Refused::Unreadable)?;
-        let tables = database.tables().map_err(Refused::Unreadable)?;
+    pub(crate) fn open(path: &Path, name: &str, limit: u64, joined: bool) -> Result<Self, StoreRefusal> {
+        let database = Database::open(path, limit).map_err(StoreRefusal::Unreadable)?;
+        let tables = database.tables().map_err(StoreRefusal::Unreadable)?;
         let has = |wanted: &[(&str, &[&str])]| {
             wanted.iter().all(|(table, columns)| {
                 let own = tables.get(*table);
@@ -82,18 +82,18 @@ impl SessionStore {
             })
         };
         let agent = if has(&OPEN_CODE) {
-            Agent::OpenCode
+            DatabaseOwner::OpenCode
         } else if has(&GOOSE) {
-            Agent::Goose
+            DatabaseOwner::Goose
         } else {
-            return Err(Refused::Other(unknown(&tables)));
+            return Err(StoreRefusal::Other(unknown(&tables)));
         };
         let counts = tables.get("sessions").cloned().unwrap_or_default();
         let sessions = match agent {
-            Agent::OpenCode => open_code_sessions(&database),
-            Agent::Goose => goose_sessions(&database, &counts),
+            DatabaseOwner::OpenCode => open_code_sessions(&database),
+            DatabaseOwner::Goose => goose_sessions(&database, &counts),
         };
-        let sessions = sessions.map_err(Refused::Unreadable)?;
+        let sessions = sessions.map_err(StoreRefusal::Unreadable)?;
         let ids: BTreeSet<String> = sessions.iter().map(|session| session.id.clone()).collect();
         let (mut left, mut children) = (Vec::new(), BTreeMap::new());
         for session in sessions {
@@ -108,8 +108,8 @@ impl SessionStore {
     /// The format that reads the documents.
     pub(crate) fn format(&self) -> &'static str {
         match self.agent {
-            Agent::OpenCode => "opencode",
-            Agent::Goose => "goose",
+            DatabaseOwner::OpenCode => "opencode",
+            DatabaseOwner::Goose => "goose",
         }
     }
 
@@ -135,15 +135,15 @@ impl SessionStore {
     }
 
     /// Writes a session's document, with those of the sessions that it started.
-    fn write(&mut self, session: &Session, to: &mut String) -> Result<(), String> {
+    fn write(&mut self, session: &StoredSession, to: &mut String) -> Result<(), String> {
         let children = self.children.remove(&session.id).unwrap_or_default();
         to.push('{');
         match self.agent {
-            Agent::OpenCode => {
+            DatabaseOwner::OpenCode => {
                 let _ = write!(to, "\"info\":{{{}}},\"messages\":[", session.about.join(","));
                 self.open_code_messages(&session.id, to)?;
             }
-            Agent::Goose => {
+            DatabaseOwner::Goose => {
                 let _ = write!(to, "{},\"conversation\":[", session.about.join(","));
                 self.goose_messages(&session.id, to)?;
             }
@@ -209,7 +209,7 @@ impl SessionStore {
     }
 }
 
-fn open_code_sessions(database: &Database) -> Result<Vec<Session>, String> {
+fn open_code_sessions(database: &Database) -> Result<Vec<StoredSession>, String> {
     let mut sessions = Vec::new();
     let query = "SELECT id, parent_id, version, time_created FROM session ORDER BY id";
     database.rows(query, None, &mut |row| {
@@ -220,13 +220,13 @@ fn open_code_sessions(database: &Database) -> Result<Vec<Session>, String> {
         about.extend(parent.as_deref().map(|parent| format!("\"parentID\":{}", quoted(parent))));
         about.extend(version.map(|version| format!("\"version\":{}", quoted(&version))));
         about.extend(created.map(|created| format!("\"time\":{{\"created\":{}}}", quoted(&created))));
-        sessions.push(Session { id, parent, about });
+        sessions.push(StoredSession { id, parent, about });
         true
     })?;
     Ok(sessions)
 }
 
-fn goose_sessions(database: &Database, columns: &[String]) -> Result<Vec<Session>, String> {
+fn goose_sessions(database: &Database, columns: &[String]) -> Result<Vec<StoredSession>, String> {
     let counts: Vec<&str> = GOOSE_COUNTS.into_iter().filter(|name| columns.iter().any(|own| own == name)).collect();
     let mut sessions = Vec::new();
     let query = format!("SELECT {} FROM sessions ORDER BY id", [&["id"], counts.as_slice()].concat().join(", "));
@@ -237,7 +237,7 @@ fn goose_sessions(database: &Database, columns: &[String]) -> Result<Vec<Session
         for (name, count) in counts.iter().zip(columns) {
             about.extend(count.map(|count| format!("\"{name}\":{}", quoted(&count))));
         }
-        sessions.push(Session { id, parent: None, about });
+        sessions.push(StoredSession { id, parent: None, about });
         true
     })?;
     Ok(sessions)

@@ -24,12 +24,12 @@ pub(crate) struct Span {
     /// Its name, or its agent's.
     pub(crate) name: String,
     /// What it records.
-    pub(crate) kind: Kind,
+    pub(crate) kind: SpanContent,
 }
 
 /// What a span records.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum SpanContent {
     /// A model call.
     Model(Box<ModelCall>),
     /// A tool that ran.
@@ -64,14 +64,14 @@ pub(crate) struct ToolRun {
 
 /// A rebuilt conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Conversation {
+pub(crate) struct RebuiltConversation {
     /// Its events, in order.
     pub(crate) events: Vec<Event>,
     /// What the spans say about the calls that replies asked for.
     pub(crate) requests: Requests,
 }
 
-impl Conversation {
+impl RebuiltConversation {
     /// The model of the first reply that names one.
     pub(crate) fn model(&self) -> Option<String> {
         self.events.iter().filter_map(Event::message).find_map(|message| message.model()).map(str::to_owned)
@@ -79,7 +79,7 @@ impl Conversation {
 }
 
 /// A model call of the main agent with its new messages and results.
-struct Piece {
+struct SpanStep {
     lead: Vec<Message>,
     reply: Message,
     side: Vec<Message>,
@@ -88,23 +88,23 @@ struct Piece {
     unasked: Vec<Event>,
 }
 
-impl Piece {
+impl SpanStep {
     fn request_with_id(&self, id: &Name) -> Option<usize> {
         self.reply.tool_calls.iter().position(|call| call.id.as_ref() == Some(id))
     }
 }
 
 /// Rebuilds the conversation from the spans of one run.
-pub(crate) fn conversation(spans: Vec<Span>) -> Conversation {
+pub(crate) fn conversation(spans: Vec<Span>) -> RebuiltConversation {
     let spans = without_wrappers(in_order(spans));
-    let places = Places::from_spans(&spans);
+    let places = SpanParents::from_spans(&spans);
     let lanes: Vec<Lane> = places.lanes(&spans);
     let mut talk = Talk::default();
     for (span, lane) in spans.into_iter().zip(lanes) {
         match span.kind {
-            Kind::Model(call) => talk.model(*call, span.end, &lane),
-            Kind::Tool(tool) => talk.tool(&span.name, tool, span.end, &lane),
-            Kind::Agent | Kind::Other => {}
+            SpanContent::Model(call) => talk.model(*call, span.end, &lane),
+            SpanContent::Tool(tool) => talk.tool(&span.name, tool, span.end, &lane),
+            SpanContent::Agent | SpanContent::Other => {}
         }
     }
     talk.into_conversation()
@@ -127,37 +127,37 @@ fn in_order(spans: Vec<Span>) -> Vec<Span> {
 /// Drops model spans that only wrap other model spans, since they repeat the sum of their children. If a wrapper holds
 /// a single call, it fills in what that call lacks.
 fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
-    let places = Places::from_spans(&spans);
+    let places = SpanParents::from_spans(&spans);
     let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, span) in spans.iter().enumerate() {
-        let is_model = matches!(span.kind, Kind::Model(_));
-        let is_tool = matches!(span.kind, Kind::Tool(_));
+        let is_model = matches!(span.kind, SpanContent::Model(_));
+        let is_tool = matches!(span.kind, SpanContent::Tool(_));
         if !is_model && !is_tool {
             continue;
         }
         for above in places.above(at) {
             match (spans.get(above).map(|span| &span.kind), is_model) {
-                (Some(Kind::Model(_)), true) => {
+                (Some(SpanContent::Model(_)), true) => {
                     inner.entry(above).or_default().push(at);
                     break;
                 }
-                (Some(Kind::Tool(outer)), false) => {
-                    let same = matches!(&span.kind, Kind::Tool(tool) if tool.call_id == outer.call_id);
+                (Some(SpanContent::Tool(outer)), false) => {
+                    let same = matches!(&span.kind, SpanContent::Tool(tool) if tool.call_id == outer.call_id);
                     if same && spans.get(above).is_some_and(|above| above.name == span.name) {
                         inner.entry(above).or_default().push(at);
                     }
                     break;
                 }
-                (Some(Kind::Agent | Kind::Tool(_)), _) => break,
+                (Some(SpanContent::Agent | SpanContent::Tool(_)), _) => break,
                 _ => {}
             }
         }
     }
     for (outer, found) in inner {
         let Some(wrapper) = spans.get_mut(outer) else { continue };
-        let Kind::Model(wrapper) = std::mem::replace(&mut wrapper.kind, Kind::Other) else { continue };
+        let SpanContent::Model(wrapper) = std::mem::replace(&mut wrapper.kind, SpanContent::Other) else { continue };
         let [only] = found.as_slice() else { continue };
-        if let Some(Span { kind: Kind::Model(call), .. }) = spans.get_mut(*only) {
+        if let Some(Span { kind: SpanContent::Model(call), .. }) = spans.get_mut(*only) {
             complete(call, *wrapper);
         }
     }
@@ -188,11 +188,11 @@ fn is_silent(message: &Message) -> bool {
 }
 
 /// The parent of each span.
-struct Places {
+struct SpanParents {
     parents: Vec<Option<usize>>,
 }
 
-impl Places {
+impl SpanParents {
     fn from_spans(spans: &[Span]) -> Self {
         let index: BTreeMap<&str, usize> = spans.iter().enumerate().map(|(at, span)| (span.id.as_str(), at)).collect();
         let parent = |span: &Span| span.parent.as_deref().and_then(|parent| index.get(parent)).copied();
@@ -208,15 +208,15 @@ impl Places {
     /// The lane of each span: whatever runs inside a tool, or inside an agent nested in the outermost agent, belongs
     /// to a sub-agent.
     fn lanes(&self, spans: &[Span]) -> Vec<Lane> {
-        let is_tool = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(Kind::Tool(_)));
-        let is_agent = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(Kind::Agent));
+        let is_tool = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(SpanContent::Tool(_)));
+        let is_agent = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(SpanContent::Agent));
         let depth = |at: usize| {
             let tools = self.above(at).filter(|above| is_tool(*above)).count();
             let agents = self.above(at).filter(|above| is_agent(*above)).count();
             (tools, agents)
         };
         let models =
-            (0..spans.len()).filter(|at| matches!(spans.get(*at).map(|span| &span.kind), Some(Kind::Model(_))));
+            (0..spans.len()).filter(|at| matches!(spans.get(*at).map(|span| &span.kind), Some(SpanContent::Model(_))));
         let main = models.map(depth).min().unwrap_or_default();
         (0..spans.len())
             .map(|at| {
@@ -235,7 +235,7 @@ impl Places {
 #[derive(Default)]
 struct Talk {
     before: Vec<Event>,
-    pieces: Vec<Piece>,
+    pieces: Vec<SpanStep>,
     /// The latest piece in which each call id was requested.
     asked: BTreeMap<Name, usize>,
     /// The requests whose tools have not run yet, by piece and place in its reply.
@@ -255,7 +255,7 @@ impl Talk {
         }
         let lead = self.lead(input);
         self.ask(&reply, self.pieces.len());
-        self.pieces.push(Piece { lead, reply, side: Vec::new(), results: Vec::new(), unasked: Vec::new() });
+        self.pieces.push(SpanStep { lead, reply, side: Vec::new(), results: Vec::new(), unasked: Vec::new() });
     }
 
     /// Notes the calls that the reply of piece `at` asks for.
@@ -390,7 +390,7 @@ impl Talk {
         piece.results.push(result);
     }
 
-    fn into_conversation(self) -> Conversation {
+    fn into_conversation(self) -> RebuiltConversation {
         let mut events = self.before;
         for piece in self.pieces {
             events.extend(piece.lead.into_iter().map(Event::Message));
@@ -400,7 +400,7 @@ impl Talk {
             events.extend(piece.unasked);
         }
         let requests = requests::settle(&mut events);
-        Conversation { events, requests }
+        RebuiltConversation { events, requests }
     }
 }
 

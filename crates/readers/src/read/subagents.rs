@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::find::file_name::OtherFile;
 use crate::open::decompress::unpacked_text;
 use crate::record::options::SubAgents;
-use crate::record::reading::{Places, Reading, Record, ReplyId};
+use crate::record::reading::{LastPosition, Reading, Record, ReplyId};
 use crate::transcript::{Draft, Event, Grade, Header, Lane, Name};
 
 /// Beginnings of side lanes that are not sub-agents: unobserved calls, and what was taken back.
@@ -90,7 +90,7 @@ pub(crate) fn read_file<T>(
             return None;
         }
     };
-    let places = Places::default();
+    let places = LastPosition::default();
     let record = Record {
         text: &text,
         original: &text,

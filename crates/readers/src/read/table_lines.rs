@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::value::RawValue;
 
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 use crate::open::whole_file::LARGEST_WHOLE;
 
 /// Most columns of a log.
@@ -17,7 +17,7 @@ pub(crate) fn is_table(path: &Path) -> bool {
 }
 
 /// The rows of a table as JSON lines; `None` if the file is none, or has no header of several names.
-pub(crate) fn lines(source: &Source) -> Option<Box<dyn Read + Send>> {
+pub(crate) fn lines(source: &InputFile) -> Option<Box<dyn Read + Send>> {
     if !is_table(source.path()) || source.bytes > LARGEST_WHOLE {
         return None;
     }

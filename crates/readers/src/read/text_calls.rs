@@ -51,7 +51,7 @@ pub(crate) const OF_READERS: [&str; 8] =
 
 /// How the calls of a run are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
+enum CallStyle {
     /// In a notation that is for nothing else.
     Notation,
     /// In fenced blocks, which other replies have too.
@@ -137,11 +137,11 @@ fn answer_with(events: &mut [Event], at: usize, after: usize, calls: &[ToolCall]
 }
 
 /// How the calls are written: in a notation, if any reply has one; in fences, if the answers or the instructions say so.
-fn style(draft: &Draft, acts: bool) -> Option<Style> {
+fn style(draft: &Draft, acts: bool) -> Option<CallStyle> {
     let replies = || draft.events.iter().enumerate().filter(|(_, event)| is_reply(event));
     let text_of = |event: &Event| event.message().map(|message| message.text().into_owned()).unwrap_or_default();
-    if replies().any(|(_, event)| !calls_in(&text_of(event), Style::Notation).is_empty()) {
-        return Some(if acts { Style::Fence } else { Style::Notation });
+    if replies().any(|(_, event)| !calls_in(&text_of(event), CallStyle::Notation).is_empty()) {
+        return Some(if acts { CallStyle::Fence } else { CallStyle::Notation });
     }
     let fenced: Vec<usize> =
         replies().filter(|(_, event)| fences::action(&text_of(event)).is_some()).map(|(at, _)| at).collect();
@@ -157,7 +157,7 @@ fn style(draft: &Draft, acts: bool) -> Option<Style> {
         let asks = |text: &str| text.contains("```") && text.to_lowercase().contains("command");
         before.into_iter().any(|message| asks(&message.text()))
     };
-    (acts || 2 * answered.count() > fenced.len() || is_asked()).then_some(Style::Fence)
+    (acts || 2 * answered.count() > fenced.len() || is_asked()).then_some(CallStyle::Fence)
 }
 
 /// Whether a program wrote this in answer to a call.
@@ -174,11 +174,11 @@ fn is_refusal(message: &Message) -> bool {
 }
 
 /// The calls in a text, in order.
-fn calls_in(text: &str, style: Style) -> Vec<ToolCall> {
+fn calls_in(text: &str, style: CallStyle) -> Vec<ToolCall> {
     let calls = tags::calls(text);
     let calls = if calls.is_empty() { json::calls(text) } else { calls };
     match style {
-        Style::Fence if calls.is_empty() => fences::action(text).into_iter().collect(),
+        CallStyle::Fence if calls.is_empty() => fences::action(text).into_iter().collect(),
         _ => calls,
     }
 }

@@ -11,7 +11,7 @@ use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Messag
 
 /// A call that has no result yet.
 #[derive(Debug)]
-struct Open {
+struct OpenCall {
     /// The id as it was recorded.
     recorded: Option<Name>,
     /// The id used in the run.
@@ -26,7 +26,7 @@ struct Open {
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     events: Vec<Event>,
-    open: Vec<Open>,
+    open: Vec<OpenCall>,
     given: BTreeSet<Name>,
     n_calls: usize,
     /// Index of each reply, by the key its pieces share.
@@ -196,22 +196,22 @@ impl Turns {
             self.requests.add(id, call);
             return;
         }
-        self.open.push(Open { recorded, id, name: call.name.clone(), lane: lane.clone(), reply });
+        self.open.push(OpenCall { recorded, id, name: call.name.clone(), lane: lane.clone(), reply });
     }
 
     /// Gives a result the id of the call it answers.
     fn join(&mut self, result: &mut Message) {
         let recorded = result.tool_call_id.take().filter(|id| !id.is_empty());
-        let same_lane = |open: &Open| open.lane == result.lane;
+        let same_lane = |open: &OpenCall| open.lane == result.lane;
         let found = if let Some(recorded) = &recorded {
             // The same id may have been used twice without the first call ever being answered.
-            let matches = |open: &Open| open.recorded.as_ref() == Some(recorded) && same_lane(open);
+            let matches = |open: &OpenCall| open.recorded.as_ref() == Some(recorded) && same_lane(open);
             let latest = self.open.iter().filter(|open| matches(open)).map(|open| open.reply).max();
             self.open.iter().position(|open| matches(open) && Some(open.reply) == latest)
         } else {
             let latest = self.open.iter().filter(|open| same_lane(open)).map(|open| open.reply).max();
-            let of_reply = |open: &Open| same_lane(open) && Some(open.reply) == latest;
-            let named = |open: &Open| result.name.as_ref().is_none_or(|name| *name == open.name);
+            let of_reply = |open: &OpenCall| same_lane(open) && Some(open.reply) == latest;
+            let named = |open: &OpenCall| result.name.as_ref().is_none_or(|name| *name == open.name);
             let by_name = self.open.iter().position(|open| of_reply(open) && named(open));
             by_name.or_else(|| self.open.iter().position(of_reply))
         };

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, BufReader, Read};
 
-use crate::find::source::Source;
+use crate::find::source::InputFile;
 use crate::open::probe::{Probe, Shape};
 use crate::read::wrappings::Form;
 use crate::record::node::Node;
@@ -46,7 +46,7 @@ impl Wrapping {
     }
 
     /// The wrapping without which the file is JSON, though of no known format, with a look at what is in it.
-    pub(crate) fn of_text(source: &Source, probe: &Probe) -> Option<(Self, Probe)> {
+    pub(crate) fn of_text(source: &InputFile, probe: &Probe) -> Option<(Self, Probe)> {
         if !may_be_wrapped(probe) || probe.shape == Shape::Lines {
             return None;
         }
@@ -60,7 +60,7 @@ impl Wrapping {
     }
 
     /// The records as lines of their own.
-    pub(crate) fn open(&self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
+    pub(crate) fn open(&self, source: &InputFile) -> io::Result<Box<dyn Read + Send>> {
         let input = BufReader::new(source.open()?);
         Ok(Box::new(Unwrapped { input, wrapping: self.clone(), line: Vec::new(), at: 0 }))
     }
@@ -68,7 +68,7 @@ impl Wrapping {
 
 /// The wrapping without which a format is recognised, and that format. `detect` says which one that is.
 pub(crate) fn detect(
-    source: &Source,
+    source: &InputFile,
     probe: &Probe,
     detect: impl Fn(&Probe) -> Option<Form>,
 ) -> Option<(Wrapping, Form)> {
@@ -110,7 +110,7 @@ fn may_be_wrapped(probe: &Probe) -> bool {
     }
 }
 
-fn head(source: &Source) -> Option<Vec<u8>> {
+fn head(source: &InputFile) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     source.open().ok()?.take(HEAD).read_to_end(&mut head).ok()?;
     Some(head)

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::diagnostic::Severity;
 use crate::json_text::{SPACES, trimmed};
 use crate::open::finding::Finding;
-use crate::open::layout::Layout;
+use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::read::format::{self, FORMATS, Format};
@@ -92,13 +92,13 @@ pub(crate) struct Form {
     /// The reason, in words that a person can check.
     pub(crate) why: String,
     /// What one record is.
-    pub(crate) layout: Layout,
+    pub(crate) layout: RecordLayout,
     /// How its text is transformed first.
     pub(crate) reshape: Reshape,
     /// Whether each record is like a separate file elsewhere. It is then named like one.
     pub(crate) as_files: bool,
     /// What one record is within such a record.
-    pub(crate) within: Option<Layout>,
+    pub(crate) within: Option<RecordLayout>,
 }
 
 /// The formats for messages of any kind …
@@ -131,8 +131,15 @@ fn form(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
     let layout = format.layout(probe);
     if probe.encoded {
         let why = format!("{why}, in a document written as a JSON string");
-        let within = Some(layout).filter(|layout| !matches!(layout, Layout::Whole));
-        return Some(Form { format, why, layout: Layout::Whole, reshape: Reshape::Decoded, as_files: false, within });
+        let within = Some(layout).filter(|layout| !matches!(layout, RecordLayout::Whole));
+        return Some(Form {
+            format,
+            why,
+            layout: RecordLayout::Whole,
+            reshape: Reshape::Decoded,
+            as_files: false,
+            within,
+        });
     }
     Some(Form { format, why, layout, reshape: Reshape::None, as_files: false, within: None })
 }
@@ -158,13 +165,13 @@ pub(crate) fn mapped(format: &'static dyn Format, map: &FieldMap, probe: &Probe)
     let joins = format::map_joins_lines(map);
     let list = |values: &[Sketch]| values.iter().any(fits);
     let first = probe.first()?;
-    let whole_or = |layout| if joins { Layout::Whole } else { layout };
+    let whole_or = |layout| if joins { RecordLayout::Whole } else { layout };
     let (layout, reshape) = match probe.shape {
-        Shape::Lines if list(&probe.values) => (whole_or(Layout::Lines), Reshape::None),
-        Shape::Concatenated if list(&probe.values) => (whole_or(Layout::Values), Reshape::None),
-        Shape::Document if fits(first) => (Layout::Whole, Reshape::None),
+        Shape::Lines if list(&probe.values) => (whole_or(RecordLayout::Lines), Reshape::None),
+        Shape::Concatenated if list(&probe.values) => (whole_or(RecordLayout::Values), Reshape::None),
+        Shape::Document if fits(first) => (RecordLayout::Whole, Reshape::None),
         Shape::Document if list(first.elements()) => {
-            (whole_or(Layout::Elements { at: None, envelope: &[] }), Reshape::None)
+            (whole_or(RecordLayout::Elements { at: None, envelope: &[] }), Reshape::None)
         }
         Shape::Document => {
             let key = MAPPED_KEYS
@@ -172,9 +179,9 @@ pub(crate) fn mapped(format: &'static dyn Format, map: &FieldMap, probe: &Probe)
                 .chain(KEYS)
                 .find(|key| first.get(key).is_some_and(|inner| list(inner.elements())))?;
             if joins {
-                (Layout::Whole, Reshape::Lines(Some(key)))
+                (RecordLayout::Whole, Reshape::Lines(Some(key)))
             } else {
-                (Layout::Elements { at: Some(key), envelope: &[] }, Reshape::None)
+                (RecordLayout::Elements { at: Some(key), envelope: &[] }, Reshape::None)
             }
         }
         _ => return None,
@@ -196,19 +203,19 @@ struct View {
 #[derive(Clone, Copy)]
 enum How {
     /// Each record is such a part.
-    Records(Layout),
+    Records(RecordLayout),
     /// Each record is one element of what the format expects as a list.
-    Elements(Layout),
+    Elements(RecordLayout),
     /// The text is reshaped into a single part.
     Text(Reshape),
     /// Like `Text`, for lines; each line can be a record by itself if the format wants that.
-    Lines(Reshape, Layout),
+    Lines(Reshape, RecordLayout),
 }
 
 impl View {
     fn read_as(&self, format: &'static dyn Format) -> Option<Form> {
         // Few formats are lists of runs, and the others need not look.
-        let is_list = || matches!(format.layout(&self.probe), Layout::Elements { at: None, envelope: [] });
+        let is_list = || matches!(format.layout(&self.probe), RecordLayout::Elements { at: None, envelope: [] });
         if matches!(self.how, How::Elements(_)) && !is_list() {
             return None;
         }
@@ -217,7 +224,7 @@ impl View {
         let plain = Form {
             format,
             why: format!("{why}, {}", self.stands),
-            layout: Layout::Whole,
+            layout: RecordLayout::Whole,
             reshape: Reshape::None,
             as_files: false,
             within: None,
@@ -225,12 +232,12 @@ impl View {
         let joins = self.probe.first().is_some_and(|first| format.joins_lines(first));
         match (self.how, native) {
             (How::Records(_), _) if joins => None,
-            (How::Records(layout), Layout::Whole) => Some(Form { layout, as_files: true, ..plain }),
+            (How::Records(layout), RecordLayout::Whole) => Some(Form { layout, as_files: true, ..plain }),
             (How::Records(layout), native) => Some(Form { layout, as_files: true, within: Some(native), ..plain }),
             (How::Elements(layout), _) => Some(Form { layout, ..plain }),
-            (How::Lines(_, each), Layout::Lines) => Some(Form { layout: each, ..plain }),
+            (How::Lines(_, each), RecordLayout::Lines) => Some(Form { layout: each, ..plain }),
             (How::Lines(..), _) if !joins => None,
-            (How::Lines(reshape, _) | How::Text(reshape), Layout::Whole | Layout::Groups(_)) => {
+            (How::Lines(reshape, _) | How::Text(reshape), RecordLayout::Whole | RecordLayout::Groups(_)) => {
                 Some(Form { reshape, ..plain })
             }
             (How::Lines(..), _) => None,
@@ -248,16 +255,16 @@ fn views(probe: &Probe) -> Vec<View> {
     match (probe.shape, probe.first()) {
         (Shape::Lines, _) => {
             for value in probe.values.iter().take(TRIED) {
-                views.push(document(probe, value, How::Records(Layout::Lines), "one a line"));
-                views.push(element(probe, value, Layout::Lines, "one a line"));
+                views.push(document(probe, value, How::Records(RecordLayout::Lines), "one a line"));
+                views.push(element(probe, value, RecordLayout::Lines, "one a line"));
             }
         }
         (Shape::Concatenated, _) => {
-            let how = How::Lines(Reshape::Lines(None), Layout::Values);
+            let how = How::Lines(Reshape::Lines(None), RecordLayout::Values);
             views.push(lines(probe, &probe.values, how, "one after the other"));
             for value in probe.values.iter().take(TRIED) {
-                views.push(document(probe, value, How::Records(Layout::Values), "one after the other"));
-                views.push(element(probe, value, Layout::Values, "one after the other"));
+                views.push(document(probe, value, How::Records(RecordLayout::Values), "one after the other"));
+                views.push(element(probe, value, RecordLayout::Values, "one after the other"));
             }
         }
         (Shape::Document, Some(whole)) => in_document(probe, whole, &mut views),
@@ -267,7 +274,7 @@ fn views(probe: &Probe) -> Vec<View> {
 }
 
 fn in_document(probe: &Probe, whole: &Sketch, views: &mut Vec<View>) {
-    views.push(element(probe, whole, Layout::Values, "one by itself"));
+    views.push(element(probe, whole, RecordLayout::Values, "one by itself"));
     if whole.is_array() {
         in_list(probe, whole, None, "in an array", views);
     }
@@ -279,13 +286,13 @@ fn in_document(probe: &Probe, whole: &Sketch, views: &mut Vec<View>) {
         } else if inner.is_object() {
             views.push(document(probe, inner, How::Text(Reshape::Inner(key)), &stands));
         }
-        let many = Layout::Elements { at: Some(key), envelope: &[] };
+        let many = RecordLayout::Elements { at: Some(key), envelope: &[] };
         views.push(document(probe, inner, How::Elements(many), &stands));
     }
     if let Sketch::Object(fields) = whole {
         let all_objects = fields.iter().all(|(_, value)| value.is_object() || value.is_array());
         if let Some((_, value)) = fields.first().filter(|_| all_objects) {
-            let many = Layout::Elements { at: None, envelope: &[] };
+            let many = RecordLayout::Elements { at: None, envelope: &[] };
             views.push(document(probe, value, How::Records(many), "one under each key"));
         }
     }
@@ -294,9 +301,9 @@ fn in_document(probe: &Probe, whole: &Sketch, views: &mut Vec<View>) {
 /// The elements of an array, viewed as documents and as lines.
 fn in_list(probe: &Probe, list: &Sketch, at: Option<&'static str>, stands: &str, views: &mut Vec<View>) {
     for value in list.elements().iter().take(TRIED).filter(|value| !is_plain_message(value)) {
-        views.push(document(probe, value, How::Records(Layout::Elements { at, envelope: &[] }), stands));
+        views.push(document(probe, value, How::Records(RecordLayout::Elements { at, envelope: &[] }), stands));
     }
-    let how = How::Lines(Reshape::Lines(at), Layout::Elements { at, envelope: &[] });
+    let how = How::Lines(Reshape::Lines(at), RecordLayout::Elements { at, envelope: &[] });
     views.push(lines(probe, list.elements(), how, stands));
 }
 
@@ -312,7 +319,7 @@ fn document(probe: &Probe, value: &Sketch, how: How, stands: &str) -> View {
 }
 
 /// A value that is usually one of a list.
-fn element(probe: &Probe, value: &Sketch, layout: Layout, stands: &str) -> View {
+fn element(probe: &Probe, value: &Sketch, layout: RecordLayout, stands: &str) -> View {
     let list = Sketch::Array([value.clone()].into());
     View { probe: part(probe, Shape::Document, vec![list]), how: How::Elements(layout), stands: stands.to_owned() }
 }
@@ -397,9 +404,9 @@ pub(crate) fn reshaped(text: &str, reshape: Reshape) -> Option<Reshaped> {
 }
 
 /// The records inside a record that holds a file of many, their envelope, and findings about the rest.
-pub(crate) fn cut(text: &str, layout: Layout, path: &str) -> (Vec<Cut>, String, Vec<Finding>) {
+pub(crate) fn cut(text: &str, layout: RecordLayout, path: &str) -> (Vec<Cut>, String, Vec<Finding>) {
     let envelope = match layout {
-        Layout::Elements { envelope: keys, .. } if !keys.is_empty() => records::envelope(text.as_bytes(), keys),
+        RecordLayout::Elements { envelope: keys, .. } if !keys.is_empty() => records::envelope(text.as_bytes(), keys),
         _ => String::new(),
     };
     let mut records = Records::new(text.as_bytes(), layout, path, u64::MAX);

@@ -42,7 +42,7 @@ const LONGEST: usize = 60;
 
 /// What an entry of a log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Speaker {
+pub(crate) enum EntryKind {
     /// A message.
     Role(Role),
     /// A call, which belongs to the reply before it.
@@ -119,9 +119,9 @@ impl FieldMap {
     }
 
     /// What an entry is whose role or kind is this: one word, or several as in `tool_call` and `llmResponse`.
-    pub(crate) fn speaker(&self, word: &str) -> Option<Speaker> {
+    pub(crate) fn speaker(&self, word: &str) -> Option<EntryKind> {
         if let Some(role) = self.role(word) {
-            return Some(Speaker::Role(role));
+            return Some(EntryKind::Role(role));
         }
         // A sentence, or a record as text, is no word for a kind.
         if word.len() > LONGEST || word.contains(['{', '"', '\n']) {
@@ -134,21 +134,21 @@ impl FieldMap {
         if is_tool {
             let is_result =
                 is_reply || has(&["result", "results", "return", "returned", "observation", "end", "finished"]);
-            return Some(if is_result { Speaker::Role(Role::Tool) } else { Speaker::Call });
+            return Some(if is_result { EntryKind::Role(Role::Tool) } else { EntryKind::Call });
         }
         if has(&["invocation"]) {
-            return Some(Speaker::Call);
+            return Some(EntryKind::Call);
         }
         if has(&["user", "human", "customer"]) {
-            return Some(Speaker::Role(Role::User));
+            return Some(EntryKind::Role(Role::User));
         }
         if has(&["system"]) && (is_reply || has(&["prompt"])) {
-            return Some(Speaker::Role(Role::System));
+            return Some(EntryKind::Role(Role::System));
         }
         let is_model = has(&["llm", "model", "assistant", "agent", "ai", "bot", "chat", "final"]);
         // A request, a start and a change of the model are no replies.
         let is_said = is_reply || has(&["call", "turn", "step", "thought", "thinking", "reasoning", "msg", "said"]);
-        (is_model && is_said).then_some(Speaker::Role(Role::Assistant))
+        (is_model && is_said).then_some(EntryKind::Role(Role::Assistant))
     }
 
     /// The role that a word stands for.
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn kinds_of_events_are_told_by_their_words() {
         let map = FieldMap::default();
-        let role = |role| Some(Speaker::Role(role));
+        let role = |role| Some(EntryKind::Role(role));
         for (word, expected) in [
             ("llm_response", role(Role::Assistant)),
             ("ModelOutput", role(Role::Assistant)),
@@ -208,8 +208,8 @@ mod tests {
             ("user_input", role(Role::User)),
             ("toolResult", role(Role::Tool)),
             ("tool_call_output", role(Role::Tool)),
-            ("TOOL_CALL", Some(Speaker::Call)),
-            ("function-call", Some(Speaker::Call)),
+            ("TOOL_CALL", Some(EntryKind::Call)),
+            ("function-call", Some(EntryKind::Call)),
             ("llm_request", None),
             ("agent_start", None),
             ("heartbeat", None),

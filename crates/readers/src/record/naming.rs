@@ -13,7 +13,7 @@ use crate::value::json;
 
 /// What was found for a run where the options say.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Named {
+pub(crate) struct NamedValues {
     pub(crate) outcome: bool,
     pub(crate) places: NamedRuns,
 }
@@ -122,7 +122,7 @@ fn field(text: &str, path: &str) -> Option<String> {
 }
 
 /// Names a run as the options say and returns which values were found.
-pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> Named {
+pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> NamedValues {
     let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref().and_then(|place| place.find(record, draft));
     let (task, model, run) = (find(&options.task, draft), find(&options.model, draft), find(&options.run, draft));
     let class = find(&options.class, draft);
@@ -130,7 +130,7 @@ pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
     let grade = find(&outcome, draft).and_then(|word| grade(&word, &draft.grade));
     let one = |found: &Option<String>| u64::from(found.is_some());
     let places = NamedRuns { runs: 1, task: one(&task), model: one(&model), run: one(&run), class: one(&class) };
-    let named = Named { outcome: grade.is_some(), places };
+    let named = NamedValues { outcome: grade.is_some(), places };
     let header = &mut draft.header;
     header.task_id = task.or(header.task_id.take());
     header.model = model.or(header.model.take());

@@ -44,18 +44,18 @@ impl<'a> Written<'a> for &Node<'a> {
 }
 
 /// A member's name, or alternative names in order of preference.
-pub(crate) trait Names: Copy {
+pub(crate) trait MemberNames: Copy {
     /// The names, best first.
     fn names(&self) -> &[&str];
 }
 
-impl Names for &str {
+impl MemberNames for &str {
     fn names(&self) -> &[&str] {
         std::slice::from_ref(self)
     }
 }
 
-impl<const N: usize> Names for [&str; N] {
+impl<const N: usize> MemberNames for [&str; N] {
     fn names(&self) -> &[&str] {
         self
     }
@@ -134,18 +134,18 @@ impl<'a> Node<'a> {
     }
 
     /// The first member with one of these names that is not null. Of duplicate members the last one counts.
-    pub(crate) fn get(&self, names: impl Names) -> Option<Self> {
+    pub(crate) fn get(&self, names: impl MemberNames) -> Option<Self> {
         self.tried("an object", self.written.starts_with('{'));
         self.named(&names).map(|(key, value)| self.part(key, value))
     }
 
     /// Whether it has such a member that is not null.
-    pub(crate) fn has(&self, names: impl Names) -> bool {
+    pub(crate) fn has(&self, names: impl MemberNames) -> bool {
         self.named(&names).is_some()
     }
 
     /// The key and the member, whose type the caller checks or which may have any.
-    fn taken(&self, names: &impl Names) -> Option<(&'a str, Self)> {
+    fn taken(&self, names: &impl MemberNames) -> Option<(&'a str, Self)> {
         self.tried("an object", self.written.starts_with('{'));
         let (key, raw) = self.named(names)?;
         let part = self.part(key, raw);
@@ -154,7 +154,7 @@ impl<'a> Node<'a> {
     }
 
     /// The key, empty if it has escapes, and the value.
-    fn named(&self, names: &impl Names) -> Option<(&'a str, &'a str)> {
+    fn named(&self, names: &impl MemberNames) -> Option<(&'a str, &'a str)> {
         names.names().iter().find_map(|name| {
             let found = self.own_members().iter().rev().find(|(key, value)| key == name && *value != "null");
             let (key, value) = found?;
@@ -170,13 +170,13 @@ impl<'a> Node<'a> {
     }
 
     /// The object with that name; anything else is reported.
-    pub(crate) fn object(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Self> {
+    pub(crate) fn object(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Self> {
         self.read(&names, out, "an object", |raw| raw.starts_with('{').then_some(raw))
             .map(|(key, raw)| self.part(key, raw))
     }
 
     /// The elements of the array with that name, empty if it is absent; anything else is reported.
-    pub(crate) fn list(&self, names: impl Names, out: &mut Reading<'_>) -> Vec<Self> {
+    pub(crate) fn list(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Vec<Self> {
         let (key, elements) = self.read(&names, out, "an array", listed).unwrap_or_default();
         elements.into_iter().map(|element| self.part(key, element)).collect()
     }
@@ -195,7 +195,7 @@ impl<'a> Node<'a> {
     }
 
     /// The object with that name, or an empty object; anything else is reported.
-    pub(crate) fn under(&self, names: impl Names, out: &mut Reading<'_>) -> Self {
+    pub(crate) fn under(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Self {
         self.object(names, out).unwrap_or_else(|| Self::from_written("{}"))
     }
 
@@ -210,7 +210,7 @@ impl<'a> Node<'a> {
 
     fn read<T>(
         &self,
-        names: &impl Names,
+        names: &impl MemberNames,
         out: &mut Reading<'_>,
         wanted: &str,
         read: impl Fn(&'a str) -> Option<T>,
@@ -224,12 +224,12 @@ impl<'a> Node<'a> {
     }
 
     /// A short string, decoded.
-    pub(crate) fn string(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Cow<'a, str>> {
+    pub(crate) fn string(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Cow<'a, str>> {
         Some(self.read(&names, out, "a string", json::string)?.1)
     }
 
     /// A name that may be written as a string or as a number.
-    pub(crate) fn word(&self, names: impl Names, out: &mut Reading<'_>) -> Option<String> {
+    pub(crate) fn word(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<String> {
         Some(self.read(&names, out, "a string or a number", json::word)?.1)
     }
 
@@ -244,34 +244,34 @@ impl<'a> Node<'a> {
     }
 
     /// A long string, kept undecoded.
-    pub(crate) fn text(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
+    pub(crate) fn text(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Text> {
         Some(self.read(&names, out, "a string", json::text)?.1)
     }
 
     /// The content of a message: a string, or parts whose texts are joined by line feeds.
-    pub(crate) fn content(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
+    pub(crate) fn content(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Text> {
         let (key, part) = self.taken(&names)?;
         out.content(Some(part.written), key)
     }
 
     /// The arguments of a call: JSON, or a string that holds JSON; empty if absent.
-    pub(crate) fn arguments(&self, names: impl Names) -> Text {
+    pub(crate) fn arguments(&self, names: impl MemberNames) -> Text {
         usage::arguments(self.taken(&names).map(|(_, part)| part.written))
     }
 
     /// A count, 0 or more.
-    pub(crate) fn count(&self, names: impl Names, out: &mut Reading<'_>) -> Option<u64> {
+    pub(crate) fn count(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<u64> {
         Some(self.read(&names, out, "a whole number, 0 or more", json::count)?.1)
     }
 
     /// A count of tokens; see [`Reading::tokens`].
-    pub(crate) fn tokens(&self, names: impl Names, out: &mut Reading<'_>) -> Option<u64> {
+    pub(crate) fn tokens(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<u64> {
         let (key, part) = self.taken(&names)?;
         out.tokens_at(part.place, part.written, key)
     }
 
     /// An object of token counts; anything else makes them unreadable.
-    pub(crate) fn counts(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Self> {
+    pub(crate) fn counts(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Self> {
         let (key, part) = self.taken(&names)?;
         if !part.written.starts_with('{') {
             out.unreadable_tokens(part.place, part.written, key, "an object");
@@ -281,28 +281,28 @@ impl<'a> Node<'a> {
     }
 
     /// A number.
-    pub(crate) fn number(&self, names: impl Names, out: &mut Reading<'_>) -> Option<f64> {
+    pub(crate) fn number(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<f64> {
         Some(self.read(&names, out, "a number", json::number)?.1)
     }
 
     /// The cost of a model call in US dollars.
-    pub(crate) fn dollars(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Usd> {
+    pub(crate) fn dollars(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Usd> {
         let dollars = |raw| json::number(raw).and_then(plausible).map(Usd);
         Some(self.read(&names, out, "dollars, from 0 to a billion", dollars)?.1)
     }
 
     /// True or false.
-    pub(crate) fn flag(&self, names: impl Names, out: &mut Reading<'_>) -> Option<bool> {
+    pub(crate) fn flag(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<bool> {
         Some(self.read(&names, out, "true or false", json::flag)?.1)
     }
 
     /// A time: ISO 8601, or seconds, milliseconds … since 1970.
-    pub(crate) fn instant(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Instant> {
+    pub(crate) fn instant(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Instant> {
         Some(self.read(&names, out, "a time, as in `2026-01-05T10:00:00Z`", time::instant)?.1)
     }
 
     /// Tokens of one call in any spelling; see [`usage::usage`].
-    pub(crate) fn usage(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Usage> {
+    pub(crate) fn usage(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Usage> {
         usage::usage(self.taken(&names).map(|(_, part)| part.written), out)
     }
 

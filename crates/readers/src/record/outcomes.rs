@@ -2,7 +2,7 @@
 //! would otherwise look like one that nobody graded.
 
 use crate::label::words::grade_word;
-use crate::record::node::{Names, Node};
+use crate::record::node::{MemberNames, Node};
 use crate::record::reading::Reading;
 use crate::transcript::{Grade, Outcome, OutcomeSource};
 use crate::value::json;
@@ -29,7 +29,7 @@ impl Node<'_> {
     }
 
     /// The outcome under that name; anything else that stands there is reported.
-    pub(crate) fn outcome(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Graded> {
+    pub(crate) fn outcome(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Graded> {
         let found = self.get(names)?;
         let graded = found.as_outcome();
         if graded.is_none() && found.written() != "\"\"" {

@@ -6,7 +6,7 @@ use crate::json_text::{self, trimmed};
 
 /// A part of a run, without which most rules cannot be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum RunPart {
     Calls,
     Results,
     Usage,
@@ -14,7 +14,7 @@ pub(crate) enum Part {
     Texts,
 }
 
-impl Part {
+impl RunPart {
     /// In words for a person.
     pub(crate) fn words(self) -> &'static str {
         match self {
@@ -56,28 +56,28 @@ pub(crate) const HARMONY_TOOLS: &str = "functions.";
 const LEVELS: usize = 4;
 
 /// The calls, results and counts in a record.
-pub(crate) fn parts_in(record: &str) -> BTreeSet<Part> {
+pub(crate) fn parts_in(record: &str) -> BTreeSet<RunPart> {
     let mut found = BTreeSet::new();
     look(record, LEVELS, &mut found);
     found
 }
 
-fn look(value: &str, levels: usize, found: &mut BTreeSet<Part>) {
+fn look(value: &str, levels: usize, found: &mut BTreeSet<RunPart>) {
     if value.starts_with('[') {
         for element in elements(value) {
             look(element, levels, found);
         }
         return;
     }
-    let object = Object::from_text(value);
+    let object = ObjectMembers::from_text(value);
     if object.is_call() {
-        found.insert(Part::Calls);
+        found.insert(RunPart::Calls);
     } else if object.is_result() {
-        found.insert(Part::Results);
+        found.insert(RunPart::Results);
     }
     let counts = COUNTS.iter().any(|name| object.get(name).is_some_and(|count| count != "0"));
     if counts || USAGES.iter().any(|name| object.get(name).is_some_and(|usage| usage.starts_with("{\""))) {
-        found.insert(Part::Usage);
+        found.insert(RunPart::Usage);
     }
     let Some(levels) = levels.checked_sub(1) else { return };
     for (_, inner) in object.0 {
@@ -104,9 +104,9 @@ const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "function"];
 const CALL_KINDS: [&str; 5] = ["tool_use", "tool_call", "tool-call", "function_call", "toolCall"];
 
 /// The members of an object that are not null; looking at them does not mean that they are read.
-pub(crate) struct Object<'a>(pub(crate) Vec<(&'a str, &'a str)>);
+pub(crate) struct ObjectMembers<'a>(pub(crate) Vec<(&'a str, &'a str)>);
 
-impl<'a> Object<'a> {
+impl<'a> ObjectMembers<'a> {
     /// The object in the text; one without members for anything else.
     pub(crate) fn from_text(text: &'a str) -> Self {
         let mut members = Vec::new();
@@ -129,7 +129,7 @@ impl<'a> Object<'a> {
     /// Whether it, or an object inside it, has one of these members.
     fn has_or_inside(&self, names: &[&str]) -> bool {
         let is_inner = |(name, value): &&(&str, &str)| value.starts_with('{') && !USAGES.contains(name);
-        self.has(names) || self.0.iter().filter(is_inner).any(|(_, inner)| Object::from_text(inner).has(names))
+        self.has(names) || self.0.iter().filter(is_inner).any(|(_, inner)| ObjectMembers::from_text(inner).has(names))
     }
 
     /// Whether it has or is a call, by any name. Its arguments may not be recorded.
@@ -160,5 +160,5 @@ fn holds_call(value: &str) -> bool {
     if value.starts_with('[') {
         return elements(value).first().is_some_and(|first| first.starts_with('{'));
     }
-    Object::from_text(value).has_or_inside(&["function", "args", "arguments", "input"])
+    ObjectMembers::from_text(value).has_or_inside(&["function", "args", "arguments", "input"])
 }

@@ -14,10 +14,10 @@ use crate::label::words::may_be_outcome;
 use crate::open::finding::Finding;
 use crate::record::looked_up::{self, WrongType};
 use crate::record::options::ReadOptions;
-use crate::record::parts::Part;
+use crate::record::parts::RunPart;
 use crate::record::tokens;
 use crate::transcript::{Draft, Event, Grade, Instant, Usd};
-use crate::value::json::{Fields, STEPS, Written, plausible};
+use crate::value::json::{DeclaredFields, STEPS, Written, plausible};
 use crate::value::{json, time};
 
 /// Findings kept per record and severity. The rest is only counted, since a record of junk has one per line.
@@ -71,10 +71,10 @@ pub(crate) type ReplyId = (usize, u64);
 /// The last position looked up in a text. Findings come in order, so the next position is counted from there; counting
 /// from the beginning each time would take time quadratic in the number of findings.
 #[derive(Debug, Default)]
-pub struct Places(Cell<Place>);
+pub struct LastPosition(Cell<TextPosition>);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct TextPosition {
     offset: usize,
     /// Line feeds before the offset.
     line: usize,
@@ -82,7 +82,7 @@ struct Place {
     begins: usize,
 }
 
-impl Places {
+impl LastPosition {
     /// Line and column of a byte of `text`, each from 1. `text` must be the same at every call.
     fn line_and_column(&self, text: &str, offset: usize) -> (usize, usize) {
         let (bytes, last) = (text.as_bytes(), self.0.get());
@@ -91,11 +91,11 @@ impl Places {
         let line_begins = |from: usize| memchr::memrchr(b'\n', &bytes[from..offset]).map(|at| from + at + 1);
         let place = if offset >= last.offset {
             let line = last.line + feeds(last.offset, offset);
-            Place { offset, line, begins: line_begins(last.offset).unwrap_or(last.begins) }
+            TextPosition { offset, line, begins: line_begins(last.offset).unwrap_or(last.begins) }
         } else {
             let back = feeds(offset, last.offset);
             let begins = if back == 0 { last.begins } else { line_begins(0).unwrap_or(0) };
-            Place { offset, line: last.line - back, begins }
+            TextPosition { offset, line: last.line - back, begins }
         };
         self.0.set(place);
         (place.line + 1, offset - place.begins + 1)
@@ -121,7 +121,7 @@ pub struct Record<'r> {
     /// Outcomes found beside the file.
     pub grades: &'r FolderGrades,
     /// The last position looked up in this record; must not be shared with another record.
-    pub places: &'r Places,
+    pub places: &'r LastPosition,
     /// The files of the sessions that this one's agent started, to be read with it.
     pub(crate) children: &'r [OtherFile],
     /// The options to read with.
@@ -190,14 +190,14 @@ fn shown(text: &str) -> String {
 
 /// The findings of one record: the first ones of each severity, and a count of the rest.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(crate) struct RecordFindings {
     /// The findings that are kept, in the order they were made.
     pub(crate) kept: Vec<Finding>,
     errors: u64,
     warnings: u64,
 }
 
-impl Findings {
+impl RecordFindings {
     /// Adds a finding, or only counts it.
     pub(crate) fn add(&mut self, finding: Finding) {
         if !self.only_counted(finding.severity) {
@@ -250,10 +250,10 @@ pub struct Reading<'r> {
     pub(crate) summaries: Vec<Draft>,
     /// Replies that may also be in other files, by the index of their draft.
     pub(crate) replies: BTreeMap<usize, Vec<ReplyId>>,
-    pub(crate) findings: Findings,
+    pub(crate) findings: RecordFindings,
     pub(crate) unknown: BTreeMap<String, u64>,
     /// Parts of the run in records of unknown kinds.
-    pub(crate) unread: BTreeMap<Part, Unread>,
+    pub(crate) unread: BTreeMap<RunPart, UnreadRecords>,
     /// Texts that were not read, by what they belong to and the name of their member.
     pub(crate) untaken: BTreeMap<(Of, String), Untaken>,
     /// The number of token counts that could not be read.
@@ -272,7 +272,7 @@ pub(crate) enum Of {
 
 /// The kind of the first record that holds a part of the run and is not read, and how many do.
 #[derive(Clone, Debug)]
-pub(crate) struct Unread {
+pub(crate) struct UnreadRecords {
     pub(crate) kind: String,
     pub(crate) times: u64,
 }
@@ -292,7 +292,7 @@ impl<'r> Reading<'r> {
             drafts: Vec::new(),
             summaries: Vec::new(),
             replies: BTreeMap::new(),
-            findings: Findings::default(),
+            findings: RecordFindings::default(),
             unknown: BTreeMap::new(),
             unread: BTreeMap::new(),
             untaken: BTreeMap::new(),
@@ -329,8 +329,8 @@ impl<'r> Reading<'r> {
     }
 
     /// Records that a record of this kind holds a part of the run and is not read.
-    pub(crate) fn left_unread(&mut self, part: Part, kind: &str) {
-        self.unread.entry(part).or_insert_with(|| Unread { kind: kind.to_owned(), times: 0 }).times += 1;
+    pub(crate) fn left_unread(&mut self, part: RunPart, kind: &str) {
+        self.unread.entry(part).or_insert_with(|| UnreadRecords { kind: kind.to_owned(), times: 0 }).times += 1;
     }
 
     /// Delivers a run.
@@ -477,7 +477,7 @@ impl<'r> Reading<'r> {
     }
 
     /// The fields of an object; anything else is reported and left out.
-    pub(crate) fn object<'a, T: Fields<'a>>(
+    pub(crate) fn object<'a, T: DeclaredFields<'a>>(
         &mut self,
         raw: Option<impl Written<'a>>,
         field: &str,
@@ -487,7 +487,7 @@ impl<'r> Reading<'r> {
     }
 
     /// Like [`Self::object`], for an object that may already have been read with its parent.
-    pub(crate) fn inner<'a, T: Fields<'a> + Clone>(
+    pub(crate) fn inner<'a, T: DeclaredFields<'a> + Clone>(
         &mut self,
         found: Option<&Inner<'a, T>>,
         field: &str,
@@ -538,7 +538,11 @@ impl<'r> Reading<'r> {
     }
 
     /// The fields of an object of token counts; anything else makes the run's tokens unknown.
-    pub(crate) fn counts<'a, T: Fields<'a>>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<T> {
+    pub(crate) fn counts<'a, T: DeclaredFields<'a>>(
+        &mut self,
+        raw: Option<impl Written<'a>>,
+        field: &str,
+    ) -> Option<T> {
         let raw = raw?.written();
         let fields = T::from_text(raw).ok();
         if fields.is_none() {

@@ -5,7 +5,7 @@
 //! a role, a call, something said or a grade is a part of the run that is not read, and an error.
 
 use crate::record::node::Node;
-use crate::record::parts::{Part, parts_in};
+use crate::record::parts::{RunPart, parts_in};
 use crate::record::reading::Reading;
 use crate::transcript::{Role, Text};
 use crate::value::json::{self, Written};
@@ -188,9 +188,9 @@ impl Reading<'_> {
 
     /// Records which parts of the run a record of this kind holds, which is not read.
     pub(crate) fn part_of_run(&mut self, kind: &str, node: &Node<'_>) {
-        self.left_unread(Part::Texts, kind);
+        self.left_unread(RunPart::Texts, kind);
         for part in parts_in(node.written()) {
-            self.broken_tokens += u64::from(part == Part::Usage);
+            self.broken_tokens += u64::from(part == RunPart::Usage);
             self.left_unread(part, kind);
         }
     }

@@ -199,7 +199,7 @@ impl Hygiene {
         format: &'static str,
         run: &Run,
         native: &str,
-        mut checked: Checked,
+        mut checked: RunChecks,
     ) -> Vec<&'static str> {
         checked.odd.extend(self.copy(run, native, checked.print));
         for check in &checked.odd {
@@ -310,7 +310,7 @@ impl Hygiene {
 
 /// The results of the checks on one run.
 #[derive(Clone, Debug)]
-pub(crate) struct Checked {
+pub(crate) struct RunChecks {
     odd: BTreeSet<Check>,
     /// A hash of what the agent said and did, computed from the undecoded text.
     print: u64,
@@ -318,7 +318,7 @@ pub(crate) struct Checked {
     pub(crate) calls: CallCounts,
 }
 
-impl Checked {
+impl RunChecks {
     /// Checks a run. `unread_calls` is how many of its replies look like calls that were not read.
     pub(crate) fn from_run(run: &Run, unread_calls: u64) -> Self {
         let mut odd = check(run);
@@ -497,7 +497,7 @@ mod tests {
         let found: Vec<String> = read
             .runs
             .iter()
-            .map(|run| hygiene.enter("trace", run, &run.header.run_id, Checked::from_run(run, 0)).join(" "))
+            .map(|run| hygiene.enter("trace", run, &run.header.run_id, RunChecks::from_run(run, 0)).join(" "))
             .collect();
         assert_eq!(found, ["", "", "renamed_run", "", "duplicate_run", ""]);
     }

@@ -23,7 +23,7 @@ use words::{AROUND, OUTCOMES};
 const DEPTH: usize = 3;
 
 /// What is looked at to advise on a file.
-pub(crate) struct Asked<'a> {
+pub(crate) struct HintInput<'a> {
     /// A look at the file, or at the rows of a table.
     pub(crate) probe: &'a Probe,
     /// The same as text, or the beginning of it.
@@ -36,7 +36,7 @@ pub(crate) struct Asked<'a> {
 
 /// What to do about a file of no known format: a mapping that was tried on it, or what is missing for one; `None` if it
 /// is not JSON.
-pub(crate) fn advice(asked: &Asked<'_>) -> Option<String> {
+pub(crate) fn advice(asked: &HintInput<'_>) -> Option<String> {
     let probe = asked.probe;
     let is_json = matches!(probe.shape, Shape::Document | Shape::Lines | Shape::Concatenated) && probe.whole;
     is_json.then(|| match tried(asked) {
@@ -46,14 +46,14 @@ pub(crate) fn advice(asked: &Asked<'_>) -> Option<String> {
 }
 
 /// What to do about a CSV table; `None` unless its rows look like messages.
-pub(crate) fn of_table(asked: &Asked<'_>) -> Option<String> {
+pub(crate) fn of_table(asked: &HintInput<'_>) -> Option<String> {
     let map = guess(asked.probe).filter(|map| map.get("role").is_some() && map.get("run").is_some())?;
     let map = tried(asked).unwrap_or(map);
     Some(command(&map.to_string(), asked.paths))
 }
 
 /// The mapping that reads the file; else what is missing.
-fn tried(asked: &Asked<'_>) -> Result<FieldMap, String> {
+fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
     let Some(map) = guess(asked.probe) else {
         return Err("no field looks like a message's speaker, text or calls".to_owned());
     };
@@ -108,7 +108,7 @@ fn tried(asked: &Asked<'_>) -> Result<FieldMap, String> {
 }
 
 /// The mapping, with roles for words that mean none, if it reads the file; else what is wrong with it.
-fn judged(map: &FieldMap, asked: &Asked<'_>, values: &[&Sketch]) -> Result<FieldMap, String> {
+fn judged(map: &FieldMap, asked: &HintInput<'_>, values: &[&Sketch]) -> Result<FieldMap, String> {
     let runs: Vec<Vec<&Sketch>> = match map.get("messages") {
         Some(path) => {
             let lists = values.iter().filter_map(|value| below(value, path));

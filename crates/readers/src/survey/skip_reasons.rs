@@ -18,7 +18,7 @@ const TELLING: &[&str] =
     &["role", "messages", "tool_calls", "toolCalls", "usage", "trajectory", "conversation", "turns", "say", "ask"];
 
 /// Why a file is not read.
-pub(crate) struct Unread {
+pub(crate) struct SkipReason {
     /// In words for a person.
     pub(crate) reason: String,
     /// Whether it looks like a recording.
@@ -29,7 +29,7 @@ pub(crate) struct Unread {
     pub(crate) advice: Option<String>,
 }
 
-impl Unread {
+impl SkipReason {
     /// Why no format recognises the file. `bytes` is the file itself, decompressed.
     pub(crate) fn from_name(name: &str, probe: &Probe, bytes: impl Read) -> Self {
         let mut head = Vec::new();
@@ -185,8 +185,8 @@ mod tests {
         ];
         for (name, bytes, expected) in cases {
             let probe = Probe::from_name(name, *bytes).unwrap();
-            assert_eq!(Unread::from_name(name, &probe, *bytes).looks_recorded, *expected, "{name}");
+            assert_eq!(SkipReason::from_name(name, &probe, *bytes).looks_recorded, *expected, "{name}");
         }
-        assert!(Unread::empty("a.jsonl").looks_recorded && !Unread::empty("notes").looks_recorded);
+        assert!(SkipReason::empty("a.jsonl").looks_recorded && !SkipReason::empty("notes").looks_recorded);
     }
 }

@@ -12,10 +12,10 @@ const LEAST: u64 = 2;
 
 /// The tasks so far.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks {
+pub(crate) struct SeenTasks {
     /// By hash of the task: folder and first prompt of its first run, and whether another folder has another
     /// prompt. Only used for look-ups, so hash order has no effect.
-    seen: HashMap<u64, Task>,
+    seen: HashMap<u64, SeenTask>,
     /// Tasks with runs in several folders, and those of them with different prompts.
     spread: u64,
     different: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Tasks {
 }
 
 #[derive(Debug)]
-struct Task {
+struct SeenTask {
     folder: u64,
     prompt: u64,
     is_spread: bool,
@@ -39,7 +39,7 @@ fn hash(parts: &[&[u8]]) -> u64 {
     hasher.digest()
 }
 
-impl Tasks {
+impl SeenTasks {
     /// Adds a run, in corpus order.
     pub(crate) fn add(&mut self, run: &Run, file: &FileName) {
         let header = &run.header;
@@ -50,7 +50,7 @@ impl Tasks {
         let Some(prompt) = asked.find_map(|message| message.content.as_ref()).map(Text::stored) else { return };
         let (folder, prompt) = (hash(&[file.folder.as_os_str().as_encoded_bytes()]), hash(&[prompt]));
         let key = hash(&[task.as_bytes()]);
-        let new = Task { folder, prompt, is_spread: false, is_different: false };
+        let new = SeenTask { folder, prompt, is_spread: false, is_different: false };
         let known = self.seen.entry(key).or_insert(new);
         if known.folder == folder {
             return;

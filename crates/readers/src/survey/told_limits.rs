@@ -73,7 +73,7 @@ pub(crate) fn recorded_cap(run: &Run) -> Option<f64> {
 
 /// What a sentence says of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sign {
+enum LimitSign {
     /// So many steps in all.
     Total(u64),
     /// So many are left.
@@ -85,8 +85,8 @@ enum Sign {
 }
 
 /// A sign, where it stands and how it reads.
-struct Found {
-    sign: Sign,
+struct FoundSign {
+    sign: LimitSign,
     /// Replies before it.
     after: u64,
     is_of_host: bool,
@@ -99,31 +99,35 @@ fn told_sign(run: &Run) -> Option<ToldSign> {
     let found = signs(run);
     let total = found.iter().find(|found| found.after == 0 && is_total_of(found.sign, steps));
     let counted = counted(&found);
-    let notice = found.iter().find(|found| found.sign == Sign::Last && found.after > 0 && found.after + 1 >= steps);
+    let notice =
+        found.iter().find(|found| found.sign == LimitSign::Last && found.after > 0 && found.after + 1 >= steps);
     let notice = notice.filter(|notice| notice.is_of_host || total.is_some() || counted.is_some());
     let first = total.or(counted).or(notice)?;
     Some(ToldSign { quote: first.quote.clone(), notice_step: notice.map(|notice| notice.after + 1) })
 }
 
 /// True for a total that a run of so many steps kept.
-fn is_total_of(sign: Sign, steps: u64) -> bool {
+fn is_total_of(sign: LimitSign, steps: u64) -> bool {
     match sign {
-        Sign::Total(total) | Sign::Left(total) => total >= 2 && total >= steps,
-        Sign::Place(..) | Sign::Last => false,
+        LimitSign::Total(total) | LimitSign::Left(total) => total >= 2 && total >= steps,
+        LimitSign::Place(..) | LimitSign::Last => false,
     }
 }
 
 /// The first count that changes by one with each step, and is never contradicted.
-fn counted(found: &[Found]) -> Option<&Found> {
-    let left = counts(found, |sign| if let Sign::Left(left) = sign { Some((left, 0)) } else { None });
+fn counted(found: &[FoundSign]) -> Option<&FoundSign> {
+    let left = counts(found, |sign| if let LimitSign::Left(left) = sign { Some((left, 0)) } else { None });
     let place =
-        counts(found, |sign| if let Sign::Place(at, of) = sign { Some((of.saturating_sub(at), of)) } else { None });
+        counts(
+            found,
+            |sign| if let LimitSign::Place(at, of) = sign { Some((of.saturating_sub(at), of)) } else { None },
+        );
     left.or(place)
 }
 
 /// The first of the counts of one kind: what is left, and a total that stays.
-fn counts(found: &[Found], count: impl Fn(Sign) -> Option<(u64, u64)>) -> Option<&Found> {
-    let mut first: Option<&Found> = None;
+fn counts(found: &[FoundSign], count: impl Fn(LimitSign) -> Option<(u64, u64)>) -> Option<&FoundSign> {
+    let mut first: Option<&FoundSign> = None;
     let mut last: Option<(u64, u64, u64)> = None;
     let mut is_confirmed = false;
     for sign in found.iter().filter(|sign| sign.after > 0) {
@@ -144,7 +148,7 @@ fn counts(found: &[Found], count: impl Fn(Sign) -> Option<(u64, u64)>) -> Option
 }
 
 /// The signs in all texts that the model saw, in order.
-fn signs(run: &Run) -> Vec<Found> {
+fn signs(run: &Run) -> Vec<FoundSign> {
     let (mut found, mut after) = (Vec::new(), 0);
     for message in run.events().iter().filter_map(Event::message) {
         if message.is_step() {
@@ -158,7 +162,7 @@ fn signs(run: &Run) -> Vec<Found> {
     found
 }
 
-fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
+fn look_at(message: &Message, after: u64, found: &mut Vec<FoundSign>) {
     let Some(text) = &message.content else { return };
     let margin = if after == 0 { PROMPT_MARGIN } else { MARGIN };
     if !may_name_step_near_ends(text.stored(), margin) {
@@ -171,7 +175,7 @@ fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
             let words = words(sentence);
             if let Some(sign) = sign(&words) {
                 let quote = sentence.trim().chars().take(QUOTED).collect();
-                found.push(Found { sign, after, is_of_host: message.role != Role::Tool, quote });
+                found.push(FoundSign { sign, after, is_of_host: message.role != Role::Tool, quote });
             }
         }
     }
@@ -274,7 +278,7 @@ fn step_name(words: &[String], at: usize) -> Option<usize> {
     }
 }
 
-fn sign(words: &[String]) -> Option<Sign> {
+fn sign(words: &[String]) -> Option<LimitSign> {
     for at in 0..words.len() {
         let Some(length) = step_name(words, at) else { continue };
         let begin = at + 1 - length;
@@ -296,7 +300,7 @@ fn before(words: &[String], at: usize, places: usize) -> Option<&String> {
 }
 
 /// `4 steps left`, `4 remaining steps`, `remaining steps: 4`, `steps left: 4`.
-fn left(words: &[String], begin: usize, at: usize) -> Option<Sign> {
+fn left(words: &[String], begin: usize, at: usize) -> Option<LimitSign> {
     let (before, next) = (|places: usize| before(words, begin, places), |places: usize| words.get(at + places));
     let count = if is_one_of(before(1), &["remaining"]) {
         number(next(1)).or_else(|| number(before(2)))
@@ -306,21 +310,21 @@ fn left(words: &[String], begin: usize, at: usize) -> Option<Sign> {
     } else {
         None
     };
-    count.map(Sign::Left)
+    count.map(LimitSign::Left)
 }
 
 /// `step 3 of 50`.
-fn place(words: &[String], at: usize) -> Option<Sign> {
+fn place(words: &[String], at: usize) -> Option<LimitSign> {
     let (place, of) = (number(words.get(at + 1))?, number(words.get(at + 3))?);
-    (is_one_of(words.get(at + 2), &["of"]) && place <= of).then_some(Sign::Place(place, of))
+    (is_one_of(words.get(at + 2), &["of"]) && place <= of).then_some(LimitSign::Place(place, of))
 }
 
 /// `this is your last step`, `take the final turn`.
-fn last(words: &[String], begin: usize) -> Option<Sign> {
+fn last(words: &[String], begin: usize) -> Option<LimitSign> {
     let is_last = is_one_of(before(words, begin, 1), &["last", "final"])
         && is_one_of(before(words, begin, 2), &["your", "the"])
         && (is_addressed(words) || words.starts_with(&["this".to_owned(), "is".to_owned()]));
-    is_last.then_some(Sign::Last)
+    is_last.then_some(LimitSign::Last)
 }
 
 fn is_addressed(words: &[String]) -> bool {
@@ -328,7 +332,7 @@ fn is_addressed(words: &[String]) -> bool {
 }
 
 /// `you have at most 30 steps`, `your budget is 30 turns`, `maximum steps: 30`.
-fn total(words: &[String], begin: usize, at: usize) -> Option<Sign> {
+fn total(words: &[String], begin: usize, at: usize) -> Option<LimitSign> {
     const CUES: [&str; 9] = ["most", "maximum", "max", "limit", "limited", "within", "only", "have", "budget"];
     const REACH: usize = 5;
     if !is_addressed(words) {
@@ -337,11 +341,11 @@ fn total(words: &[String], begin: usize, at: usize) -> Option<Sign> {
     let total = number(before(words, begin, 1));
     let reach = &words[begin.saturating_sub(REACH + 1)..begin];
     if let Some(total) = total.filter(|_| reach.iter().any(|word| CUES.contains(&word.as_str()))) {
-        return Some(Sign::Total(total));
+        return Some(LimitSign::Total(total));
     }
     let is_maximum = is_one_of(before(words, begin, 1), &["max", "maximum"]);
     let after = number(words.get(at + 1)).or_else(|| number(words.get(at + 2)));
-    if is_maximum { after.map(Sign::Total) } else { None }
+    if is_maximum { after.map(LimitSign::Total) } else { None }
 }
 
 #[cfg(test)]
@@ -351,23 +355,23 @@ mod tests {
     use super::*;
     use crate::transcript::{Draft, Message, Text};
 
-    fn sign_in(sentence: &str) -> Option<Sign> {
+    fn sign_in(sentence: &str) -> Option<LimitSign> {
         sign(&words(sentence))
     }
 
     #[test]
     fn sentences_that_tell_are_told_from_those_that_do_not() {
         for (sentence, expected) in [
-            ("You have 5 chances to interact with the environment or propose a solution.", Some(Sign::Total(5))),
-            ("You may use at most 30 steps for this.", Some(Sign::Total(30))),
-            ("Your budget is 12 tool calls", Some(Sign::Total(12))),
-            ("You have 4 steps left and 2 chances to propose solution left.", Some(Sign::Left(4))),
-            ("(Current Step: 2, Remaining Steps: 48)", Some(Sign::Left(48))),
-            ("Steps remaining: 7", Some(Sign::Left(7))),
-            ("Current step: 3/100", Some(Sign::Place(3, 100))),
-            ("This is turn 3 of 10", Some(Sign::Place(3, 10))),
-            ("You should take the last step to propose a solution.", Some(Sign::Last)),
-            ("This is your last turn: answer now.", Some(Sign::Last)),
+            ("You have 5 chances to interact with the environment or propose a solution.", Some(LimitSign::Total(5))),
+            ("You may use at most 30 steps for this.", Some(LimitSign::Total(30))),
+            ("Your budget is 12 tool calls", Some(LimitSign::Total(12))),
+            ("You have 4 steps left and 2 chances to propose solution left.", Some(LimitSign::Left(4))),
+            ("(Current Step: 2, Remaining Steps: 48)", Some(LimitSign::Left(48))),
+            ("Steps remaining: 7", Some(LimitSign::Left(7))),
+            ("Current step: 3/100", Some(LimitSign::Place(3, 100))),
+            ("This is turn 3 of 10", Some(LimitSign::Place(3, 10))),
+            ("You should take the last step to propose a solution.", Some(LimitSign::Last)),
+            ("This is your last turn: answer now.", Some(LimitSign::Last)),
             ("Sort the list in at most 5 steps", None),
             ("You have 3 attempts to log in", None),
             ("The last step of the recipe is to bake", None),

@@ -14,9 +14,9 @@ const KEPT: usize = 20;
 
 /// The folders in which each such name stands.
 #[derive(Debug, Default)]
-pub(crate) struct Models(BTreeMap<String, (u64, BTreeSet<Vec<String>>)>);
+pub(crate) struct UnnamedModels(BTreeMap<String, (u64, BTreeSet<Vec<String>>)>);
 
-impl Models {
+impl UnnamedModels {
     /// Adds a run.
     pub(crate) fn add(&mut self, run: &Run, file: &FileName) {
         let Some(model) = run.header.model.as_ref().filter(|model| is_plain(model)) else { return };
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn models_of_a_plain_name_in_several_folders_are_said_to_be_one() {
-        let mut models = Models::default();
+        let mut models = UnnamedModels::default();
         let mut add = |model: &str, path: &str| {
             let header = Header { model: Some(model.to_owned()), ..Header::named("r") };
             let file = FileName { path: path.to_owned(), ..FileName::default() };

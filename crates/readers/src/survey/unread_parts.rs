@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::record::node::sound;
-use crate::record::parts::{Object, Part, elements};
-use crate::record::reading::Unread;
+use crate::record::parts::{ObjectMembers, RunPart, elements};
+use crate::record::reading::UnreadRecords;
 use crate::transcript::{Event, Message, Run};
-use crate::value::marks::Marks;
+use crate::value::marks::SearchTexts;
 
 /// Levels that are searched for calls that no reader took for records.
 const LEVELS: usize = 12;
 /// Calls of every dialect have one of these in their text.
-static MARKS: LazyLock<Marks> = LazyLock::new(|| {
-    Marks::from_texts(&[
+static MARKS: LazyLock<SearchTexts> = LazyLock::new(|| {
+    SearchTexts::from_texts(&[
         "tool_calls\"",
         "toolCalls\"",
         "tool_call\"",
@@ -30,7 +30,7 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| {
 pub(crate) fn refusal(
     format: &str,
     text: &str,
-    unread: &BTreeMap<Part, Unread>,
+    unread: &BTreeMap<RunPart, UnreadRecords>,
     runs: &[&Run],
     is_silent: bool,
 ) -> Option<String> {
@@ -38,21 +38,21 @@ pub(crate) fn refusal(
     if runs.is_empty() {
         return None;
     }
-    for (part, Unread { kind, times }) in unread {
+    for (part, UnreadRecords { kind, times }) in unread {
         if !has(*part) {
             let what = format!("{} in records that it does not know, the first of the kind `{kind}`", part.words());
             return Some(format!("not read as {format}: {what} ({times} in all), and no others"));
         }
     }
-    if let Some(Unread { kind, times }) = unread.get(&Part::Texts)
-        && has(Part::Calls) != has(Part::Results)
+    if let Some(UnreadRecords { kind, times }) = unread.get(&RunPart::Texts)
+        && has(RunPart::Calls) != has(RunPart::Results)
     {
-        let (one, other) = if has(Part::Calls) { ("calls", "results") } else { ("results", "calls") };
+        let (one, other) = if has(RunPart::Calls) { ("calls", "results") } else { ("results", "calls") };
         let what =
             format!("there are {one} and no {other}, and {times} records of kinds such as `{kind}` are not read");
         return Some(format!("not read as {format}: {what}"));
     }
-    if is_silent && !has(Part::Calls) && !has(Part::Results) && holds_calls(text) {
+    if is_silent && !has(RunPart::Calls) && !has(RunPart::Results) && holds_calls(text) {
         let what = "it holds calls of tools where this format has none, and no others";
         return Some(format!("not read as {format}: {what}"));
     }
@@ -60,14 +60,14 @@ pub(crate) fn refusal(
 }
 
 /// Whether any of the runs has the part, in any lane.
-fn has(runs: &[&Run], part: Part) -> bool {
+fn has(runs: &[&Run], part: RunPart) -> bool {
     runs.iter().any(|run| {
         let mut messages = run.events().iter().filter_map(Event::message);
         match part {
-            Part::Calls => messages.any(|message| !message.tool_calls.is_empty()),
-            Part::Results => messages.any(Message::is_result),
-            Part::Texts => messages.any(Message::is_step),
-            Part::Usage => run.totals.is_some() || messages.any(Message::has_usage),
+            RunPart::Calls => messages.any(|message| !message.tool_calls.is_empty()),
+            RunPart::Results => messages.any(Message::is_result),
+            RunPart::Texts => messages.any(Message::is_step),
+            RunPart::Usage => run.totals.is_some() || messages.any(Message::has_usage),
         }
     })
 }
@@ -89,7 +89,7 @@ fn finds_call(value: &str, levels: usize) -> bool {
     if value.starts_with('[') {
         return elements(value).iter().any(|element| finds_call(element, levels));
     }
-    let object = Object::from_text(value);
+    let object = ObjectMembers::from_text(value);
     let inner = object.0.iter().filter(|(_, value)| value.starts_with(['{', '[']));
     object.is_certain_call() || inner.map(|(_, value)| value).any(|inner| finds_call(inner, levels))
 }

@@ -16,7 +16,7 @@ use crate::record::node::{Node, sound};
 use crate::record::parts::each_element;
 use crate::record::reading::Record;
 use crate::transcript::{Outcome, Run};
-pub(crate) use look::Look;
+pub(crate) use look::FieldValue;
 use look::Looks;
 
 /// Levels of objects whose fields are listed.
@@ -33,7 +33,7 @@ const COUNTED: usize = 2000;
 const MEMBERS: usize = 60;
 
 /// The fields of the record that were not looked at since [`looked_up::watch`], with their paths.
-pub(crate) fn left(record: &Record<'_>) -> Vec<(String, Look)> {
+pub(crate) fn left(record: &Record<'_>) -> Vec<(String, FieldValue)> {
     looked_up::with_used(|used| {
         let mut listing = Listing::new(used);
         for text in [record.text, record.original] {
@@ -54,7 +54,7 @@ struct Listing<'u> {
     /// The paths of values that were looked at: in a list, those of some of its elements.
     known: HashSet<String>,
     /// Paths of other values, with the look of the first.
-    fields: Vec<(String, Look)>,
+    fields: Vec<(String, FieldValue)>,
 }
 
 impl<'u> Listing<'u> {
@@ -77,7 +77,7 @@ impl<'u> Listing<'u> {
             } else if is_known {
                 self.known.insert(path);
             } else if self.fields.iter().all(|(known, _)| *known != path) {
-                self.fields.extend(Look::from_written(value).map(|look| (path, look)));
+                self.fields.extend(FieldValue::from_written(value).map(|look| (path, look)));
             }
         }
     }
@@ -94,7 +94,7 @@ impl<'u> Listing<'u> {
     }
 
     /// The fields that were not looked at, in a list in none of its elements.
-    fn unused(mut self) -> Vec<(String, Look)> {
+    fn unused(mut self) -> Vec<(String, FieldValue)> {
         self.fields.retain(|(path, _)| !path.contains(EACH) || !self.known.contains(path));
         self.fields
     }
@@ -138,7 +138,13 @@ pub(crate) struct Unused {
 
 impl Unused {
     /// Adds a run and the fields of its record.
-    pub(crate) fn enter(&mut self, format: &'static str, run: &Run, is_numbered: bool, fields: &[(String, Look)]) {
+    pub(crate) fn enter(
+        &mut self,
+        format: &'static str,
+        run: &Run,
+        is_numbered: bool,
+        fields: &[(String, FieldValue)],
+    ) {
         let (missing, looks) = self.formats.entry(format).or_default();
         let one = |is: bool| u64::from(is);
         missing.runs += 1;

@@ -46,7 +46,7 @@ impl<'a> Written<'a> for &'a str {
 }
 
 /// The fields of an object, as declared with [`fields!`].
-pub(crate) trait Fields<'a>: Default {
+pub(crate) trait DeclaredFields<'a>: Default {
     /// Replaces the fields with those of the object in `text`; an error if it is not an object.
     fn read(&mut self, text: &'a str) -> Result<(), serde_json::Error>;
 
@@ -92,7 +92,7 @@ macro_rules! fields {
                 }
             }
 
-            impl<$life> $crate::value::json::Fields<$life> for $name<$life> {
+            impl<$life> $crate::value::json::DeclaredFields<$life> for $name<$life> {
                 fn read(&mut self, text: &$life str) -> Result<(), serde_json::Error> {
                     *self = Self::default();
                     if fill(self, text) {
@@ -249,7 +249,7 @@ pub(crate) fn fields_of<'a>(raw: impl Written<'a>) -> Option<Vec<(String, &'a Ra
 
 fields! {
     /// One part of a message's content, in any common spelling.
-    struct Part<'a> {
+    struct ContentPart<'a> {
         kind = "type",
         text = "text",
         refusal = "refusal",
@@ -295,7 +295,7 @@ fn content_within<'a>(raw: &'a str, depth: usize, each: &mut dyn FnMut(&str, &'a
             texts.push(plain.into_owned());
             continue;
         }
-        let Part { kind, text, refusal, content: inner, output } = Part::from_text(part).ok()?;
+        let ContentPart { kind, text, refusal, content: inner, output } = ContentPart::from_text(part).ok()?;
         if let Some(kind) = kind.filter(|kind| *kind != "\"text\"") {
             each(&string(kind)?, part);
         }

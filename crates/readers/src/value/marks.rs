@@ -3,9 +3,9 @@
 use memchr::memmem::Finder;
 
 /// Several texts to look for.
-pub(crate) struct Marks(Vec<Finder<'static>>);
+pub(crate) struct SearchTexts(Vec<Finder<'static>>);
 
-impl Marks {
+impl SearchTexts {
     pub(crate) fn from_texts(texts: &[&'static str]) -> Self {
         Self(texts.iter().map(|text| Finder::new(*text)).collect())
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, Line};
+use super::{ScoresAnswer, StackBenchmarks};
 use crate::bench::{Audit, ModelPair, ModelScore};
 use crate::stats::Estimate;
 
@@ -14,7 +14,7 @@ fn amounts(of: [Option<f64>; 3]) -> Value {
     json!({"steps": of[0], "tokens": of[1], "cost_usd": of[2]})
 }
 
-impl Answer<'_> {
+impl ScoresAnswer<'_> {
     pub(super) fn json(&self) -> Value {
         json!({
             "schema_version": 1,
@@ -31,7 +31,7 @@ impl Answer<'_> {
         })
     }
 
-    fn line(&self, line: &Line) -> Value {
+    fn line(&self, line: &StackBenchmarks) -> Value {
         let totals = line.totals(self.unit_place());
         let benchmarks = line.benchmarks.iter().map(|of| {
             let pair = |pair: &ModelPair| {

@@ -4,13 +4,13 @@ mod document;
 mod tables;
 mod words;
 
-use super::{Args, Exit};
+use super::{Args, ProgramExit};
 use crate::aggregate::{Label, MIN_KNOWN, Unit};
 use crate::bench::{BenchTerms, Benchmark, benchmarks, chosen_on_others, unit};
 use crate::class::{Certainty, Trial};
-use crate::cli::failure::Failure;
+use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ByArg, tell_troubles};
-use crate::cli::output::{Format, Output};
+use crate::cli::output::{Output, TableFormat};
 use crate::cli::values::share;
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
@@ -42,14 +42,14 @@ fn audited(text: &str) -> Result<f64, String> {
 }
 
 /// Benchmarks under one way of stopping.
-struct Line {
+struct StackBenchmarks {
     /// The stack's name; `None` for the one chosen on the other models.
     stack: Option<String>,
     benchmarks: Vec<Benchmark>,
 }
 
 /// The answer.
-struct Answer<'a> {
+struct ScoresAnswer<'a> {
     args: &'a Args,
     trials: Vec<Trial>,
     stacks: Vec<String>,
@@ -57,10 +57,10 @@ struct Answer<'a> {
     not_judged: Vec<(String, usize)>,
     unit: Unit,
     /// The answer comes first; with several stacks each of them follows.
-    lines: Vec<Line>,
+    lines: Vec<StackBenchmarks>,
 }
 
-impl Answer<'_> {
+impl ScoresAnswer<'_> {
     fn by(&self) -> Option<&ByArg> {
         self.args.by.as_ref()
     }
@@ -75,17 +75,17 @@ impl Answer<'_> {
 }
 
 /// `whenstop compare --scores`. All formats but the table and JSON print the models.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let answer = answer(args, output)?;
     match args.format {
-        Format::Json => output.json(&answer.json()),
-        Format::Table => answer.show(output)?,
+        TableFormat::Json => output.json(&answer.json()),
+        TableFormat::Table => answer.show(output)?,
         format => output.table(&answer.all_models(), format)?,
     }
-    Ok(Exit::Done)
+    Ok(ProgramExit::Done)
 }
 
-fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
+fn answer<'a>(args: &'a Args, output: &Output) -> Result<ScoresAnswer<'a>, CommandFailure> {
     let strategies = args.stacks.load_some()?.strategies;
     let mut stacks: Vec<String> = strategies.iter().map(|strategy| strategy.name().to_owned()).collect();
     let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
@@ -98,11 +98,11 @@ fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
     let not_judged = leave_out_unread(&mut stacks, &mut trials)?;
     let unit = unit(&trials);
     let lines = lines(args, &trials, &stacks, unit);
-    Ok(Answer { args, trials, stacks, not_judged, unit, lines })
+    Ok(ScoresAnswer { args, trials, stacks, not_judged, unit, lines })
 }
 
 /// Takes out the stacks whose rules could not be read on enough of the runs: what they would do there is not known.
-fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Vec<(String, usize)>, Failure> {
+fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Vec<(String, usize)>, CommandFailure> {
     let unread = |at: usize| trials.iter().filter(|trial| trial.under[at].certainty == Certainty::Unread).count();
     let counts: Vec<usize> = (0..stacks.len()).map(unread).collect();
     let is_judged: Vec<bool> = counts.iter().map(|n| *n as f64 <= (1.0 - MIN_KNOWN) * trials.len() as f64).collect();
@@ -111,7 +111,7 @@ fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Ve
     if left_out.len() == stacks.len() {
         let what = format!("no stack can be judged: the rules of {} cannot be read on these runs", named(&left_out));
         let help = "`whenstop rules lint FILE PATH` says what each rule needs and the recordings lack";
-        return Err(Failure::input(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::input(Diagnostic::new(Location::default(), what, help)));
     }
     retain(stacks, &is_judged);
     for trial in trials {
@@ -132,8 +132,8 @@ fn named(stacks: &[(String, usize)]) -> String {
 }
 
 /// Nothing can be compared without models and grades.
-fn check(trials: &[Trial]) -> Result<(), Failure> {
-    let refuse = |what: &str, help: &str| Err(Failure::input(Diagnostic::new(Location::default(), what, help)));
+fn check(trials: &[Trial]) -> Result<(), CommandFailure> {
+    let refuse = |what: &str, help: &str| Err(CommandFailure::input(Diagnostic::new(Location::default(), what, help)));
     if trials.iter().all(|trial| trial.success().is_none()) {
         return refuse(
             "no run has an outcome, so no model has a score",
@@ -152,10 +152,10 @@ fn check(trials: &[Trial]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn lines(args: &Args, trials: &[Trial], stacks: &[String], unit: Unit) -> Vec<Line> {
+fn lines(args: &Args, trials: &[Trial], stacks: &[String], unit: Unit) -> Vec<StackBenchmarks> {
     let terms = BenchTerms { delta: 1.0 - args.appetite.confidence, audit: args.scores.audit };
     let tried = stacks.len();
-    let own = |at: usize| Line {
+    let own = |at: usize| StackBenchmarks {
         stack: Some(stacks[at].clone()),
         benchmarks: benchmarks(trials, |_| Some(at), tried, terms),
     };
@@ -166,6 +166,6 @@ fn lines(args: &Args, trials: &[Trial], stacks: &[String], unit: Unit) -> Vec<Li
     let choice = |model| (model, chosen_on_others(trials, model, tried, args.appetite.max_killed, unit));
     let chosen: std::collections::BTreeMap<&Label, Option<usize>> = models.into_iter().map(choice).collect();
     let rule = |model: &Label| chosen.get(model).copied().flatten();
-    let first = Line { stack: None, benchmarks: benchmarks(trials, rule, tried, terms) };
+    let first = StackBenchmarks { stack: None, benchmarks: benchmarks(trials, rule, tried, terms) };
     std::iter::once(first).chain((0..tried).map(own)).collect()
 }

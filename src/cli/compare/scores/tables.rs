@@ -1,35 +1,35 @@
 //! The tables of the answer.
 
 use super::words::points;
-use super::{Answer, Line};
-use crate::answers::tables::{Cell, Table};
+use super::{ScoresAnswer, StackBenchmarks};
+use crate::answers::tables::{DataTable, TableCell};
 use crate::bench::ModelScore;
 use crate::stats::Estimate;
 use crate::words::cut;
 
-fn text(text: impl Into<String>) -> Cell {
-    Cell::Text(text.into())
+fn text(text: impl Into<String>) -> TableCell {
+    TableCell::Text(text.into())
 }
 
-fn shown(value: Option<f64>) -> Cell {
-    value.map_or(Cell::Missing, |value| text(points(value)))
+fn shown(value: Option<f64>) -> TableCell {
+    value.map_or(TableCell::Missing, |value| text(points(value)))
 }
 
-fn table(columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
-    Table { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows }
+fn table(columns: &[&str], rows: Vec<Vec<TableCell>>) -> DataTable {
+    DataTable { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows }
 }
 
-impl Answer<'_> {
-    fn name(line: &Line) -> String {
+impl ScoresAnswer<'_> {
+    fn name(line: &StackBenchmarks) -> String {
         line.stack.clone().unwrap_or_else(|| "(chosen)".to_owned())
     }
 
     /// One line per stack.
-    pub(super) fn stack_table(&self) -> Table {
+    pub(super) fn stack_table(&self) -> DataTable {
         let unit = self.unit_place();
         let saved = format!("{} saved, %", self.unit.noun());
         let columns = ["stack", &saved, "change", "largest", "at most", "flipped", "beyond", "certain", "pairs", "tau"];
-        let row = |line: &Line| {
+        let row = |line: &StackBenchmarks| {
             let totals = line.totals(unit);
             vec![
                 text(Self::name(line)),
@@ -37,18 +37,18 @@ impl Answer<'_> {
                 text(points(totals.mean_change)),
                 text(points(totals.largest_change)),
                 text(points(totals.at_most)),
-                Cell::Count(totals.flipped as u64),
-                Cell::Count(totals.beyond as u64),
-                Cell::Count(totals.certified as u64),
-                Cell::Count(totals.pairs as u64),
-                totals.tau.map_or(Cell::Missing, |tau| text(format!("{tau:.2}"))),
+                TableCell::Count(totals.flipped as u64),
+                TableCell::Count(totals.beyond as u64),
+                TableCell::Count(totals.certified as u64),
+                TableCell::Count(totals.pairs as u64),
+                totals.tau.map_or(TableCell::Missing, |tau| text(format!("{tau:.2}"))),
             ]
         };
         table(&columns, self.lines.iter().map(row).collect())
     }
 
     /// One line per model, for people: in points and percent.
-    pub(super) fn models(&self) -> Table {
+    pub(super) fn models(&self) -> DataTable {
         let line = &self.lines[0];
         let saved = format!("{} saved", self.unit.noun());
         let (has_classes, is_chosen) = (self.by().is_some(), line.stack.is_none());
@@ -68,7 +68,7 @@ impl Answer<'_> {
             row.push(text(cut(&model.model, 24)));
             let stack = model.stack.map_or("-", |stack| &self.stacks[stack]);
             row.extend(is_chosen.then(|| text(cut(stack, 14))));
-            row.extend([model.n_tasks() as u64, model.stopped, model.killed].map(Cell::Count));
+            row.extend([model.n_tasks() as u64, model.stopped, model.killed].map(TableCell::Count));
             row.push(with_error(model.score, model.sampling_error));
             row.extend([
                 shown(Some(model.with_stops)),
@@ -83,7 +83,7 @@ impl Answer<'_> {
     }
 
     /// One line per model for programs: as shares from 0 to 1.
-    pub(super) fn all_models(&self) -> Table {
+    pub(super) fn all_models(&self) -> DataTable {
         let columns = [
             "class",
             "model",
@@ -108,19 +108,19 @@ impl Answer<'_> {
         ];
         let row = |(class, model): (&str, &ModelScore)| {
             let mut row = vec![text(class), text(&*model.model)];
-            row.push(Cell::text(model.stack.map(|stack| &*self.stacks[stack])));
+            row.push(TableCell::text(model.stack.map(|stack| &*self.stacks[stack])));
             let counts =
                 [model.n_tasks() as u64, model.runs, model.ungraded, model.stopped, model.killed, model.doubtful];
-            row.extend(counts.map(Cell::Count));
+            row.extend(counts.map(TableCell::Count));
             row.extend(
                 [Some(model.score), model.sampling_error, Some(model.with_stops), Some(model.at_most)]
-                    .map(Cell::number),
+                    .map(TableCell::number),
             );
-            row.extend(model.saved.map(Cell::number));
+            row.extend(model.saved.map(TableCell::number));
             let score = model.audit.as_ref().map(|audit| &audit.score);
-            row.push(Cell::number(score.and_then(|score| score.value)));
-            row.extend([score.and_then(Estimate::low), score.and_then(Estimate::high)].map(Cell::number));
-            row.push(Cell::number(model.audit.as_ref().map(|audit| audit.added_error)));
+            row.push(TableCell::number(score.and_then(|score| score.value)));
+            row.extend([score.and_then(Estimate::low), score.and_then(Estimate::high)].map(TableCell::number));
+            row.push(TableCell::number(model.audit.as_ref().map(|audit| audit.added_error)));
             row
         };
         table(&columns, self.lines[0].models().map(|(of, model)| row((&of.class, model))).collect())

@@ -1,14 +1,14 @@
 //! The sentences of the answer.
 
-use super::{Answer, Line};
+use super::{ScoresAnswer, StackBenchmarks};
 use crate::bench::{Benchmark, ModelScore};
-use crate::cli::failure::Failure;
-use crate::cli::output::{Format, Output};
+use crate::cli::failure::CommandFailure;
+use crate::cli::output::{Output, TableFormat};
 use crate::diagnostic::count;
 use crate::words::{chosen as percent, digits};
 
 /// What a line says of all its benchmarks together.
-pub(super) struct Totals {
+pub(super) struct ScoreTotals {
     pub(super) saved: Option<f64>,
     pub(super) mean_change: f64,
     pub(super) largest_change: f64,
@@ -38,12 +38,12 @@ pub(super) struct Audited {
     pub(super) sampling_error: Option<f64>,
 }
 
-impl Line {
+impl StackBenchmarks {
     pub(super) fn models(&self) -> impl Iterator<Item = (&Benchmark, &ModelScore)> + Clone {
         self.benchmarks.iter().flat_map(|of| of.models.iter().map(move |model| (of, model)))
     }
 
-    pub(super) fn totals(&self, unit: usize) -> Totals {
+    pub(super) fn totals(&self, unit: usize) -> ScoreTotals {
         let models = || self.models().map(|(_, model)| model);
         let n = models().count() as f64;
         let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
@@ -51,7 +51,7 @@ impl Line {
         let large = models().filter(|model| model.n_tasks() >= ENOUGH).count();
         let counts = |model: &&ModelScore| large == 0 || model.n_tasks() >= ENOUGH;
         let audits = || models().filter_map(|model| model.audit.as_ref());
-        Totals {
+        ScoreTotals {
             saved: mean(models().filter_map(|model| model.saved[unit]).collect()),
             mean_change: models().map(ModelScore::change).sum::<f64>() / n,
             largest_change: models().map(ModelScore::change).fold(0.0, f64::min),
@@ -78,7 +78,7 @@ pub(super) fn points(share: f64) -> String {
     digits(share)
 }
 
-impl Answer<'_> {
+impl ScoresAnswer<'_> {
     /// The place of the unit among those of [`ModelScore::saved`].
     pub(super) fn unit_place(&self) -> usize {
         crate::aggregate::Unit::ALL.iter().position(|unit| *unit == self.unit).unwrap_or(0)
@@ -188,17 +188,17 @@ impl Answer<'_> {
     }
 
     /// Prints the answer for a terminal.
-    pub(super) fn show(&self, output: &Output) -> Result<(), Failure> {
+    pub(super) fn show(&self, output: &Output) -> Result<(), CommandFailure> {
         output.paragraph(&self.verdict());
         if let Some(audited) = self.audited() {
             output.paragraph(&audited);
         }
         output.data("\n");
         if self.lines.len() > 1 {
-            output.table(&self.stack_table(), Format::Table)?;
+            output.table(&self.stack_table(), TableFormat::Table)?;
             output.data("\n");
         }
-        output.table(&self.models(), Format::Table)?;
+        output.table(&self.models(), TableFormat::Table)?;
         output.data("\n");
         self.notes().iter().for_each(|note| output.paragraph(note));
         Ok(())

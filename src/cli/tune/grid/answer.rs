@@ -1,11 +1,11 @@
 //! Which stack of a grid to ship: decided and said as for any other comparison.
 
 use crate::aggregate::{Contest, Entrant, Label, Premises, Rows, Unit, Whole, by_stack, summarise};
-use crate::answers::{Appetite, Field, FirstTable, words};
+use crate::answers::{ComparedStacks, FirstTable, Tolerances, words};
 use crate::cli::inputs::{SplitArgs, SplitPart};
 
 /// The answer of a sweep.
-pub(super) struct Answer {
+pub(super) struct GridAnswer {
     /// The answer in a few sentences.
     pub(super) verdict: String,
     /// The stack that was chosen, by its index: on the dev tasks, if the tasks were split.
@@ -16,14 +16,14 @@ pub(super) struct Answer {
     pub(super) ship: Option<String>,
 }
 
-impl Answer {
+impl GridAnswer {
     /// The answer from the rows reported and, if they are others, those to choose on. These are the best of `whole`.
     pub(super) fn from_reported(
         reported: &Rows,
         chosen_on: Option<&Rows>,
         split: &SplitArgs,
         unit: Unit,
-        appetite: Appetite,
+        appetite: Tolerances,
         entrants: &[Entrant],
         whole: Whole,
     ) -> Self {
@@ -44,7 +44,8 @@ impl Answer {
         });
         let own = if decided.is_some() { own.chosen_elsewhere() } else { own };
         let killed_at_most = own.candidates().iter().map(|candidate| candidate.killed_at_most).collect();
-        let first = FirstTable::new(&summaries, &Field::new(reported, own, None), unit, appetite, choice.as_ref());
+        let first =
+            FirstTable::new(&summaries, &ComparedStacks::new(reported, own, None), unit, appetite, choice.as_ref());
         let ship = first.ship().map(|summary| summary.stack.to_string());
         Self { verdict: words::verdict(&first.verdict()), chosen, killed_at_most, ship }
     }

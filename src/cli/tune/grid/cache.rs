@@ -34,7 +34,7 @@ pub(super) struct Cache<'a> {
 
 /// One value of a column.
 #[derive(Deserialize)]
-struct Value<T> {
+struct CachedValue<T> {
     #[serde(default = "Option::default")]
     value: Option<T>,
 }
@@ -97,7 +97,7 @@ impl<'a> Cache<'a> {
             let mut rows = is_whole.then(|| ParquetRows::open(path).ok()).flatten()?;
             let mut values = Vec::new();
             while let Some(row) = rows.next() {
-                let value: Value<T> = serde_json::from_slice(row.ok()?.1).ok()?;
+                let value: CachedValue<T> = serde_json::from_slice(row.ok()?.1).ok()?;
                 values.push(value.value);
             }
             Some(values)

@@ -4,24 +4,24 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::answer::Answer;
-use super::{Failure, Format, Output};
+use super::answer::GridAnswer;
+use super::{CommandFailure, Output, TableFormat};
 use crate::aggregate::Rows;
-use crate::answers::tables::Table;
+use crate::answers::tables::DataTable;
 use crate::cli::output::lines_of;
 use crate::diagnostic::Diagnostic;
 use crate::report::{self, write_atomically, write_rows};
 
 /// What a sweep found.
-pub(super) struct Findings<'a> {
+pub(super) struct SweepFindings<'a> {
     /// Which stack to ship.
-    pub(super) answer: &'a Answer,
+    pub(super) answer: &'a GridAnswer,
     /// What was swept over which recordings.
     pub(super) headline: String,
     /// Everything that is known about every stack that was kept.
-    pub(super) table: Table,
+    pub(super) table: DataTable,
     /// A shorter table for a terminal.
-    pub(super) overview: Table,
+    pub(super) overview: DataTable,
     /// A note that matters on a terminal only.
     pub(super) more: Option<String>,
     /// The notes below the table.
@@ -34,29 +34,29 @@ pub(super) struct Findings<'a> {
     pub(super) rows: &'a Rows,
 }
 
-impl Findings<'_> {
+impl SweepFindings<'_> {
     /// Prints them in the requested format.
-    pub(super) fn show(&self, format: Format, output: &Output) -> Result<(), Failure> {
+    pub(super) fn show(&self, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
         match format {
-            Format::Table => {
+            TableFormat::Table => {
                 output.paragraph(&self.answer.verdict);
                 output.data("\n");
                 output.paragraph(&self.headline);
-                output.table(&self.overview, Format::Table)?;
+                output.table(&self.overview, TableFormat::Table)?;
                 let notes: Vec<String> = self.more.iter().chain(&self.notes).cloned().collect();
                 let used = lines_of(&[&self.answer.verdict, &self.headline], &[&self.overview]) + 1;
                 output.notes(used, &notes);
             }
-            Format::Json => output.json(&serde_json::json!({
+            TableFormat::Json => output.json(&serde_json::json!({
                 "schema_version": 1,
                 "verdict": self.answer.verdict,
                 "ship": self.answer.ship,
                 "manifest": self.manifest,
                 "sweep": self.table.to_json(),
             })),
-            Format::Csv => output.table(&self.table, Format::Csv)?,
-            Format::Md => output.table(&self.overview, Format::Md)?,
-            Format::Latex => output.table(&self.overview, Format::Latex)?,
+            TableFormat::Csv => output.table(&self.table, TableFormat::Csv)?,
+            TableFormat::Md => output.table(&self.overview, TableFormat::Md)?,
+            TableFormat::Latex => output.table(&self.overview, TableFormat::Latex)?,
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! `tune --grid FILE --walk-forward`: which stack of the grid the past would have shipped, period by period.
 
-use super::recordings::Recordings;
-use super::{Args, Exit, Failure, GridFile, GridQuestion, Output, Plan, Sweep, grid_of};
-use crate::cli::tune::forward::{Dated, PeriodArg, Walk};
+use super::recordings::GridRecordings;
+use super::{Args, CommandFailure, GridFile, GridQuestion, Output, Plan, ProgramExit, Sweep, grid_of};
+use crate::cli::tune::forward::{Dated, ForwardWalk, PeriodArg};
 use crate::sweep::engine::Runs;
 
 /// Walks the grid once for each period, on the runs before it.
@@ -11,23 +11,23 @@ pub(super) fn run(
     by: PeriodArg,
     (question, file): (&GridQuestion, &GridFile),
     plan: &Plan,
-    recordings: Recordings,
+    recordings: GridRecordings,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     // What is wrong with the grid is wrong whatever the period.
     grid_of(question, file, plan, &recordings)?;
     let unit = Runs::unit_of(&recordings.searched);
     let dated = Dated::new(recordings.searched.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
-    let mut walk = Walk::new(by, &dated, unit);
-    let mut past = Recordings { searched: Vec::new(), reported: None };
+    let mut walk = ForwardWalk::new(by, &dated, unit);
+    let mut past = GridRecordings { searched: Vec::new(), reported: None };
     for (period, runs) in dated.periods {
         let mut stack = None;
         if !past.searched.is_empty() {
             let grid = grid_of(question, file, plan, &past)?;
             let sweep = Sweep { question, split: &args.own.split, grid: &grid, plan, recordings: &past, output };
-            let walked = sweep.walk(None).map_err(|error| Failure::internal(&error))?;
+            let walked = sweep.walk(None).map_err(|error| CommandFailure::internal(&error))?;
             if walked.interrupted {
-                return Ok(Exit::Interrupted);
+                return Ok(ProgramExit::Interrupted);
             }
             let judged = sweep.judge(&walked);
             let ship = judged.answer.ship;

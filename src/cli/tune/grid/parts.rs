@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use super::recordings::Recordings;
-use super::{Exit, Failure, Format, GridFile, GridQuestion, Output, Plan, SplitArgs, Sweep, grid_of};
+use super::recordings::GridRecordings;
+use super::{
+    CommandFailure, GridFile, GridQuestion, Output, Plan, ProgramExit, SplitArgs, Sweep, TableFormat, grid_of,
+};
 use crate::report::{Merge, refuse_foreign};
 use crate::stack::Guards;
 use crate::sweep::engine::Extract;
@@ -13,14 +15,14 @@ use crate::verdict::Assumptions;
 pub(in crate::cli::tune) fn show_parts(
     merge: &Merge,
     question: &GridQuestion,
-    format: Format,
+    format: TableFormat,
     out: Option<&Path>,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<ProgramExit, CommandFailure> {
     if let Some(out) = out {
-        refuse_foreign(out, super::FILES.into_iter()).map_err(Failure::input)?;
+        refuse_foreign(out, super::FILES.into_iter()).map_err(CommandFailure::input)?;
     }
-    let file = GridFile::parse(&question.path, &question.text, &Guards::default()).map_err(Failure::usage)?;
+    let file = GridFile::parse(&question.path, &question.text, &Guards::default()).map_err(CommandFailure::usage)?;
     let mut plan = Plan::default();
     file.plan(&mut plan);
     let mut placed: Vec<(u64, Extract)> = Vec::new();
@@ -29,13 +31,13 @@ pub(in crate::cli::tune) fn show_parts(
             placed.push((place, run.extract.restored(&plan, Assumptions::default())?));
             Some(())
         })
-        .map_err(Failure::input)?;
+        .map_err(CommandFailure::input)?;
     if placed.is_empty() {
-        return Err(Failure::nothing("the parts hold no run", "search recordings that have some"));
+        return Err(CommandFailure::nothing("the parts hold no run", "search recordings that have some"));
     }
     placed.sort_by_key(|(place, _)| *place);
     let searched = placed.into_iter().map(|(_, on)| on).collect();
-    let recordings = Recordings { searched, reported: None };
+    let recordings = GridRecordings { searched, reported: None };
     let grid = grid_of(question, &file, &plan, &recordings)?;
     let split = &SplitArgs::default();
     Sweep { question, split, grid: &grid, plan: &plan, recordings: &recordings, output }.answer(format, out)

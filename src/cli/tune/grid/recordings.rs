@@ -1,19 +1,19 @@
 //! What is swept: the recordings as the stacks read them, from the files or from the cache.
 
 use super::cache::{Cache, NotKept};
-use super::{Args, Failure, Output};
+use super::{Args, CommandFailure, Output};
 use crate::cli::inputs::divided;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::sweep::engine::{Extract, Plan};
 use crate::verdict::Assumptions;
 
 /// The recordings: those searched, and those reported if different.
-pub(super) struct Recordings {
+pub(super) struct GridRecordings {
     pub(super) searched: Vec<Extract>,
     pub(super) reported: Option<Vec<Extract>>,
 }
 
-impl Recordings {
+impl GridRecordings {
     /// Those reported.
     pub(super) fn reported(&self) -> &[Extract] {
         self.reported.as_deref().unwrap_or(&self.searched)
@@ -26,22 +26,22 @@ impl Recordings {
 }
 
 /// Reads the recordings, or takes the readings from the cache, and splits them.
-pub(super) fn read(args: &Args, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
+pub(super) fn read(args: &Args, plan: &Plan, output: &Output) -> Result<GridRecordings, CommandFailure> {
     let extracts = extracts(args, plan, output)?;
     let (reported, searched) = divided(extracts, &args.own.split, |all, split| split.extracts(all), Vec::is_empty)?;
     Ok(match searched {
-        Some(searched) => Recordings { searched, reported: Some(reported) },
-        None => Recordings { searched: reported, reported: None },
+        Some(searched) => GridRecordings { searched, reported: Some(reported) },
+        None => GridRecordings { searched: reported, reported: None },
     })
 }
 
 /// Everything the plan reads of every run: from the cache if it is complete.
-fn extracts(args: &Args, plan: &Plan, output: &Output) -> Result<Vec<Extract>, Failure> {
+fn extracts(args: &Args, plan: &Plan, output: &Output) -> Result<Vec<Extract>, CommandFailure> {
     let (corpus, root) = (&args.corpus, args.grid.cache.as_deref());
     if let Some(root) = root.filter(|root| Cache::is_among(root, corpus)) {
         let what = "the cache lies among the recordings";
         let at = Location::file(root.display().to_string());
-        return Err(Failure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
+        return Err(CommandFailure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
     }
     let cache = root.and_then(|root| Cache::from_root(root, corpus));
     if let (Some(cached), Some(root)) = (cache.as_ref().and_then(|cache| cache.read(plan)), root) {
@@ -62,7 +62,7 @@ fn extracts(args: &Args, plan: &Plan, output: &Output) -> Result<Vec<Extract>, F
     match cache.map(|cache| cache.write(plan, &extracts, &report)) {
         None | Some(Ok(())) => {}
         Some(Err(NotKept::Because(why))) => output.note(&format!("nothing is kept in the cache: {why}")),
-        Some(Err(NotKept::Failed(diagnostic))) => return Err(Failure::input(*diagnostic)),
+        Some(Err(NotKept::Failed(diagnostic))) => return Err(CommandFailure::input(*diagnostic)),
     }
     Ok(extracts)
 }

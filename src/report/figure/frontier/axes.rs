@@ -1,7 +1,7 @@
 //! The axes of the frontier figure.
 
-use super::Layout;
-use super::entry::Entry;
+use super::FrontierLayout;
+use super::entry::FrontierEntry;
 use crate::report::figure::scale::{Plane, Quantity, Scale, Tick, ticks};
 
 /// The plane with its ticks, and from where on the axis of what is killed is coarse.
@@ -22,7 +22,12 @@ const LEAST_NEAR: f64 = 10.0;
 
 impl Axes {
     /// The axes of a plane that begins at the height `top`; `tolerated` is in percent.
-    pub(super) fn from_entries(entries: &[Entry<'_>], tolerated: f64, layout: Layout, top: i32) -> Self {
+    pub(super) fn from_entries(
+        entries: &[FrontierEntry<'_>],
+        tolerated: f64,
+        layout: FrontierLayout,
+        top: i32,
+    ) -> Self {
         let (mut right, mut low, mut high) = ((tolerated * 1.6).max(2.0), 0.0_f64, 1.0_f64);
         for entry in entries {
             let killed = entry.killed.1;
@@ -34,7 +39,7 @@ impl Axes {
         }
         let (right, low, high) = ((right * 1.05).min(102.0), low * 1.1, high * 1.1);
         let (from, to) = layout.plane();
-        let most = if layout == Layout::Wide { 8 } else { 5 };
+        let most = if layout == FrontierLayout::Wide { 8 } else { 5 };
         let mut x = Scale::new((0.0, right), (from + PAD, to));
         let mut x_ticks = ticks(0.0, right, most, Quantity::Percent, false);
         let coarse_from = coarse_from(entries, tolerated, right);
@@ -51,7 +56,7 @@ impl Axes {
 
 /// From which percentage on the axis is coarse; `None` if it need not be. One stack that kills nearly everything would
 /// otherwise push all others into a corner.
-fn coarse_from(entries: &[Entry<'_>], tolerated: f64, right: f64) -> Option<f64> {
+fn coarse_from(entries: &[FrontierEntry<'_>], tolerated: f64, right: f64) -> Option<f64> {
     let near = (tolerated * NEAR).max(LEAST_NEAR);
     let n_near = entries.iter().filter(|entry| entry.place().0 <= near).count();
     (right > near * 1.5 && n_near * 3 >= entries.len()).then_some(near)
@@ -59,7 +64,7 @@ fn coarse_from(entries: &[Entry<'_>], tolerated: f64, right: f64) -> Option<f64>
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{Kills, Mark, Named, Shape};
+    use super::super::entry::{KillLevel, MarkLabel, MarkShape, StackMark};
     use super::*;
 
     /// What the presets do on the bundled recordings: killed at least and at most, saved at least and at most, in percent.
@@ -88,8 +93,8 @@ mod tests {
         (94.0, 99.0, 53.0, 53.0),
     ];
 
-    fn entry(number: usize, (killed_low, killed, saved, saved_high): (f64, f64, f64, f64)) -> Entry<'static> {
-        Entry {
+    fn entry(number: usize, (killed_low, killed, saved, saved_high): (f64, f64, f64, f64)) -> FrontierEntry<'static> {
+        FrontierEntry {
             number,
             stack: "some-stack",
             killed: (killed_low, killed),
@@ -97,13 +102,13 @@ mod tests {
             interval: Some((killed_low * 0.7, killed * 1.4)),
             on_frontier: false,
             is_beaten: false,
-            named: Named::IfFew,
-            mark: Mark { shape: Shape::Square, kills: Kills::Unproven, filled: false },
+            named: MarkLabel::IfFew,
+            mark: StackMark { shape: MarkShape::Square, kills: KillLevel::Unproven, filled: false },
         }
     }
 
     /// The most marks in any part of the plane that has `share` of its width and of its height.
-    fn most_in_a_corner(axes: &Axes, entries: &[Entry<'_>], share: f64) -> usize {
+    fn most_in_a_corner(axes: &Axes, entries: &[FrontierEntry<'_>], share: f64) -> usize {
         let (left, top, right, bottom) = axes.plane.frame();
         let (width, height) = (f64::from(right - left) * share, f64::from(bottom - top) * share);
         let marks: Vec<(i32, i32)> = entries.iter().map(|e| axes.plane.at(e.place().0, e.place().1)).collect();
@@ -121,9 +126,9 @@ mod tests {
 
     #[test]
     fn the_presets_do_not_fall_on_one_heap() {
-        let entries: Vec<Entry<'_>> =
+        let entries: Vec<FrontierEntry<'_>> =
             PRESETS.iter().zip(1..).map(|(numbers, number)| entry(number, *numbers)).collect();
-        for layout in [Layout::Wide, Layout::Narrow] {
+        for layout in [FrontierLayout::Wide, FrontierLayout::Narrow] {
             let axes = Axes::from_entries(&entries, 5.0, layout, 0);
             assert_eq!(axes.coarse_from, Some(20.0));
             // A twentieth of the area.
@@ -135,9 +140,9 @@ mod tests {
     #[test]
     fn an_axis_is_coarse_only_where_it_has_to_be() {
         let at = |killed: &[f64]| -> Option<f64> {
-            let entries: Vec<Entry<'_>> =
+            let entries: Vec<FrontierEntry<'_>> =
                 killed.iter().zip(1..).map(|(killed, number)| entry(number, (*killed, *killed, 5.0, 5.0))).collect();
-            Axes::from_entries(&entries, 5.0, Layout::Wide, 0).coarse_from
+            Axes::from_entries(&entries, 5.0, FrontierLayout::Wide, 0).coarse_from
         };
         assert_eq!(at(&[1.0, 4.0, 17.0]), None);
         assert_eq!(at(&[1.0, 4.0, 90.0]), Some(20.0));

@@ -10,7 +10,7 @@ use crate::report::figure::style::{BLUE, INK, RED};
 
 /// What a stack kills, against what is tolerated: the colour of its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kills {
+pub(super) enum KillLevel {
     /// No more than tolerated.
     Tolerated,
     /// Perhaps more than tolerated.
@@ -19,7 +19,7 @@ pub(super) enum Kills {
     TooMany,
 }
 
-impl Kills {
+impl KillLevel {
     fn colour(self) -> RGBColor {
         match self {
             Self::Tolerated => BLUE,
@@ -31,7 +31,7 @@ impl Kills {
 
 /// What is known of a stack: the shape of its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum MarkShape {
     /// Both numbers: a dot.
     Dot,
     /// Bounds: a square at the worst, with bars to the best.
@@ -42,14 +42,14 @@ pub(super) enum Shape {
 
 /// The mark of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) shape: Shape,
-    pub(super) kills: Kills,
+pub(super) struct StackMark {
+    pub(super) shape: MarkShape,
+    pub(super) kills: KillLevel,
     /// Filled if the stack can be shipped, else hollow.
     pub(super) filled: bool,
 }
 
-impl Mark {
+impl StackMark {
     pub(super) fn colour(self) -> RGBColor {
         self.kills.colour()
     }
@@ -59,12 +59,12 @@ impl Mark {
         let colour = self.colour();
         let inside = if self.filled { colour } else { WHITE };
         match self.shape {
-            Shape::Dot => pen.dot((x, y), 6, inside, colour),
-            Shape::Square => {
+            MarkShape::Dot => pen.dot((x, y), 6, inside, colour),
+            MarkShape::Square => {
                 pen.rectangle((x - 5, y - 5, x + 5, y + 5), colour.filled())?;
                 pen.rectangle((x - 3, y - 3, x + 3, y + 3), inside.filled())
             }
-            Shape::Arrow => {
+            MarkShape::Arrow => {
                 pen.line(&[(x - 6, y), (x + 6, y)], colour.stroke_width(2))?;
                 pen.line(&[(x, y), (x, y + 6)], colour.stroke_width(2))?;
                 pen.shape(&[(x - 6, y + 6), (x + 6, y + 6), (x, y + 15)], colour.filled())?;
@@ -76,7 +76,7 @@ impl Mark {
 
 /// What is written beside a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum MarkLabel {
     /// That this is the stack to ship.
     Ship,
     /// Its name.
@@ -87,7 +87,7 @@ pub(super) enum Named {
 
 /// One stack on the plane, in percent.
 #[derive(Clone, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct FrontierEntry<'a> {
     /// The stack's number in the legend.
     pub(super) number: usize,
     pub(super) stack: &'a str,
@@ -100,11 +100,11 @@ pub(super) struct Entry<'a> {
     pub(super) on_frontier: bool,
     /// Whether another stack is better on both counts beyond chance.
     pub(super) is_beaten: bool,
-    pub(super) named: Named,
-    pub(super) mark: Mark,
+    pub(super) named: MarkLabel,
+    pub(super) mark: StackMark,
 }
 
-impl Entry<'_> {
+impl FrontierEntry<'_> {
     /// Killed at most and saved at least; `None` if nothing limits what it may cost.
     pub(super) fn careful(&self) -> Option<(f64, f64)> {
         Some((self.killed.1, self.saved.0?))
@@ -117,39 +117,43 @@ impl Entry<'_> {
 }
 
 /// The stacks that can be placed, in the order of the first table.
-pub(super) fn entries<'a>(points: &'a [FrontierPoint], first: &FirstTable<'_>, max_killed: f64) -> Vec<Entry<'a>> {
+pub(super) fn entries<'a>(
+    points: &'a [FrontierPoint],
+    first: &FirstTable<'_>,
+    max_killed: f64,
+) -> Vec<FrontierEntry<'a>> {
     let found = |summary: &&Summary| points.iter().find(|point| point.stack == summary.stack);
     let placed = first.shown.iter().chain(&first.folded).filter_map(found);
     let ship = first.ship().map(|summary| &*summary.stack);
     let numbered = placed.filter_map(|point| entry(point, first.standing(&point.stack), max_killed)).zip(1..);
     let mut entries = Vec::new();
     for (entry, number) in numbered {
-        let named = if ship == Some(entry.stack) { Named::Ship } else { entry.named };
-        entries.push(Entry { number, named, ..entry });
+        let named = if ship == Some(entry.stack) { MarkLabel::Ship } else { entry.named };
+        entries.push(FrontierEntry { number, named, ..entry });
     }
     entries
 }
 
-fn entry(point: &FrontierPoint, standing: Option<Standing>, max_killed: f64) -> Option<Entry<'_>> {
+fn entry(point: &FrontierPoint, standing: Option<Standing>, max_killed: f64) -> Option<FrontierEntry<'_>> {
     let killed = point.fes_rate.bounds()?;
     let saved = (point.saved_ratio.low.value, point.saved_ratio.high.value?);
     let percent = |share: f64| share * 100.0;
     let can_be_shipped = standing == Some(Standing::Allowed);
     let shape = match saved.0 {
-        None => Shape::Arrow,
-        Some(low) if killed.low < killed.high || low < saved.1 => Shape::Square,
-        Some(_) => Shape::Dot,
+        None => MarkShape::Arrow,
+        Some(low) if killed.low < killed.high || low < saved.1 => MarkShape::Square,
+        Some(_) => MarkShape::Dot,
     };
     let kills = if can_be_shipped || standing.is_some_and(Standing::is_not_worth_it) {
-        Kills::Tolerated
+        KillLevel::Tolerated
     } else if killed.low > max_killed {
-        Kills::TooMany
+        KillLevel::TooMany
     } else {
-        Kills::Unproven
+        KillLevel::Unproven
     };
     let is_near = point.on_frontier && killed.high <= max_killed;
-    let named = if can_be_shipped || is_near { Named::Always } else { Named::IfFew };
-    Some(Entry {
+    let named = if can_be_shipped || is_near { MarkLabel::Always } else { MarkLabel::IfFew };
+    Some(FrontierEntry {
         number: 0,
         stack: &point.stack,
         killed: (percent(killed.low), percent(killed.high)),
@@ -158,7 +162,7 @@ fn entry(point: &FrontierPoint, standing: Option<Standing>, max_killed: f64) -> 
         on_frontier: point.on_frontier,
         is_beaten: point.beaten_by.is_some(),
         named,
-        mark: Mark { shape, kills, filled: can_be_shipped },
+        mark: StackMark { shape, kills, filled: can_be_shipped },
     })
 }
 
@@ -199,17 +203,17 @@ mod tests {
             (mark.kills, mark.filled)
         };
         let saves = (Some(0.1), 0.1);
-        assert_eq!(mark(&point((4, 4), saves), Standing::Allowed), (Kills::Tolerated, true));
+        assert_eq!(mark(&point((4, 4), saves), Standing::Allowed), (KillLevel::Tolerated, true));
         let useless = (Some(0.0), 0.0);
         for standing in [Standing::SavesNothing, Standing::DoesNotPay, Standing::Dearer] {
-            assert_eq!(mark(&point((4, 4), useless), standing), (Kills::Tolerated, false));
+            assert_eq!(mark(&point((4, 4), useless), standing), (KillLevel::Tolerated, false));
         }
         for standing in [Standing::Unknown, Standing::Unsafe, Standing::Idle] {
             // The estimate is within the tolerated share, the bound is not.
-            assert_eq!(mark(&point((32, 32), saves), standing), (Kills::Unproven, false));
+            assert_eq!(mark(&point((32, 32), saves), standing), (KillLevel::Unproven, false));
             // It may kill more than tolerated, or less.
-            assert_eq!(mark(&point((0, 120), saves), standing), (Kills::Unproven, false));
-            assert_eq!(mark(&point((120, 120), saves), standing), (Kills::TooMany, false));
+            assert_eq!(mark(&point((0, 120), saves), standing), (KillLevel::Unproven, false));
+            assert_eq!(mark(&point((120, 120), saves), standing), (KillLevel::TooMany, false));
         }
     }
 
@@ -217,13 +221,13 @@ mod tests {
     fn what_is_known_within_bounds_has_its_mark_at_the_careful_corner() {
         let known = point((4, 16), (Some(0.1), 0.3));
         let range = entry(&known, None, 0.05).unwrap();
-        assert_eq!((range.mark.shape, range.careful()), (Shape::Square, Some(range.place())));
+        assert_eq!((range.mark.shape, range.careful()), (MarkShape::Square, Some(range.place())));
         assert!((range.place().0 - 2.0).abs() < 1e-9 && (range.place().1 - 10.0).abs() < 1e-9);
         let unlimited = point((1, 1), (None, 0.3));
         let unlimited = entry(&unlimited, None, 0.05).unwrap();
-        assert_eq!((unlimited.mark.shape, unlimited.careful()), (Shape::Arrow, None));
+        assert_eq!((unlimited.mark.shape, unlimited.careful()), (MarkShape::Arrow, None));
         assert!((unlimited.place().1 - 30.0).abs() < 1e-9);
         let known = point((1, 1), (Some(0.3), 0.3));
-        assert_eq!(entry(&known, None, 0.05).unwrap().mark.shape, Shape::Dot);
+        assert_eq!(entry(&known, None, 0.05).unwrap().mark.shape, MarkShape::Dot);
     }
 }

@@ -3,11 +3,11 @@
 
 use plotters::prelude::{Color, DrawingBackend};
 
-use super::entry::{Entry, Kills, Mark, Shape};
+use super::entry::{FrontierEntry, KillLevel, MarkShape, StackMark};
 use crate::aggregate::Summary;
 use crate::answers::FirstTable;
 use crate::report::figure::canvas::FigureError;
-use crate::report::figure::pen::{At, Look, Pen};
+use crate::report::figure::pen::{At, Pen, TextStyle};
 use crate::report::figure::style::{self, GREY, SMALL};
 use crate::words::{chosen_percent, digits};
 
@@ -15,22 +15,22 @@ use crate::words::{chosen_percent, digits};
 pub(super) struct Legend {
     width: i32,
     /// Lines of text; the first line of a key has its sign.
-    keys: Vec<(Option<Sign>, String)>,
-    stacks: Vec<Line>,
+    keys: Vec<(Option<LegendSymbol>, String)>,
+    stacks: Vec<LegendLine>,
     remarks: Vec<String>,
 }
 
 /// What stands before a key.
 #[derive(Clone, Copy)]
-enum Sign {
-    Stack(Mark),
+enum LegendSymbol {
+    Stack(StackMark),
     /// The line through the frontier.
     Frontier,
 }
 
 /// A stack with its numbers.
-struct Line {
-    mark: Mark,
+struct LegendLine {
+    mark: StackMark,
     name: String,
     killed: String,
     saved: String,
@@ -48,7 +48,12 @@ const KILLED: i32 = 78;
 const SINGLE: usize = 3;
 
 impl Legend {
-    pub(super) fn from_entries(entries: &[Entry<'_>], first: &FirstTable<'_>, max_killed: f64, width: i32) -> Self {
+    pub(super) fn from_entries(
+        entries: &[FrontierEntry<'_>],
+        first: &FirstTable<'_>,
+        max_killed: f64,
+        width: i32,
+    ) -> Self {
         let mut lines = Vec::new();
         for (sign, text) in keys(entries, max_killed) {
             for (at, part) in style::wrapped(&text, SMALL, width - NAMES).into_iter().enumerate() {
@@ -72,21 +77,21 @@ impl Legend {
         let mut y = top + ROW / 2;
         for (sign, text) in &self.keys {
             match sign {
-                Some(Sign::Stack(mark)) => draw_mark(pen, *mark, (x + 7, y))?,
-                Some(Sign::Frontier) => draw_stair(pen, (x, y))?,
+                Some(LegendSymbol::Stack(mark)) => draw_mark(pen, *mark, (x + 7, y))?,
+                Some(LegendSymbol::Frontier) => draw_stair(pen, (x, y))?,
                 None => {}
             }
-            pen.text(text, (x + NAMES, y), Look::SMALL)?;
+            pen.text(text, (x + NAMES, y), TextStyle::SMALL)?;
             y += ROW;
         }
         y = self.first_stack(top);
-        let grey = Look::SMALL.colour(GREY);
+        let grey = TextStyle::SMALL.colour(GREY);
         pen.text("killed, %", (x + self.width - KILLED, y - ROW), grey.ending())?;
         pen.text("saved, %", (x + self.width, y - ROW), grey.ending())?;
         for line in &self.stacks {
             draw_mark(pen, line.mark, (x + 7, y))?;
             let room = self.width - KILLED - NAMES - style::width(&line.killed, SMALL) - 10;
-            pen.text(&style::fitted(&line.name, SMALL, room), (x + NAMES, y), Look::SMALL)?;
+            pen.text(&style::fitted(&line.name, SMALL, room), (x + NAMES, y), TextStyle::SMALL)?;
             pen.text(&line.killed, (x + self.width - KILLED, y), grey.ending())?;
             pen.text(&line.saved, (x + self.width, y), grey.ending())?;
             y += ROW;
@@ -107,12 +112,12 @@ pub(super) const LINE: plotters::style::ShapeStyle = plotters::style::ShapeStyle
     stroke_width: 2,
 };
 
-fn line(entry: &Entry<'_>) -> Line {
+fn line(entry: &FrontierEntry<'_>) -> LegendLine {
     let saved = match entry.saved {
         (None, high) => format!("≤{}", digits(high / 100.0)),
         (Some(low), high) => span(low, high),
     };
-    Line {
+    LegendLine {
         mark: entry.mark,
         name: format!("{} {}", entry.number, entry.stack),
         killed: span(entry.killed.0, entry.killed.1),
@@ -121,32 +126,32 @@ fn line(entry: &Entry<'_>) -> Line {
 }
 
 /// The keys of what occurs: fills and colours, then shapes, then the line.
-fn keys(entries: &[Entry<'_>], max_killed: f64) -> Vec<(Sign, String)> {
+fn keys(entries: &[FrontierEntry<'_>], max_killed: f64) -> Vec<(LegendSymbol, String)> {
     let limit = chosen_percent(max_killed);
     let mut keys = Vec::new();
     let colours = [
-        (Kills::Tolerated, true, format!("filled: can be shipped, kills at most {limit} (95 %), and pays")),
-        (Kills::Tolerated, false, format!("kills at most {limit} (95 %), but saves too little")),
-        (Kills::Unproven, false, format!("may kill more than {limit}")),
-        (Kills::TooMany, false, format!("kills more than {limit}")),
+        (KillLevel::Tolerated, true, format!("filled: can be shipped, kills at most {limit} (95 %), and pays")),
+        (KillLevel::Tolerated, false, format!("kills at most {limit} (95 %), but saves too little")),
+        (KillLevel::Unproven, false, format!("may kill more than {limit}")),
+        (KillLevel::TooMany, false, format!("kills more than {limit}")),
     ];
     for (kills, filled, words) in colours {
         if entries.iter().any(|entry| (entry.mark.kills, entry.mark.filled) == (kills, filled)) {
-            keys.push((Sign::Stack(Mark { shape: Shape::Dot, kills, filled }), words));
+            keys.push((LegendSymbol::Stack(StackMark { shape: MarkShape::Dot, kills, filled }), words));
         }
     }
     let shapes = [
-        (Shape::Square, "known within bounds: at worst, and bars to the best"),
-        (Shape::Arrow, "saves at most this: what it may cost is not limited"),
+        (MarkShape::Square, "known within bounds: at worst, and bars to the best"),
+        (MarkShape::Arrow, "saves at most this: what it may cost is not limited"),
     ];
     for (shape, words) in shapes {
         let kills = entries.iter().filter(|entry| entry.mark.shape == shape).map(|entry| entry.mark.kills).next();
         if let Some(kills) = kills {
-            keys.push((Sign::Stack(Mark { shape, kills, filled: false }), words.to_owned()));
+            keys.push((LegendSymbol::Stack(StackMark { shape, kills, filled: false }), words.to_owned()));
         }
     }
     if entries.iter().filter(|entry| entry.on_frontier && entry.careful().is_some()).count() > 1 {
-        keys.push((Sign::Frontier, "through stacks than which none kills less and saves more".to_owned()));
+        keys.push((LegendSymbol::Frontier, "through stacks than which none kills less and saves more".to_owned()));
     }
     keys
 }
@@ -157,11 +162,11 @@ fn draw_stair<B: DrawingBackend>(pen: &Pen<'_, B>, (x, y): At) -> Result<(), Fig
 }
 
 /// Draws a mark in the middle of a line.
-fn draw_mark<B: DrawingBackend>(pen: &Pen<'_, B>, mark: Mark, (x, y): At) -> Result<(), FigureError> {
+fn draw_mark<B: DrawingBackend>(pen: &Pen<'_, B>, mark: StackMark, (x, y): At) -> Result<(), FigureError> {
     match mark.shape {
-        Shape::Dot => mark.draw(pen, (x, y)),
-        Shape::Arrow => mark.draw(pen, (x, y - 7)),
-        Shape::Square => {
+        MarkShape::Dot => mark.draw(pen, (x, y)),
+        MarkShape::Arrow => mark.draw(pen, (x, y - 7)),
+        MarkShape::Square => {
             let colour = mark.colour();
             pen.rectangle((x - 8, y - 1, x + 4, y + 1), colour.mix(0.3).filled())?;
             pen.line(&[(x - 8, y - 5), (x - 8, y + 5)], colour.stroke_width(2))?;
@@ -176,7 +181,7 @@ fn span(low: f64, high: f64) -> String {
 }
 
 /// What is said of groups of stacks: which are beaten, and which could not be placed.
-fn remarks(entries: &[Entry<'_>], first: &FirstTable<'_>, width: i32) -> Vec<String> {
+fn remarks(entries: &[FrontierEntry<'_>], first: &FirstTable<'_>, width: i32) -> Vec<String> {
     let mut beaten = Vec::new();
     for entry in entries.iter().filter(|entry| entry.is_beaten) {
         beaten.push(entry.number.to_string());

@@ -8,12 +8,12 @@ mod names;
 use plotters::prelude::*;
 
 use self::axes::Axes;
-use self::entry::{Entry, Shape, entries};
+use self::entry::{FrontierEntry, MarkShape, entries};
 use self::legend::{LINE, Legend, ROW};
 use self::names::labelled;
 use super::canvas::{Drawing, FigureError, Picture};
 use super::labels::place;
-use super::pen::{At, Frame, Head, Look, MARGIN, Pen, WIDTH};
+use super::pen::{At, FigureHeading, Frame, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::Plane;
 use super::style::{self, GREY, INK, SHADE, SMALL};
 use crate::aggregate::{FrontierPoint, Unit};
@@ -31,19 +31,19 @@ pub struct FrontierFigure<'a> {
     /// The subtitle: what was compared.
     pub subtitle: String,
     /// How its parts lie.
-    pub layout: Layout,
+    pub layout: FrontierLayout,
 }
 
 /// How the parts of the figure lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum FrontierLayout {
     /// As in the files: title, plane, and the legend beside it.
     Wide,
     /// For the screen of a telephone: no title, and the legend below the plane.
     Narrow,
 }
 
-impl Layout {
+impl FrontierLayout {
     fn width(self) -> i32 {
         match self {
             Self::Wide => WIDTH.cast_signed(),
@@ -96,15 +96,15 @@ impl Picture for FrontierFigure<'_> {
         let plane = self.below_plane(&entries);
         let legend = self.legend(&entries).height();
         let bottom = match self.layout {
-            Layout::Wide => plane.max(top + legend),
-            Layout::Narrow => plane + legend,
+            FrontierLayout::Wide => plane.max(top + legend),
+            FrontierLayout::Narrow => plane + legend,
         };
         (width, bottom.unsigned_abs())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
         let pen = Pen::on(area);
-        if self.layout == Layout::Wide {
+        if self.layout == FrontierLayout::Wide {
             self.head().draw(&pen)?;
         }
         let entries = self.entries();
@@ -128,7 +128,7 @@ impl FrontierFigure<'_> {
         for entry in &entries {
             let (x, y) = plane.at(entry.place().0, entry.place().1);
             // An arrow hangs below its point.
-            let y = if entry.mark.shape == Shape::Arrow { y + 7 } else { y };
+            let y = if entry.mark.shape == MarkShape::Arrow { y + 7 } else { y };
             let line = (left - 4, middle - ROW / 2, right + 4, middle + ROW / 2);
             all.push(ShownAt { stack: entry.stack.to_owned(), mark: (x, y), line });
             middle += ROW;
@@ -139,8 +139,8 @@ impl FrontierFigure<'_> {
     /// The height of the title and what is said below it.
     pub fn top(&self) -> i32 {
         match self.layout {
-            Layout::Wide => self.head().bottom(),
-            Layout::Narrow => 0,
+            FrontierLayout::Wide => self.head().bottom(),
+            FrontierLayout::Narrow => 0,
         }
     }
 
@@ -148,34 +148,34 @@ impl FrontierFigure<'_> {
         self.points.first().map_or(Unit::Steps, |point| point.unit)
     }
 
-    fn entries(&self) -> Vec<Entry<'_>> {
+    fn entries(&self) -> Vec<FrontierEntry<'_>> {
         if self.first.is_ungraded() { Vec::new() } else { entries(self.points, self.first, self.max_killed) }
     }
 
-    fn legend(&self, entries: &[Entry<'_>]) -> Legend {
+    fn legend(&self, entries: &[FrontierEntry<'_>]) -> Legend {
         let (left, right) = self.layout.legend();
         Legend::from_entries(entries, self.first, self.max_killed, right - left)
     }
 
     /// The top left corner of the legend.
-    fn legend_at(&self, entries: &[Entry<'_>]) -> At {
+    fn legend_at(&self, entries: &[FrontierEntry<'_>]) -> At {
         let top = match self.layout {
-            Layout::Wide => self.top() + 8,
-            Layout::Narrow => self.below_plane(entries),
+            FrontierLayout::Wide => self.top() + 8,
+            FrontierLayout::Narrow => self.below_plane(entries),
         };
         (self.layout.legend().0, top)
     }
 
     /// The height at which the plane and the name of its axis end.
-    fn below_plane(&self, entries: &[Entry<'_>]) -> i32 {
+    fn below_plane(&self, entries: &[FrontierEntry<'_>]) -> i32 {
         let axes = self.axes(entries);
         axes.plane.bottom(&x_name(axes.coarse_from)) + 12
     }
 
-    fn head(&self) -> Head {
+    fn head(&self) -> FigureHeading {
         let noun = self.unit().noun();
         let title = noun.get(..1).map_or_else(String::new, |first| first.to_uppercase() + &noun[1..]);
-        let head = Head::new(format!("{title} saved against successes killed"));
+        let head = FigureHeading::new(format!("{title} saved against successes killed"));
         if self.first.is_ungraded() {
             let runs = self.first.in_order().map(|summary| summary.runs).max().unwrap_or(0);
             return head.sentence(&ungraded(runs)).note(&self.subtitle);
@@ -187,13 +187,17 @@ impl FrontierFigure<'_> {
         format!("{} saved on failures and after success, %; up is better", self.unit().noun())
     }
 
-    fn axes(&self, entries: &[Entry<'_>]) -> Axes {
+    fn axes(&self, entries: &[FrontierEntry<'_>]) -> Axes {
         let (left, right) = self.layout.plane();
         let top = self.top() + 8 + Plane::above(&self.y_name(), right - left);
         Axes::from_entries(entries, self.max_killed * 100.0, self.layout, top)
     }
 
-    fn draw_plane<B: DrawingBackend>(&self, pen: &Pen<'_, B>, entries: &[Entry<'_>]) -> Result<(), FigureError> {
+    fn draw_plane<B: DrawingBackend>(
+        &self,
+        pen: &Pen<'_, B>,
+        entries: &[FrontierEntry<'_>],
+    ) -> Result<(), FigureError> {
         let Axes { plane, x_ticks, y_ticks, coarse_from } = self.axes(entries);
         let (_, top, right, bottom) = plane.frame();
         let appetite = plane.x.at(self.max_killed * 100.0);
@@ -206,7 +210,7 @@ impl FrontierFigure<'_> {
         let tolerated = format!("tolerated: {}", chosen_percent(self.max_killed));
         let width = style::width(&tolerated, SMALL);
         let label = if appetite + width + 12 < right { appetite + 6 } else { appetite - width - 6 };
-        pen.text(&tolerated, (label, top + 10), Look::SMALL)?;
+        pen.text(&tolerated, (label, top + 10), TextStyle::SMALL)?;
         let mut lines = frontier_line(pen, &plane, entries)?;
         lines.push((appetite - 3, top, appetite + 3, bottom));
         for entry in entries {
@@ -222,7 +226,7 @@ impl FrontierFigure<'_> {
             if let Some(end) = placed.leader {
                 pen.line(&[point.at, end], GREY.mix(0.6))?;
             }
-            pen.text(&placed.text, placed.at, Look::SMALL)?;
+            pen.text(&placed.text, placed.at, TextStyle::SMALL)?;
         }
         Ok(())
     }
@@ -252,10 +256,10 @@ pub(super) fn ungraded(runs: u64) -> String {
 fn frontier_line<B: DrawingBackend>(
     pen: &Pen<'_, B>,
     plane: &Plane,
-    entries: &[Entry<'_>],
+    entries: &[FrontierEntry<'_>],
 ) -> Result<Vec<Frame>, FigureError> {
     let mut corners: Vec<(f64, f64)> =
-        entries.iter().filter(|entry| entry.on_frontier).filter_map(Entry::careful).collect();
+        entries.iter().filter(|entry| entry.on_frontier).filter_map(FrontierEntry::careful).collect();
     corners.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut covered = Vec::new();
     for pair in corners.windows(2) {
@@ -273,7 +277,7 @@ fn frontier_line<B: DrawingBackend>(
 fn draw_interval<B: DrawingBackend>(
     pen: &Pen<'_, B>,
     plane: &Plane,
-    entry: &Entry<'_>,
+    entry: &FrontierEntry<'_>,
 ) -> Result<Option<Frame>, FigureError> {
     let Some((low, high)) = entry.interval else { return Ok(None) };
     let (left, y) = plane.at(low.max(0.0), entry.place().1);
@@ -287,7 +291,11 @@ fn draw_interval<B: DrawingBackend>(
 }
 
 /// Draws the mark, and bars from there to the best that is possible.
-fn draw_entry<B: DrawingBackend>(pen: &Pen<'_, B>, plane: &Plane, entry: &Entry<'_>) -> Result<(), FigureError> {
+fn draw_entry<B: DrawingBackend>(
+    pen: &Pen<'_, B>,
+    plane: &Plane,
+    entry: &FrontierEntry<'_>,
+) -> Result<(), FigureError> {
     let colour = entry.mark.colour();
     let (x, y) = plane.at(entry.place().0, entry.place().1);
     let (left, top) = plane.at(entry.killed.0, entry.saved.1);

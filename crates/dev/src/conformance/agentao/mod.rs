@@ -8,14 +8,14 @@ mod names;
 mod replay_log;
 mod scripted;
 
-use super::{CaseError, Driver};
+use super::{CaseError, SystemDriver};
 use crate::bailout::{
     self, AfterCap, AtCap, Bailout, HistoryEntry, Reply, Speaker, Window, all_errors, no_text_progress, one_tool,
 };
 use crate::python::{self, is_true};
 
 /// The driver for agentao.
-pub(super) const AGENTAO: Driver = Driver {
+pub(super) const AGENTAO: SystemDriver = SystemDriver {
     id: "agentao",
     tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
     table_of: |case| match () {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// A turn's summary while the log is being read.
 #[derive(Default)]
-struct Turn {
+struct TurnSummary {
     id: Value,
     llm_calls: u64,
     prompt_tokens: u64,
@@ -22,14 +22,14 @@ pub(super) fn summary(input: &Value) -> Result<Value, String> {
     let log = input.get("recording").and_then(Value::as_str).ok_or("no recording: the log file is not here")?;
     let mut schema_version = Value::Null;
     let mut events = 0_u64;
-    let mut turns: Vec<Turn> = Vec::new();
+    let mut turns: Vec<TurnSummary> = Vec::new();
     // A log whose last line is cut off is still valid.
     for event in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         events += 1;
         let payload = event.get("payload").unwrap_or(&Value::Null);
         match event.get("kind").and_then(Value::as_str) {
             Some("replay_header") => schema_version = field(payload, "schema_version"),
-            Some("turn_started") => turns.push(Turn { id: field(&event, "turn_id"), ..Turn::default() }),
+            Some("turn_started") => turns.push(TurnSummary { id: field(&event, "turn_id"), ..TurnSummary::default() }),
             Some(kind) => {
                 if let Some(turn) = turns.last_mut().filter(|turn| event.get("turn_id") == Some(&turn.id)) {
                     turn.take_in(kind, payload);
@@ -38,7 +38,7 @@ pub(super) fn summary(input: &Value) -> Result<Value, String> {
             None => {}
         }
     }
-    let turns: Vec<Value> = turns.into_iter().map(Turn::into_json).collect();
+    let turns: Vec<Value> = turns.into_iter().map(TurnSummary::into_json).collect();
     Ok(json!({ "schema_version": schema_version, "events": events, "turns": turns }))
 }
 
@@ -46,7 +46,7 @@ fn field(value: &Value, name: &str) -> Value {
     value.get(name).cloned().unwrap_or(Value::Null)
 }
 
-impl Turn {
+impl TurnSummary {
     fn take_in(&mut self, kind: &str, payload: &Value) {
         let number = |name: &str| payload.get(name).and_then(Value::as_u64).unwrap_or(0);
         match kind {

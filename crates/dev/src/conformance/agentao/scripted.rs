@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::names;
 use crate::conformance::CaseError;
 use crate::python::{self, Ascii, is_true, strip};
-use crate::system::agentao::{Call, Guard, is_cut, why_unreadable};
+use crate::system::agentao::{ChatGuard, WrittenCall, is_cut, why_unreadable};
 
 /// A scripted chat.
 #[derive(Deserialize)]
-struct Script {
+struct ChatScript {
     max_iterations: i64,
     model: Vec<ScriptedReply>,
     #[serde(default)]
@@ -43,14 +43,14 @@ struct ScriptedReply {
 }
 
 /// How a chat ended.
-struct End {
+struct ChatEnd {
     returned: Value,
     raised: Option<&'static str>,
     last_message: Value,
     incomplete: Option<&'static str>,
 }
 
-impl End {
+impl ChatEnd {
     /// The chat returns `text`, which is also its last message.
     fn saying(text: &str, incomplete: Option<&'static str>) -> Self {
         let last_message = json!({ "role": "assistant", "content": text });
@@ -82,9 +82,9 @@ impl Granted {
 
 /// Runs the chat of a case.
 pub(super) fn chat(input: &Value) -> Result<Value, CaseError> {
-    let script: Script =
+    let script: ChatScript =
         serde_json::from_value(input.clone()).map_err(|error| CaseError::BadCase(error.to_string()))?;
-    let mut chat = Chat::new(&script);
+    let mut chat = ChatLoop::new(&script);
     let end = chat.run();
     if end.raised.is_some() && chat.last_message.is_null() {
         let why = "the last message is the user's, with the time of day, or a tool's of the package's own";
@@ -103,19 +103,19 @@ pub(super) fn chat(input: &Value) -> Result<Value, CaseError> {
     }))
 }
 
-struct Chat<'s> {
-    script: &'s Script,
+struct ChatLoop<'s> {
+    script: &'s ChatScript,
     calls: usize,
     last: Option<ScriptedReply>,
     last_message: Value,
     cap_hits: Vec<Value>,
     injected: Vec<Value>,
     tool_messages: usize,
-    guard: Guard,
+    guard: ChatGuard,
 }
 
-impl<'s> Chat<'s> {
-    fn new(script: &'s Script) -> Self {
+impl<'s> ChatLoop<'s> {
+    fn new(script: &'s ChatScript) -> Self {
         Self {
             script,
             calls: 0,
@@ -124,11 +124,11 @@ impl<'s> Chat<'s> {
             cap_hits: Vec::new(),
             injected: Vec::new(),
             tool_messages: 0,
-            guard: Guard::default(),
+            guard: ChatGuard::default(),
         }
     }
 
-    fn run(&mut self) -> End {
+    fn run(&mut self) -> ChatEnd {
         let mut iteration = 0;
         loop {
             if iteration >= self.script.max_iterations {
@@ -183,10 +183,11 @@ impl<'s> Chat<'s> {
     }
 
     /// Runs the reply's tools, or ends the chat with the reply.
-    fn take_in(&mut self, reply: &ScriptedReply) -> Option<End> {
+    fn take_in(&mut self, reply: &ScriptedReply) -> Option<ChatEnd> {
         let cut = is_cut(reply.finish.as_deref());
         // The table's tools change nothing.
-        let calls = reply.tools.iter().map(|(name, arguments)| Call { name, arguments, is_json: true, writes: false });
+        let calls =
+            reply.tools.iter().map(|(name, arguments)| WrittenCall { name, arguments, is_json: true, writes: false });
         let tripped = self.guard.take_in(cut, calls);
         if reply.tools.is_empty() {
             return Some(final_reply(reply, cut));
@@ -197,23 +198,23 @@ impl<'s> Chat<'s> {
         let tripped = tripped?;
         let text = strip(reply.text.as_deref().unwrap_or_default());
         let returned = if text.is_empty() { tripped.notice() } else { text };
-        Some(End::saying(returned, Some(tripped.reason())))
+        Some(ChatEnd::saying(returned, Some(tripped.reason())))
     }
 
-    fn capped(&self) -> End {
+    fn capped(&self) -> ChatEnd {
         let text = self.last.as_ref().and_then(|reply| reply.text.as_deref()).filter(|text| !text.is_empty());
-        End::saying(text.unwrap_or("Maximum tool call iterations reached."), Some("max_iterations"))
+        ChatEnd::saying(text.unwrap_or("Maximum tool call iterations reached."), Some("max_iterations"))
     }
 
-    fn raised(&self) -> End {
+    fn raised(&self) -> ChatEnd {
         let raised = Some("AttributeError");
-        End { returned: Value::Null, raised, last_message: self.last_message.clone(), incomplete: None }
+        ChatEnd { returned: Value::Null, raised, last_message: self.last_message.clone(), incomplete: None }
     }
 
     /// The end when the scripted model fails, which marks a chat that would not have ended by itself.
-    fn safety_limit() -> End {
+    fn safety_limit() -> ChatEnd {
         let returned = json!("<stub model safety limit reached>");
-        End { returned, raised: None, last_message: Value::Null, incomplete: Some("llm_error") }
+        ChatEnd { returned, raised: None, last_message: Value::Null, incomplete: Some("llm_error") }
     }
 }
 
@@ -268,7 +269,7 @@ fn last_result(reply: &ScriptedReply, cut: bool) -> Option<String> {
 }
 
 /// A reply without calls ends the chat; an empty one gets a placeholder.
-fn final_reply(reply: &ScriptedReply, cut: bool) -> End {
+fn final_reply(reply: &ScriptedReply, cut: bool) -> ChatEnd {
     let text = reply.text.as_deref().unwrap_or_default();
     let thought = reply.reasoning.as_deref().is_some_and(|reasoning| !reasoning.is_empty());
     let (text, incomplete) = match (strip(text).is_empty(), thought) {
@@ -276,5 +277,5 @@ fn final_reply(reply: &ScriptedReply, cut: bool) -> End {
         (true, true) => ("[No text response]", Some("reasoning_only")),
         (true, false) => ("[No response]", Some("no_output")),
     };
-    End::saying(text, if cut { Some("length_truncated") } else { incomplete })
+    ChatEnd::saying(text, if cut { Some("length_truncated") } else { incomplete })
 }

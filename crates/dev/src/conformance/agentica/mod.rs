@@ -9,18 +9,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::preset::recording;
-use super::{CaseError, Driver};
+use super::{CaseError, SystemDriver};
 use crate::catalog;
 use crate::framework::{ConfigText, Settings};
 use crate::python;
 use crate::system::agentica::{
-    Budgets, Event, Goal, JudgeAnswer, Limit, Manager, Referee, Refused, Rules, Ruling, Status, Turn, Verified,
-    Version, evaluate, read_judge_reply,
+    AgenticaGoal, Budgets, GoalEvent, GoalRefusal, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling,
+    TurnUsage, Verified, Version, evaluate, read_judge_reply,
 };
 use crate::transcript::Moment;
 
 /// The driver for agentica.
-pub(super) const AGENTICA: Driver = Driver {
+pub(super) const AGENTICA: SystemDriver = SystemDriver {
     id: "agentica",
     tables: &[
         "judge_replies",
@@ -166,7 +166,7 @@ struct WireTurn {
 }
 
 impl WireTurn {
-    fn turn(&self) -> Result<Turn, CaseError> {
+    fn turn(&self) -> Result<TurnUsage, CaseError> {
         let no_number = |name: &str, value: &Value| bad(&format!("`{name}` is no number: {value}"));
         let tokens = match &self.token_delta {
             Value::Null => 0,
@@ -178,7 +178,7 @@ impl WireTurn {
         };
         let tools = self.tool_calls.iter().flatten();
         let tools = tools.map(|(name, failed)| (name.clone().unwrap_or_default(), python::is_true(failed))).collect();
-        Ok(Turn { tokens, seconds, tools })
+        Ok(TurnUsage { tokens, seconds, tools })
     }
 }
 
@@ -226,8 +226,8 @@ fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
     let wire = |name: &str| input.get(name).cloned().ok_or_else(|| bad(&format!("no `{name}`")));
     let goal: WireGoal = serde_json::from_value(wire("goal")?).map_err(|error| bad(&error))?;
     let turns: Vec<WireTurn> = serde_json::from_value(wire("turns")?).map_err(|error| bad(&error))?;
-    let mut session = Session {
-        rules: Rules {
+    let mut session = GoalSession {
+        rules: GoalRules {
             version,
             auto_judge: version != Version::V15 || goal.auto_judge.as_ref().is_none_or(python::is_true),
             has_judge: goal.judge.as_str() == Some("stub"),
@@ -255,27 +255,27 @@ fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
 }
 
 /// A goal in progress.
-struct Session {
-    rules: Rules,
+struct GoalSession {
+    rules: GoalRules,
     default_turns: Option<Limit>,
     objective: String,
     manager: Manager,
 }
 
-impl Session {
+impl GoalSession {
     /// Sets a goal; returns the event, or why it was refused.
-    fn set(&mut self, goal: &WireGoal) -> Result<Result<Event, Refused>, CaseError> {
+    fn set(&mut self, goal: &WireGoal) -> Result<Result<GoalEvent, GoalRefusal>, CaseError> {
         let objective = python::strip(goal.objective.as_deref().unwrap_or_default());
         // The objective is checked before the budgets.
         if objective.is_empty() {
-            return Ok(Err(Refused::NoObjective));
+            return Ok(Err(GoalRefusal::NoObjective));
         }
         let budgets = match goal.budgets()?.checked(self.default_turns, self.rules.version) {
             Ok(budgets) => budgets,
             Err(refused) => return Ok(Err(refused)),
         };
-        let new = Goal::new(budgets);
-        let event = Event { reason: Some("user".to_owned()), ..Event::about(&new, "goal.set") };
+        let new = AgenticaGoal::new(budgets);
+        let event = GoalEvent { reason: Some("user".to_owned()), ..GoalEvent::about(&new, "goal.set") };
         if let Err(refused) = self.manager.set(objective, new) {
             return Ok(Err(refused));
         }
@@ -299,7 +299,7 @@ impl Session {
             self.apply(op, &mut events, &mut accepted)?;
         }
         let charged = turn.turn()?;
-        let mut script = Script {
+        let mut script = ScriptedReferee {
             judge: &turn.judge_reply,
             verifier,
             objective: &self.objective,
@@ -314,7 +314,7 @@ impl Session {
             (ruling, is_written)
         });
         let ruling = ruling.unwrap_or_else(Ruling::no_goal);
-        let Script { asked, tools_line, .. } = script;
+        let ScriptedReferee { asked, tools_line, .. } = script;
         events.extend(ruling.event.clone());
         let mut answer = json!({
             "turn": number,
@@ -334,7 +334,7 @@ impl Session {
         Ok((answer, ruling.should_continue))
     }
 
-    fn apply(&mut self, op: &Op, events: &mut Vec<Event>, accepted: &mut Vec<bool>) -> Result<(), CaseError> {
+    fn apply(&mut self, op: &Op, events: &mut Vec<GoalEvent>, accepted: &mut Vec<bool>) -> Result<(), CaseError> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         match op {
             Op::UpdateGoal { status, reason, final_answer } => {
@@ -347,7 +347,7 @@ impl Session {
             }
             Op::Pause { reason } => {
                 let paused = self.manager.pause(reason.as_deref());
-                events.extend(self.manager.goal().filter(|_| paused).map(Event::paused));
+                events.extend(self.manager.goal().filter(|_| paused).map(GoalEvent::paused));
             }
             Op::Resume => self.manager.resume(),
             Op::Clear => self.manager.clear(),
@@ -363,7 +363,7 @@ impl Session {
 }
 
 /// A scripted judge and verifier.
-struct Script<'c> {
+struct ScriptedReferee<'c> {
     judge: &'c Value,
     verifier: Option<&'c Value>,
     objective: &'c str,
@@ -377,7 +377,7 @@ const VERIFIED: [&str; 3] = ["done", "reason", "status"];
 /// The text in the judge's prompt before the names of the tools.
 const TOOLS_LINE: &str = "Tools used this turn: ";
 
-impl Referee for Script<'_> {
+impl Referee for ScriptedReferee<'_> {
     fn verify(&mut self) -> Option<Verified> {
         match self.verifier? {
             Value::Bool(done) => {
@@ -391,8 +391,8 @@ impl Referee for Script<'_> {
                     .map(python::text)
                     .unwrap_or_default(),
                 status: match fields.get("status").and_then(Value::as_str) {
-                    Some("paused") => Some(Status::Paused),
-                    Some("budget_limited") => Some(Status::BudgetLimited),
+                    Some("paused") => Some(GoalStatus::Paused),
+                    Some("budget_limited") => Some(GoalStatus::BudgetLimited),
                     _ => None,
                 },
             }),
@@ -400,7 +400,7 @@ impl Referee for Script<'_> {
         }
     }
 
-    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<JudgeAnswer> {
+    fn judge(&mut self, goal: &AgenticaGoal, turn: &TurnUsage) -> Option<JudgeAnswer> {
         self.asked = true;
         let prompt = prompt(self.objective, goal, turn, self.response);
         self.tools_line = prompt.split('\n').find_map(|line| line.strip_prefix(TOOLS_LINE)).map(str::to_owned);
@@ -416,7 +416,7 @@ impl Referee for Script<'_> {
 }
 
 /// What the judge is shown, reduced to what could be mistaken for the line of tools.
-fn prompt(objective: &str, goal: &Goal, turn: &Turn, response: &str) -> String {
+fn prompt(objective: &str, goal: &AgenticaGoal, turn: &TurnUsage, response: &str) -> String {
     let mut prompt = format!("Goal: {objective}");
     for (index, subgoal) in goal.subgoals.iter().enumerate() {
         let _ = write!(prompt, "\n  {}. {subgoal}", index + 1);
@@ -440,7 +440,7 @@ fn decision(ruling: &Ruling) -> Value {
     })
 }
 
-fn state(goal: &Goal, version: Version) -> Value {
+fn state(goal: &AgenticaGoal, version: Version) -> Value {
     let mut state = json!({
         "status": goal.status,
         "paused_reason": goal.paused_reason,

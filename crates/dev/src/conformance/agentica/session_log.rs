@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// What the log says when loaded, and what it said as it grew.
 #[derive(Default)]
-struct Log {
+struct SessionLogSummary {
     goal: Value,
     /// The roles of the messages that a resumed session is shown.
     roles: Vec<&'static str>,
@@ -16,7 +16,7 @@ struct Log {
 /// Reads the log in `input.recording` into the summary the table expects.
 pub(super) fn summary(input: &Value) -> Result<Value, String> {
     let text = input.get("recording").and_then(Value::as_str).ok_or("no recording: the log file is not here")?;
-    let mut log = Log::default();
+    let mut log = SessionLogSummary::default();
     // A corrupt line is skipped, as in the package.
     for row in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         log.take_in(&row);
@@ -32,7 +32,7 @@ pub(super) fn summary(input: &Value) -> Result<Value, String> {
     }))
 }
 
-impl Log {
+impl SessionLogSummary {
     fn take_in(&mut self, row: &Value) {
         let is_replayed = row.get("replay") != Some(&Value::Bool(false));
         match row.get("type").and_then(Value::as_str) {

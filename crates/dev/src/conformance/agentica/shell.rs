@@ -22,8 +22,8 @@ pub(super) fn passes(command: &str) -> Result<bool, CaseError> {
         };
         if is_run {
             match status(simple).ok_or_else(unknown)? {
-                Status::Passed(done) => passed = done,
-                Status::Ended(done) => return Ok(done),
+                CommandStatus::Passed(done) => passed = done,
+                CommandStatus::Ended(done) => return Ok(done),
             }
         }
         if after.is_empty() {
@@ -40,23 +40,23 @@ pub(super) fn passes(command: &str) -> Result<bool, CaseError> {
 }
 
 /// The effect of a simple command.
-enum Status {
+enum CommandStatus {
     /// It succeeded or failed, and the next one follows.
     Passed(bool),
     /// The shell exited with this status.
     Ended(bool),
 }
 
-fn status(simple: &str) -> Option<Status> {
+fn status(simple: &str) -> Option<CommandStatus> {
     let words: Vec<&str> = simple.split_whitespace().collect();
     Some(match words.as_slice() {
         ["!", rest @ ..] => match status(&rest.join(" "))? {
-            Status::Passed(passed) => Status::Passed(!passed),
-            ended @ Status::Ended(_) => ended,
+            CommandStatus::Passed(passed) => CommandStatus::Passed(!passed),
+            ended @ CommandStatus::Ended(_) => ended,
         },
-        ["true" | ":"] => Status::Passed(true),
-        ["false"] => Status::Passed(false),
-        ["exit", status] => Status::Ended(status.parse::<u32>().ok()? % 256 == 0),
+        ["true" | ":"] => CommandStatus::Passed(true),
+        ["false"] => CommandStatus::Passed(false),
+        ["exit", status] => CommandStatus::Ended(status.parse::<u32>().ok()? % 256 == 0),
         _ => return None,
     })
 }

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::preset::ag2::answered_by;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "ag2",
     read,
     build: Some(|case, settings| answered_by(settings, case.texts("human").into())),
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn read(case: &mut Case<'_>) {
+fn read(case: &mut PresetCase<'_>) {
     case.set_aside(&["human"]);
     if let Some(Value::Object(group)) = case.settings.set.get_mut("group_chat") {
         group.entry("max_round").or_insert_with(|| 10.into());

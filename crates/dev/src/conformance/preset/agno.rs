@@ -1,17 +1,17 @@
 //! Agno: a refused call names the event of its result, and the calls that ran are counted.
 
 use super::played::{Doing, Fields, Played};
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::decision::Action;
 use crate::preset::frame::caps::CapMachine;
 use crate::transcript::{Message, ToolCall};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "agno",
     is_running: |watch| !watch.is_over() && watch.machine::<CapMachine>().is_some_and(|caps| !caps.over),
     report,
     action,
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
 fn report(played: &Played<'_>, fields: &mut Fields) {
@@ -23,7 +23,7 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
     fields.insert("tools_executed".to_owned(), (calls.count() - refused).into());
 }
 
-fn unregistered(case: &Case<'_>) -> Vec<String> {
+fn unregistered(case: &PresetCase<'_>) -> Vec<String> {
     let names = case.settings.get("unregistered").and_then(serde_json::Value::as_array).into_iter().flatten();
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }

@@ -2,28 +2,28 @@
 
 use serde_json::Value;
 
-use super::{Case, Driver};
-use crate::framework::machine::{Acts, Machine};
+use super::{PresetCase, PresetDriver};
+use crate::framework::machine::{ActionSink, Machine};
 use crate::framework::{Recipe, Settings, SettingsError};
-use crate::preset::autogen::condition::Condition;
-use crate::preset::autogen::message::Message;
-use crate::preset::autogen::{CONDITION, Team, composed, report, started_at};
+use crate::preset::autogen::condition::TerminationCondition;
+use crate::preset::autogen::message::TeamMessage;
+use crate::preset::autogen::{AutogenTeam, CONDITION, composed, report, started_at};
 use crate::transcript::{Event, Instant};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "autogen",
     read,
     build: Some(build),
     checks_after_end: |_| true,
     report: |played, fields| {
-        if let Some(team) = played.watch.machine::<Team>() {
+        if let Some(team) = played.watch.machine::<AutogenTeam>() {
             fields.insert("messages".to_owned(), team.messages.clone().into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn read(case: &mut Case<'_>) {
+fn read(case: &mut PresetCase<'_>) {
     let unknown = case.settings.get("condition").and_then(unknown_function);
     case.not_applicable = unknown.map(|function| format!("the driver's own function `{function}` is not in the case"));
 }
@@ -36,11 +36,11 @@ fn unknown_function(condition: &Value) -> Option<String> {
     own.map(str::to_owned).or_else(|| parts.find_map(unknown_function))
 }
 
-fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
     let team = composed(settings)?;
     match settings.get("condition") {
         Some(value) if !value.is_null() && case.drive() == Some("condition") => {
-            let alone = Alone::new(Condition::read(value)?, started_at(settings)?, case);
+            let alone = Alone::new(TerminationCondition::read(value)?, started_at(settings)?, case);
             Ok(Recipe::new(alone, &[CONDITION]).keeps_own_state())
         }
         _ => Ok(team),
@@ -56,11 +56,11 @@ fn indices(list: &Value) -> Vec<usize> {
 /// A condition called outside a team, by default with each event as a separate delta.
 #[derive(Clone, Debug)]
 struct Alone {
-    condition: Condition,
+    condition: TerminationCondition,
     started: bool,
     deltas: Option<Vec<Vec<usize>>>,
     next_delta: usize,
-    pending: Vec<Message>,
+    pending: Vec<TeamMessage>,
     reset_before: Vec<usize>,
     external_before: Option<usize>,
     goes_on: bool,
@@ -68,7 +68,7 @@ struct Alone {
 }
 
 impl Alone {
-    fn new(mut condition: Condition, started_at: Option<Instant>, case: &Case<'_>) -> Self {
+    fn new(mut condition: TerminationCondition, started_at: Option<Instant>, case: &PresetCase<'_>) -> Self {
         let deltas = case.scripted("deltas").as_array();
         if let Some(at) = started_at {
             condition.start(Some(at));
@@ -86,7 +86,7 @@ impl Alone {
         }
     }
 
-    fn call(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+    fn call(&mut self, at: Option<usize>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }
@@ -98,7 +98,7 @@ impl Alone {
     }
 
     /// Deltas without events are also calls.
-    fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+    fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut ActionSink<'_, '_>) {
         while self.deltas.as_ref().and_then(|deltas| deltas.get(self.next_delta)).is_some_and(Vec::is_empty) {
             self.next_delta += 1;
             self.call(at, acts);
@@ -107,7 +107,7 @@ impl Alone {
 }
 
 impl Machine for Alone {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let (Some(message), Some(index)) = (event.message(), acts.event()) else { return };
         if !self.started {
             self.started = true;
@@ -124,12 +124,12 @@ impl Machine for Alone {
         }
         self.call_empty_deltas(index.checked_sub(1), acts);
         let Some(deltas) = &self.deltas else {
-            self.pending = vec![Message::from_message(message)];
+            self.pending = vec![TeamMessage::from_message(message)];
             return self.call(Some(index), acts);
         };
         let Some(delta) = deltas.get(self.next_delta).filter(|delta| delta.contains(&index)) else { return };
         let is_last = delta.last() == Some(&index);
-        self.pending.push(Message::from_message(message));
+        self.pending.push(TeamMessage::from_message(message));
         if is_last {
             self.next_delta += 1;
             self.call(Some(index), acts);

@@ -1,28 +1,28 @@
 //! CAMEL: what the program does around the agent is scripted, and the token limit terminator is called alone.
 
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::framework::{Recipe, Settings, SettingsError};
-use crate::preset::camel_ai::{ChatAgent, Program, token_limit, with_program};
-use crate::preset::frame::rounds::Rounds;
+use crate::preset::camel_ai::{CamelProgram, ChatAgent, token_limit, with_program};
+use crate::preset::frame::rounds::AgentLoopMachine;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "camel-ai",
     read: |case| case.set_aside(&["stop_event_after", "reset_by_user", "reset_between", "validate"]),
     build: Some(build),
-    is_running: |watch| watch.machine::<Rounds<ChatAgent>>().is_none_or(|agent| !agent.is_over()),
+    is_running: |watch| watch.machine::<AgentLoopMachine<ChatAgent>>().is_none_or(|agent| !agent.is_over()),
     report: |played, fields| {
-        if let Some(agent) = played.watch.machine::<Rounds<ChatAgent>>() {
+        if let Some(agent) = played.watch.machine::<AgentLoopMachine<ChatAgent>>() {
             fields.insert("terminated".to_owned(), agent.inner().terminated.clone().into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
     let tokens = settings.get("token_limit").filter(|limit| !limit.is_null());
     if case.drive() != Some("terminator") && tokens.is_none() {
         let stop_event_after = case.scripted("stop_event_after").as_u64();
-        return with_program(settings, Program { stop_event_after, resets: case.has("reset_between") });
+        return with_program(settings, CamelProgram { stop_event_after, resets: case.has("reset_between") });
     }
     let recipe = token_limit(settings, case.has("reset_by_user"))?;
     match tokens.and_then(serde_json::Value::as_f64) {

@@ -8,7 +8,7 @@ use crate::framework::Settings;
 pub(super) const COMBINED: &str = "combined";
 
 /// A case while it is read.
-pub(super) struct Case<'c> {
+pub(super) struct PresetCase<'c> {
     /// The rule that it drives, or [`COMBINED`].
     pub(super) rule: &'static str,
     /// Its `input`.
@@ -21,7 +21,7 @@ pub(super) struct Case<'c> {
     scripted: Map<String, Value>,
 }
 
-impl<'c> Case<'c> {
+impl<'c> PresetCase<'c> {
     pub(super) fn new(rule: &'static str, input: &'c Map<String, Value>) -> Self {
         let set = input.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
         Self {

@@ -1,10 +1,10 @@
 //! CrewAI: `config.path` is the profile; the agent is called `r` and its tool class `T`.
 
-use super::Driver;
+use super::PresetDriver;
 use crate::decision::Action;
 use crate::preset::crewai::{Crew, named};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "crewai",
     read: |case| case.profile_from("path"),
     build: Some(|_, settings| named(settings, "r", "T")),
@@ -20,5 +20,5 @@ pub(super) const DRIVER: Driver = Driver {
             fields.insert("before_tools".to_owned(), true.into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

@@ -1,14 +1,14 @@
 //! DeerFlow calls it a forced answer if a reply without its calls becomes the answer.
 
-use super::Driver;
+use super::PresetDriver;
 use crate::decision::Action;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "deerflow",
     action: |doing, fields| {
         if doing.act.decision.action == Action::Stop {
             fields.insert("kind".to_owned(), "force_final".into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

@@ -1,10 +1,10 @@
 //! Gemini CLI: chunks, judges and the next speaker are scripted.
 
 use super::case::COMBINED;
-use super::{Case, Driver};
-use crate::preset::gemini_cli::{Gemini, Models, with_models};
+use super::{PresetCase, PresetDriver};
+use crate::preset::gemini_cli::{Gemini, ModelBehaviour, with_models};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "gemini-cli",
     rules: &["tool_call_loop", "content_loop", "llm_check", "turn_limits"],
     read: |case| case.set_aside(&["stream_chunk", "nextSpeaker", "judge_replies", "main_available"]),
@@ -15,11 +15,11 @@ pub(super) const DRIVER: Driver = Driver {
         let asked_after = judge.map(|judge| judge.asked_after.clone()).unwrap_or_default();
         fields.insert("judge_asked_after".to_owned(), asked_after.into());
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn models(case: &Case<'_>) -> Models {
-    Models {
+fn models(case: &PresetCase<'_>) -> ModelBehaviour {
+    ModelBehaviour {
         piece: case.size("stream_chunk"),
         speaks_next: *case.scripted("nextSpeaker") == "model",
         confidences: case.scripted("judge_replies").as_array().map(|replies| replies.iter().cloned().collect()),

@@ -1,11 +1,11 @@
 //! Google ADK: replies count while an invocation is in progress.
 
-use super::Driver;
+use super::PresetDriver;
 use crate::preset::google_adk::Invocation;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "google-adk",
     read: |case| case.set_aside(&["seconds_per_model_call"]),
     is_running: |watch| !watch.is_over() && watch.machine::<Invocation>().is_some_and(|invocation| !invocation.over),
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

@@ -2,24 +2,24 @@
 
 use serde_json::Value;
 
-use super::{Case, Driver};
-use crate::preset::frame::rounds::Rounds;
-use crate::preset::haystack::{Haystack, Program, with_program};
+use super::{PresetCase, PresetDriver};
+use crate::preset::frame::rounds::AgentLoopMachine;
+use crate::preset::haystack::{Haystack, HaystackProgram, with_program};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "haystack",
     read: |case| case.set_aside(&["on_exit_continue", "stop_run_after_steps"]),
     build: Some(|case, settings| with_program(settings, program(case))),
-    is_running: |watch| watch.machine::<Rounds<Haystack>>().is_some_and(|agent| !agent.is_over()),
+    is_running: |watch| watch.machine::<AgentLoopMachine<Haystack>>().is_some_and(|agent| !agent.is_over()),
     report: |played, fields| {
-        if let Some(agent) = played.watch.machine::<Rounds<Haystack>>() {
+        if let Some(agent) = played.watch.machine::<AgentLoopMachine<Haystack>>() {
             fields.insert("exit_reasons".to_owned(), agent.inner().reasons.clone().into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn program(case: &Case<'_>) -> Program {
+fn program(case: &PresetCase<'_>) -> HaystackProgram {
     let events = || case.input.get("events").and_then(Value::as_array).into_iter().flatten();
     let missing: Vec<&Value> =
         events().filter(|event| event["invalid_call"] == true).map(|event| &event["name"]).collect();
@@ -30,7 +30,7 @@ fn program(case: &Case<'_>) -> Program {
             tools.push(name.to_owned());
         }
     }
-    Program {
+    HaystackProgram {
         stop_after: case.scripted("stop_run_after_steps").as_i64(),
         stays: case.scripted("on_exit_continue").as_i64().unwrap_or(0),
         tools,

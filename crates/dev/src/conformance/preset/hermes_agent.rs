@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::case::COMBINED;
 use super::played::{Doing, Fields, Played};
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::catalog;
 use crate::decision::Action;
 use crate::framework::{Recipe, Settings, SettingsError};
-use crate::preset::hermes_agent::{Hermes, Parts, parts};
+use crate::preset::hermes_agent::{Hermes, HermesRules, parts};
 
 const GUARDRAILS: &str = "tool_guardrails";
 const BUDGET: &str = "iteration_budget";
@@ -16,18 +16,18 @@ const GOAL: &str = "goal";
 /// The section of the configuration that holds the guardrails.
 const SECTION: &str = "tool_loop_guardrails";
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "hermes-agent",
     rules: &[GUARDRAILS, BUDGET, GOAL],
     read,
     build: Some(build),
     report,
     action,
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
 /// Drops unknown keys of the section, because the framework ignores them.
-fn read(case: &mut Case<'_>) {
+fn read(case: &mut PresetCase<'_>) {
     if let Some(Value::Object(section)) = case.settings.set.shift_remove(SECTION) {
         let parameters = catalog::find("hermes-agent").map_or(&[][..], |framework| framework.parameters);
         for (key, value) in section {
@@ -47,13 +47,13 @@ fn read(case: &mut Case<'_>) {
     }
 }
 
-fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
     let wants = |rule: &str| case.rule == rule || case.rule == COMBINED;
     let has_goal = match settings.get(GOAL) {
         Some(given) => *given == true,
         None => case.rule == GOAL || settings.get("max_turns").is_some(),
     };
-    parts(settings, Parts { guardrails: wants(GUARDRAILS), budget: wants(BUDGET), goal: wants(GOAL) && has_goal })
+    parts(settings, HermesRules { guardrails: wants(GUARDRAILS), budget: wants(BUDGET), goal: wants(GOAL) && has_goal })
 }
 
 fn report(played: &Played<'_>, fields: &mut Fields) {
@@ -64,7 +64,7 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
     let summaries = played.acts.iter().filter(|act| act.decision.action == Action::ForceFinal).count();
     fields.insert("summary_calls".to_owned(), summaries.into());
     if let Some(goal) = &hermes.goal {
-        let turn = |turn: &crate::preset::hermes_agent::goal::Report| json!({ "verdict": turn.verdict, "status": turn.status, "should_continue": turn.should_continue });
+        let turn = |turn: &crate::preset::hermes_agent::goal::GoalReport| json!({ "verdict": turn.verdict, "status": turn.status, "should_continue": turn.should_continue });
         fields.insert("turns".to_owned(), goal.turns.iter().map(turn).collect());
     }
 }

@@ -1,11 +1,11 @@
 //! Inspect AI: an answer is correct if it contains a text that is the same in all cases, and costs come from its own
 //! price list.
 
-use super::Driver;
+use super::PresetDriver;
 use crate::framework::SettingsError;
-use crate::preset::inspect_ai::{Sample, with_target};
+use crate::preset::inspect_ai::{InspectSample, with_target};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "inspect-ai",
     read: |case| case.set_aside(&["target"]),
     build: Some(|case, settings| {
@@ -19,9 +19,9 @@ pub(super) const DRIVER: Driver = Driver {
         Ok(recipe)
     }),
     report: |played, fields| {
-        if let Some(sample) = played.watch.machine::<Sample>() {
+        if let Some(sample) = played.watch.machine::<InspectSample>() {
             fields.insert("model_calls".to_owned(), sample.replies.into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

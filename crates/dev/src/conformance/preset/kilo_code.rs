@@ -1,9 +1,9 @@
 //! Kilo Code: a person's answers are scripted.
 
-use super::{Case, Driver};
-use crate::preset::kilo_code::{Answer, Person, answered_by};
+use super::{PresetCase, PresetDriver};
+use crate::preset::kilo_code::{KiloAnswer, KiloUser, answered_by};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "kilo-code",
     read: |case| {
         case.set_aside(&["reply", "replies", "steps_key"]);
@@ -13,15 +13,15 @@ pub(super) const DRIVER: Driver = Driver {
         let recipe = answered_by(settings, person(case))?;
         Ok(if case.drive().is_some() { recipe.ends_with_stop() } else { recipe })
     }),
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn person(case: &Case<'_>) -> Person {
+fn person(case: &PresetCase<'_>) -> KiloUser {
     let doom_loop = match case.scripted("reply").as_str() {
-        Some("always") => Answer::Always,
-        Some("reject") => Answer::Reject,
-        _ => Answer::Once,
+        Some("always") => KiloAnswer::Always,
+        Some("reject") => KiloAnswer::Reject,
+        _ => KiloAnswer::Once,
     };
     let answers = case.scripted("replies").as_array().into_iter().flatten();
-    Person { doom_loop, cost: answers.map(|answer| answer.as_str().unwrap_or_default().to_owned()).collect() }
+    KiloUser { doom_loop, cost: answers.map(|answer| answer.as_str().unwrap_or_default().to_owned()).collect() }
 }

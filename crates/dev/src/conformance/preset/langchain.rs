@@ -2,13 +2,13 @@
 
 use super::case::COMBINED;
 use super::played::{Doing, Fields};
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::decision::Action;
 use crate::transcript::Moment;
 
 const EXECUTOR: &str = "AgentExecutor";
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "langchain",
     rules: &[
         "recursion_limit",
@@ -21,10 +21,10 @@ pub(super) const DRIVER: Driver = Driver {
     read,
     checks_after_end: |case| case.settings.is_profile(EXECUTOR),
     action,
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn read(case: &mut Case<'_>) {
+fn read(case: &mut PresetCase<'_>) {
     // A case for all rules drives either the executor's limits or the middleware of a graph.
     let of_executor = ["max_iterations", "early_stopping_method", "max_execution_time", "handle_parsing_errors"];
     if case.rule == EXECUTOR || (case.rule == COMBINED && case.gives(&of_executor)) {

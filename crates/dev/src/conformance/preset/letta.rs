@@ -1,9 +1,9 @@
 //! Letta: cases that drive only the loop replace the model's step, which notes each call first, by a script.
 
-use super::Driver;
-use crate::preset::letta::AgentRun;
+use super::PresetDriver;
+use crate::preset::letta::LettaRun;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "letta",
     read: |case| {
         case.set_aside(&["seconds_per_model_call"]);
@@ -11,9 +11,9 @@ pub(super) const DRIVER: Driver = Driver {
             case.settings.profile = Some("documented".to_owned());
         }
     },
-    is_running: |watch| !watch.is_over() && watch.machine::<AgentRun>().is_some_and(|run| !run.over),
+    is_running: |watch| !watch.is_over() && watch.machine::<LettaRun>().is_some_and(|run| !run.over),
     report: |played, fields| {
         fields.insert("steps".to_owned(), played.replies.len().into());
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

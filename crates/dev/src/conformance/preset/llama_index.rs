@@ -1,10 +1,10 @@
 //! LlamaIndex: what the program gives the agent, the workflow and each run is scripted.
 
-use super::{Case, Driver};
-use crate::preset::frame::rounds::Rounds;
-use crate::preset::llama_index::{Program, Workflow, with_program};
+use super::{PresetCase, PresetDriver};
+use crate::preset::frame::rounds::AgentLoopMachine;
+use crate::preset::llama_index::{LlamaIndexProgram, LlamaIndexWorkflow, with_program};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "llama-index",
     read: |case| {
         case.set_aside(&[
@@ -16,18 +16,18 @@ pub(super) const DRIVER: Driver = Driver {
         ]);
     },
     build: Some(|case, settings| with_program(settings, &program(case))),
-    is_running: |watch| watch.machine::<Rounds<Workflow>>().is_some_and(|agent| !agent.is_over()),
+    is_running: |watch| watch.machine::<AgentLoopMachine<LlamaIndexWorkflow>>().is_some_and(|agent| !agent.is_over()),
     action: |doing, fields| {
         if let Some(result) = doing.result() {
             fields.insert("final_output".to_owned(), result.text().as_ref().into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn program(case: &Case<'_>) -> Program {
+fn program(case: &PresetCase<'_>) -> LlamaIndexProgram {
     let word = |name: &str| case.scripted(name).as_str().map(str::to_owned);
-    Program {
+    LlamaIndexProgram {
         agent_method: word("agent_early_stopping_method"),
         run_method: word("run_early_stopping_method"),
         max_iterations_by_run: case.scripted("max_iterations_by_run").as_array().cloned().unwrap_or_default(),

@@ -1,10 +1,10 @@
 //! Mastra: the hook after each iteration is scripted.
 
-use super::Driver;
-use crate::preset::frame::rounds::Rounds;
-use crate::preset::mastra::{Hook, Mastra, with_hook};
+use super::PresetDriver;
+use crate::preset::frame::rounds::AgentLoopMachine;
+use crate::preset::mastra::{Mastra, StepHook, with_hook};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "mastra",
     read: |case| {
         case.set_aside(&["on_iteration"]);
@@ -14,13 +14,13 @@ pub(super) const DRIVER: Driver = Driver {
     },
     build: Some(|case, settings| {
         let hook = case.scripted("on_iteration");
-        with_hook(settings, Hook { stop_at: hook["stop_at"].as_u64(), go_on: hook["go_on"].as_u64().unwrap_or(0) })
+        with_hook(settings, StepHook { stop_at: hook["stop_at"].as_u64(), go_on: hook["go_on"].as_u64().unwrap_or(0) })
     }),
-    is_running: |watch| watch.machine::<Rounds<Mastra>>().is_some_and(|agent| !agent.is_over()),
+    is_running: |watch| watch.machine::<AgentLoopMachine<Mastra>>().is_some_and(|agent| !agent.is_over()),
     report: |played, fields| {
-        if let Some(agent) = played.watch.machine::<Rounds<Mastra>>() {
+        if let Some(agent) = played.watch.machine::<AgentLoopMachine<Mastra>>() {
             fields.insert("finish_reasons".to_owned(), agent.inner().reasons.clone().into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

@@ -1,17 +1,17 @@
 //! mini-swe-agent reports how a run ended and what it cost.
 
-use super::Driver;
+use super::PresetDriver;
 use super::played::{Fields, Played};
 use crate::decision::Action;
 use crate::preset::frame::caps::CapMachine;
 use crate::transcript::Message;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "mini-swe-agent",
     read: |case| case.set_aside(&["seconds_per_model_call"]),
     is_running: |watch| !watch.is_over() && watch.machine::<CapMachine>().is_some_and(|caps| !caps.over),
     report,
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
 fn report(played: &Played<'_>, fields: &mut Fields) {
@@ -22,7 +22,7 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
     let mut cost = 0.0;
     for reply in played.replies {
         // An error inside the model call loses the reply, and its cost is not charged to the agent.
-        let is_lost = |act: &crate::framework::machine::Act| {
+        let is_lost = |act: &crate::framework::machine::MachineAction| {
             act.decision.action == Action::Fail && act.decision.event == Some(*reply)
         };
         if !played.acts.iter().any(is_lost) {

@@ -3,7 +3,7 @@
 //! Each case is a line with settings, events, and what the framework's own code did. The machine that replays
 //! recordings also replays the case, and each key that the case expects is compared with what the machine did. What a
 //! case has beside settings and events (scripted answers, sizes of chunks, which part of the framework is run) is read
-//! by the framework's [`Driver`]; the rules know nothing of it.
+//! by the framework's [`PresetDriver`]; the rules know nothing of it.
 
 mod ag2;
 mod agent_framework;
@@ -47,30 +47,30 @@ use serde_json::{Map, Value};
 use super::{CaseError, Nested, Oracle, known_table};
 use crate::catalog;
 use crate::framework::machine::MachineWatch;
-use crate::framework::{About, Build, Framework, Recipe, Settings, SettingsError};
+use crate::framework::{Build, ErrorSubject, Framework, Recipe, Settings, SettingsError};
 use crate::reader::{ReadText, trace};
 use crate::transcript::Run;
 
-use case::{COMBINED, Case};
+use case::{COMBINED, PresetCase};
 use played::{Doing, Fields, Played};
 
 /// Builds the rules of a case from checked settings.
-type BuildCase = fn(&Case<'_>, &Settings) -> Result<Recipe, SettingsError>;
+type BuildCase = fn(&PresetCase<'_>, &Settings) -> Result<Recipe, SettingsError>;
 
 /// How the golden cases of one framework are run.
-struct Driver {
+struct PresetDriver {
     /// The framework.
     id: &'static str,
     /// The rules that a case can name, if it matters which one it names.
     rules: &'static [&'static str],
     /// Reads what is not a parameter of the framework, and changes the settings accordingly.
-    read: fn(&mut Case<'_>),
+    read: fn(&mut PresetCase<'_>),
     /// Builds the rules; `None` if they are built as for a recording.
     build: Option<BuildCase>,
     /// Whether the framework checks once more after the last event, as if another request followed.
-    checks_after_end: fn(&Case<'_>) -> bool,
+    checks_after_end: fn(&PresetCase<'_>) -> bool,
     /// Whether only requests are made for which the case has a reply.
-    recorded_requests_only: fn(&Case<'_>) -> bool,
+    recorded_requests_only: fn(&PresetCase<'_>) -> bool,
     /// Whether a session of several runs ends with its last stop, not the first.
     ends_with_last_stop: bool,
     /// Whether a run is in progress, so that the next reply counts as a model call.
@@ -81,7 +81,7 @@ struct Driver {
     action: fn(&Doing<'_>, &mut Fields),
 }
 
-impl Driver {
+impl PresetDriver {
     /// A framework whose cases have settings and events only, and report nothing but actions and model calls.
     const PLAIN: Self = Self {
         id: "",
@@ -97,8 +97,8 @@ impl Driver {
     };
 }
 
-/// The frameworks whose cases need more than [`Driver::PLAIN`].
-const DRIVERS: &[Driver] = &[
+/// The frameworks whose cases need more than [`PresetDriver::PLAIN`].
+const DRIVERS: &[PresetDriver] = &[
     ag2::DRIVER,
     agent_framework::DRIVER,
     agno::DRIVER,
@@ -134,8 +134,8 @@ const DRIVERS: &[Driver] = &[
 ];
 
 /// The driver of a framework.
-fn driver(framework: &str) -> &'static Driver {
-    const PLAIN: &Driver = &Driver::PLAIN;
+fn driver(framework: &str) -> &'static PresetDriver {
+    const PLAIN: &PresetDriver = &PresetDriver::PLAIN;
     DRIVERS.iter().find(|driver| driver.id == framework).unwrap_or(PLAIN)
 }
 
@@ -151,7 +151,7 @@ pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
 struct MachineOracle {
     framework: &'static Framework,
     profile: Option<&'static str>,
-    driver: &'static Driver,
+    driver: &'static PresetDriver,
 }
 
 impl MachineOracle {
@@ -172,11 +172,11 @@ impl Oracle for MachineOracle {
         if !input.contains_key("events") && !asked.iter().any(|field| field == "actions") {
             return Err(CaseError::UnknownTable);
         }
-        let mut case = Case::new(self.rule(table, row), input);
+        let mut case = PresetCase::new(self.rule(table, row), input);
         let run = recording(input)?;
         match prepared(self.framework, self.driver, &mut case, self.profile)? {
             Ok(recipe) => Ok(Value::Object(played::play(self.driver, &recipe, &run, &case))),
-            Err(SettingsError { about: About::Refused(refused), .. }) => Ok(refusal(&refused)),
+            Err(SettingsError { about: ErrorSubject::Refused(refused), .. }) => Ok(refusal(&refused)),
             Err(error) => Err(CaseError::BadCase(error.to_string())),
         }
     }
@@ -189,8 +189,8 @@ impl Oracle for MachineOracle {
 /// The rules of a case, or why the framework refuses its settings.
 fn prepared(
     framework: &Framework,
-    driver: &Driver,
-    case: &mut Case<'_>,
+    driver: &PresetDriver,
+    case: &mut PresetCase<'_>,
     profile: Option<&str>,
 ) -> Result<Result<Recipe, SettingsError>, CaseError> {
     (driver.read)(case);

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::Driver;
+use super::PresetDriver;
 use super::played::{Doing, Fields};
 use crate::decision::Action;
 use crate::preset::frame::caps::CapMachine;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "openai-agents",
     read: |case| case.set_aside(&["seconds_per_model_call"]),
     is_running: |watch| !watch.is_over() && watch.machine::<CapMachine>().is_some_and(|caps| !caps.over),
     action,
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
 fn action(doing: &Doing<'_>, fields: &mut Fields) {

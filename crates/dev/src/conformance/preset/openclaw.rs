@@ -1,15 +1,15 @@
 //! OpenClaw: a case has the framework's own configuration and says which tools are missing.
 
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::framework::{Recipe, Settings, SettingsError};
-use crate::preset::openclaw::{OpenClaw, Tools, configured};
+use crate::preset::openclaw::{OpenClawMachine, Tools, configured};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "openclaw",
     read: |case| case.settings = Settings::default(),
     build: Some(build),
     report: |played, fields| {
-        if let Some(machine) = played.watch.machine::<OpenClaw>() {
+        if let Some(machine) = played.watch.machine::<OpenClawMachine>() {
             fields.insert("tools_executed".to_owned(), machine.tools_executed.into());
         }
     },
@@ -17,10 +17,10 @@ pub(super) const DRIVER: Driver = Driver {
         fields.insert("count".to_owned(), doing.observed());
         fields.insert("delivered".to_owned(), doing.act.decision.delivered.into());
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
     let tools = Tools {
         are_known: case.drive().is_some(),
         one_by_one: case.drive() == Some("hook"),

@@ -1,9 +1,9 @@
 //! OpenHands: a case runs the whole loop or the detector alone. In the loop, its tool declares `y` with the default 0.
 
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::preset::openhands::{Drive, driven_by};
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "openhands",
     read: |case| {
         if drive(case) == Drive::Run {
@@ -12,10 +12,10 @@ pub(super) const DRIVER: Driver = Driver {
     },
     build: Some(|case, settings| driven_by(settings, drive(case))),
     checks_after_end: |_| true,
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn drive(case: &Case<'_>) -> Drive {
+fn drive(case: &PresetCase<'_>) -> Drive {
     match case.drive() {
         Some("detector") => Drive::Detector,
         Some("run") => Drive::Run,

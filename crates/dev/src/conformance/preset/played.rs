@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::framework::Recipe;
-use crate::framework::machine::{Act, MachineWatch};
+use crate::framework::machine::{MachineAction, MachineWatch};
 use crate::transcript::{Event, Message, Moment, PointView, Run};
 
 /// Fields of an answer, by name.
@@ -12,10 +12,10 @@ pub(super) type Fields = Map<String, Value>;
 
 /// A case that was played to its end.
 pub(super) struct Played<'p> {
-    pub(super) case: &'p Case<'p>,
+    pub(super) case: &'p PresetCase<'p>,
     pub(super) run: &'p Run,
     pub(super) watch: &'p MachineWatch,
-    pub(super) acts: &'p [Act],
+    pub(super) acts: &'p [MachineAction],
     /// The events with the replies that were asked for.
     pub(super) replies: &'p [usize],
     /// The number of results while a run was in progress.
@@ -24,12 +24,12 @@ pub(super) struct Played<'p> {
 
 /// An action at the point where it is taken.
 pub(super) struct Doing<'p> {
-    pub(super) case: &'p Case<'p>,
+    pub(super) case: &'p PresetCase<'p>,
     pub(super) view: &'p PointView<'p>,
     pub(super) watch: &'p MachineWatch,
-    pub(super) act: &'p Act,
+    pub(super) act: &'p MachineAction,
     /// All actions so far; this one is among them.
-    pub(super) acts: &'p [Act],
+    pub(super) acts: &'p [MachineAction],
 }
 
 impl Played<'_> {
@@ -53,7 +53,7 @@ impl Doing<'_> {
 }
 
 /// Plays a case.
-pub(super) fn play(driver: &Driver, recipe: &Recipe, run: &Run, case: &Case<'_>) -> Fields {
+pub(super) fn play(driver: &PresetDriver, recipe: &Recipe, run: &Run, case: &PresetCase<'_>) -> Fields {
     let mut watch = recipe.start(&run.header);
     let mut acts = Vec::new();
     let mut actions = Vec::new();
@@ -90,7 +90,7 @@ pub(super) fn play(driver: &Driver, recipe: &Recipe, run: &Run, case: &Case<'_>)
     fields
 }
 
-fn action(driver: &Driver, doing: &Doing<'_>) -> Fields {
+fn action(driver: &PresetDriver, doing: &Doing<'_>) -> Fields {
     let decision = &doing.act.decision;
     let kind = match decision.action.name() {
         "stop" => "halt",

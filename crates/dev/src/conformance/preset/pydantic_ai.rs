@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::Driver;
+use super::PresetDriver;
 use crate::preset::frame::caps::CapMachine;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "pydantic-ai",
     read: |case| case.set_aside(&["seconds_per_model_call"]),
     report: |played, fields| {
@@ -23,5 +23,5 @@ pub(super) const DRIVER: Driver = Driver {
     action: |doing, fields| {
         fields.insert("limit".to_owned(), doing.act.decision.rule.as_str().into());
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

@@ -1,13 +1,14 @@
 //! Qwen Code: a case names the part that it runs; chunks and switches are scripted.
 
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::catalog;
 use crate::framework::{Recipe, Settings, SettingsError};
-use crate::preset::qwen_code::{Host, with_host};
+use crate::preset::qwen_code::{SessionHost, with_host};
 
-pub(super) const DRIVER: Driver = Driver { id: "qwen-code", read, build: Some(build), ..Driver::PLAIN };
+pub(super) const DRIVER: PresetDriver =
+    PresetDriver { id: "qwen-code", read, build: Some(build), ..PresetDriver::PLAIN };
 
-fn read(case: &mut Case<'_>) {
+fn read(case: &mut PresetCase<'_>) {
     case.set_aside(&["disableForSession", "stream_chunk"]);
     for parameter in catalog::find("qwen-code").map_or(&[][..], |framework| framework.parameters) {
         if let Some(bare) = parameter.name.strip_prefix("model.") {
@@ -22,8 +23,8 @@ fn read(case: &mut Case<'_>) {
     case.settings.set.insert("surface".to_owned(), surface.into());
 }
 
-fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
-    let host = Host {
+fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+    let host = SessionHost {
         is_off: case.has("disableForSession"),
         piece: case.size("stream_chunk"),
         delivers_results_first: case.drive().is_some(),

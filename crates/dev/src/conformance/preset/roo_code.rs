@@ -1,16 +1,16 @@
 //! Roo Code: each table runs one rule; the person's answer is scripted.
 
 use super::case::COMBINED;
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::framework::{Recipe, Settings, SettingsError};
-use crate::preset::roo_code::{Person, parts};
+use crate::preset::roo_code::{RooUser, parts};
 
 const REPETITION: &str = "tool_repetition";
 const NATIVE: &str = "tool_repetition_native";
 const MISTAKES: &str = "consecutive_mistakes";
 const APPROVAL: &str = "auto_approval_limits";
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "roo-code",
     rules: &[REPETITION, NATIVE, MISTAKES, APPROVAL],
     read: |case| {
@@ -28,11 +28,11 @@ pub(super) const DRIVER: Driver = Driver {
             fields.insert("before_request".to_owned(), true.into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
-    let person = Person {
+fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+    let person = RooUser {
         refuses: case.scripted("answer").as_str().is_some_and(|answer| answer != "yesButtonClicked"),
         sees_request: *case.scripted("api_req_started_before_check") != false,
     };

@@ -2,12 +2,12 @@
 
 use super::case::COMBINED;
 use super::played::{Fields, Played};
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::decision::Action;
-use crate::preset::semantic_kernel::chat::Rounds;
+use crate::preset::semantic_kernel::chat::OrchestrationRounds;
 use crate::preset::semantic_kernel::magentic::Magentic;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "semantic-kernel",
     rules: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
     read,
@@ -19,10 +19,10 @@ pub(super) const DRIVER: Driver = Driver {
             fields.insert("before_request".to_owned(), true.into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
-fn read(case: &mut Case<'_>) {
+fn read(case: &mut PresetCase<'_>) {
     // A case for all rules: the configuration determines which of the loops is run.
     let profile = match case.rule {
         "group_chat_termination" => "AgentGroupChat",
@@ -49,7 +49,7 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
         .iter()
         .filter(|reply| played.message(**reply).is_some_and(|message| message.tool_calls.is_empty()));
     fields.insert("per_message".to_owned(), turns.map(|reply| is_end(*reply)).collect());
-    if let Some(rounds) = played.watch.machine::<Rounds>() {
+    if let Some(rounds) = played.watch.machine::<OrchestrationRounds>() {
         fields.insert("agent_turns".to_owned(), rounds.spoken.into());
     }
     if let Some(magentic) = played.watch.machine::<Magentic>() {

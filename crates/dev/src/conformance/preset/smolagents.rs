@@ -1,15 +1,15 @@
 //! smolagents reports the state of each finished run.
 
-use super::Driver;
-use crate::preset::smolagents::AgentRun;
+use super::PresetDriver;
+use crate::preset::smolagents::SmolagentsRun;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "smolagents",
     read: |case| case.set_aside(&["seconds_per_model_call"]),
     report: |played, fields| {
-        if let Some(run) = played.watch.machine::<AgentRun>() {
+        if let Some(run) = played.watch.machine::<SmolagentsRun>() {
             fields.insert("states".to_owned(), run.states.clone().into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

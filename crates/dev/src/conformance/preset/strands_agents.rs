@@ -1,14 +1,14 @@
 //! Strands: agents, swarms and graphs are run separately.
 
 use super::case::COMBINED;
-use super::{Case, Driver};
+use super::{PresetCase, PresetDriver};
 use crate::preset::strands_agents::{Strands, parts};
 
 const LIMITS: &str = "limits";
 const SWARM: &str = "swarm";
 const GRAPH: &str = "graph";
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "strands-agents",
     rules: &[LIMITS, SWARM, GRAPH],
     read: |case| case.set_aside(&["seconds_per_model_call"]),
@@ -23,11 +23,11 @@ pub(super) const DRIVER: Driver = Driver {
             .filter(|reply| played.message(**reply).is_some_and(|message| message.tool_calls.is_empty()));
         fields.insert("nodes_run".to_owned(), answers.count().into());
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };
 
 /// What the case runs; the settings of a case for all rules determine it.
-fn part(case: &Case<'_>) -> &'static str {
+fn part(case: &PresetCase<'_>) -> &'static str {
     match case.rule {
         COMBINED if case.gives(&["max_node_executions"]) => GRAPH,
         COMBINED if case.gives(&["limits"]) => LIMITS,

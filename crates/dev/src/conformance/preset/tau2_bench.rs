@@ -1,9 +1,9 @@
 //! tau2 reports its steps and errors.
 
-use super::Driver;
+use super::PresetDriver;
 use crate::preset::tau2_bench::Orchestrator;
 
-pub(super) const DRIVER: Driver = Driver {
+pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "tau2-bench",
     read: |case| case.set_aside(&["seconds_per_model_call"]),
     report: |played, fields| {
@@ -12,5 +12,5 @@ pub(super) const DRIVER: Driver = Driver {
             fields.insert("num_errors".to_owned(), orchestrator.errors.into());
         }
     },
-    ..Driver::PLAIN
+    ..PresetDriver::PLAIN
 };

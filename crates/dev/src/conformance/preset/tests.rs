@@ -23,7 +23,7 @@ fn check(folder: &Path) -> (usize, BTreeMap<String, usize>) {
             let Some(input) = row.get("input").and_then(Value::as_object) else { continue };
             let driver = driver(found.id);
             let known = driver.rules.iter().copied().find(|known| *known == rule);
-            let mut case = Case::new(known.unwrap_or(COMBINED), input);
+            let mut case = PresetCase::new(known.unwrap_or(COMBINED), input);
             let (Ok(Ok(recipe)), Ok(run)) = (prepared(found, driver, &mut case, None), recording(input)) else {
                 continue;
             };

@@ -1,14 +1,14 @@
 //! Courses that end in a failure.
 
 use super::super::scene::{Scene, failure};
-use super::super::script::{Beat, Ending};
+use super::super::script::{Beat, RunEnding};
 use crate::transcript::EndCause;
 
 /// The time limit of the recording's own harness.
 const TIMEOUT_MS: u64 = 1_800_000;
 
 /// Repeats the same `length` calls with the same results until something ends it.
-pub(super) fn repeats(scene: &mut Scene, length: usize) -> Ending {
+pub(super) fn repeats(scene: &mut Scene, length: usize) -> RunEnding {
     scene.explore(2);
     let mut cycle: Vec<Beat> = Vec::new();
     for nth in 0..length {
@@ -38,7 +38,7 @@ fn ended_from_outside(scene: &mut Scene) -> (usize, EndCause) {
 }
 
 /// Polls something that never becomes ready; each answer contains a different number.
-pub(super) fn repeats_with_new_results(scene: &mut Scene) -> Ending {
+pub(super) fn repeats_with_new_results(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 3);
     scene.explore(before);
     let kind = &scene.stage.explore[0];
@@ -53,7 +53,7 @@ pub(super) fn repeats_with_new_results(scene: &mut Scene) -> Ending {
 }
 
 /// The same words with ever new calls, until it gives up.
-pub(super) fn repeats_words(scene: &mut Scene) -> Ending {
+pub(super) fn repeats_words(scene: &mut Scene) -> RunEnding {
     let words = scene.words(&scene.stage.explore[0].say);
     let words = if words.is_empty() {
         scene.in_language(["One moment, please.".to_owned(), "请稍等。".to_owned()])
@@ -68,13 +68,13 @@ pub(super) fn repeats_words(scene: &mut Scene) -> Ending {
     gives_up(scene)
 }
 
-fn gives_up(scene: &mut Scene) -> Ending {
+fn gives_up(scene: &mut Scene) -> RunEnding {
     scene.reply(&scene.stage.giving_up);
     failure(EndCause::SelfFinish)
 }
 
 /// Six to twelve failed steps in a row, then it gives up or crashes.
-pub(super) fn errs(scene: &mut Scene) -> Ending {
+pub(super) fn errs(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 2);
     scene.explore(before);
     let same = scene.dice.chance(30).then(|| scene.beat_of(scene.stage.change, true));
@@ -90,7 +90,7 @@ pub(super) fn errs(scene: &mut Scene) -> Ending {
 }
 
 /// A success that the checkpoints record, and that further changes then break.
-pub(super) fn breaks(scene: &mut Scene) -> Ending {
+pub(super) fn breaks(scene: &mut Scene) -> RunEnding {
     let explore = scene.count(2, 3);
     scene.explore(explore);
     scene.script.grade(false);
@@ -110,7 +110,7 @@ pub(super) fn breaks(scene: &mut Scene) -> Ending {
 }
 
 /// Ever new calls with long results, until the recording's own cap.
-pub(super) fn runs_away(scene: &mut Scene) -> Ending {
+pub(super) fn runs_away(scene: &mut Scene) -> RunEnding {
     while scene.script.n_steps() < scene.stage.cap {
         let mut beat = scene.look();
         beat.result_tokens *= 2;
@@ -120,7 +120,7 @@ pub(super) fn runs_away(scene: &mut Scene) -> Ending {
 }
 
 /// Quick and wrong.
-pub(super) fn is_wrong(scene: &mut Scene) -> Ending {
+pub(super) fn is_wrong(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 3);
     scene.explore(before);
     scene.change();
@@ -128,7 +128,7 @@ pub(super) fn is_wrong(scene: &mut Scene) -> Ending {
 }
 
 /// Still making progress when the cap ends it.
-pub(super) fn is_capped(scene: &mut Scene) -> Ending {
+pub(super) fn is_capped(scene: &mut Scene) -> RunEnding {
     while scene.script.n_steps() + 3 <= scene.stage.cap {
         scene.explore(1);
         scene.change();
@@ -140,7 +140,7 @@ pub(super) fn is_capped(scene: &mut Scene) -> Ending {
 }
 
 /// Every step takes minutes, until the time limit ends it.
-pub(super) fn times_out(scene: &mut Scene) -> Ending {
+pub(super) fn times_out(scene: &mut Scene) -> RunEnding {
     let mut passed = 0;
     while passed < TIMEOUT_MS {
         let pause = scene.dice.between(90_000, 240_000);
@@ -152,7 +152,7 @@ pub(super) fn times_out(scene: &mut Scene) -> Ending {
 }
 
 /// Stopped by a person after a few steps.
-pub(super) fn is_killed(scene: &mut Scene) -> Ending {
+pub(super) fn is_killed(scene: &mut Scene) -> RunEnding {
     let explore = scene.count(3, 6);
     scene.explore(explore);
     scene.change();

@@ -5,7 +5,7 @@ mod succeeding;
 
 use super::behaviour::Behaviour;
 use super::scene::Scene;
-use super::script::{Ending, KnownBy};
+use super::script::{KnownBy, RunEnding};
 use crate::transcript::{Outcome, Run};
 
 /// Plays `behaviour` to the end.
@@ -14,7 +14,7 @@ pub(super) fn play(mut scene: Scene, behaviour: Behaviour) -> Run {
     scene.finish(ending)
 }
 
-fn course(scene: &mut Scene, behaviour: Behaviour) -> Ending {
+fn course(scene: &mut Scene, behaviour: Behaviour) -> RunEnding {
     match behaviour {
         Behaviour::Healthy | Behaviour::Quiet | Behaviour::Greeting => succeeding::healthy(scene),
         Behaviour::LateSuccess => succeeding::late(scene),
@@ -45,7 +45,7 @@ fn course(scene: &mut Scene, behaviour: Behaviour) -> Ending {
 }
 
 /// Mostly healthy, otherwise a loop; for behaviours that concern the recording rather than its course.
-fn mixed(scene: &mut Scene) -> Ending {
+fn mixed(scene: &mut Scene) -> RunEnding {
     match scene.dice.between(1, 10) {
         1..=6 => succeeding::healthy(scene),
         7 => succeeding::overlong(scene),
@@ -54,7 +54,7 @@ fn mixed(scene: &mut Scene) -> Ending {
 }
 
 /// The same ending without a grade.
-fn ungraded(ending: Ending) -> Ending {
+fn ungraded(ending: RunEnding) -> RunEnding {
     let secured = ending.secured.map(|(step, _)| (step, KnownBy::Nothing));
-    Ending { outcome: Outcome::Unknown, secured, ..ending }
+    RunEnding { outcome: Outcome::Unknown, secured, ..ending }
 }

@@ -1,23 +1,23 @@
 //! Courses that end in a success.
 
 use super::super::scene::Scene;
-use super::super::script::{Beat, Ending};
+use super::super::script::{Beat, RunEnding};
 
 /// A few varied steps, at most one failed check, a summary.
-pub(super) fn healthy(scene: &mut Scene) -> Ending {
+pub(super) fn healthy(scene: &mut Scene) -> RunEnding {
     let (explore, failing) = (scene.count(2, 4), scene.count(0, 1));
     let secured = scene.work(explore, failing);
     close(scene, secured)
 }
 
 /// Ends with a summary.
-fn close(scene: &mut Scene, secured: usize) -> Ending {
+fn close(scene: &mut Scene, secured: usize) -> RunEnding {
     scene.reply(&scene.stage.closing);
     scene.success(secured)
 }
 
 /// A long search: four to six changes that fail the check, with looking around between them.
-pub(super) fn late(scene: &mut Scene) -> Ending {
+pub(super) fn late(scene: &mut Scene) -> RunEnding {
     let (first, attempts) = (scene.count(2, 4), scene.count(4, 6));
     scene.explore(first);
     for _ in 0..attempts {
@@ -31,7 +31,7 @@ pub(super) fn late(scene: &mut Scene) -> Ending {
 }
 
 /// Finished early, followed by eight to sixteen steps of polishing.
-pub(super) fn overlong(scene: &mut Scene) -> Ending {
+pub(super) fn overlong(scene: &mut Scene) -> RunEnding {
     let explore = scene.count(2, 3);
     let secured = scene.work(explore, 0);
     for _ in 0..scene.count(8, 16) {
@@ -41,7 +41,7 @@ pub(super) fn overlong(scene: &mut Scene) -> Ending {
 }
 
 /// Three to five failed steps in a row, then a solution.
-pub(super) fn recovers(scene: &mut Scene) -> Ending {
+pub(super) fn recovers(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 2);
     scene.explore(before);
     for _ in 0..scene.count(3, 5) {
@@ -54,7 +54,7 @@ pub(super) fn recovers(scene: &mut Scene) -> Ending {
 }
 
 /// A slow job: polled three to seven times until it has finished. Every third job shows no progress between polls.
-pub(super) fn polls(scene: &mut Scene) -> Ending {
+pub(super) fn polls(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 3);
     scene.explore(before);
     scene.change();
@@ -74,7 +74,7 @@ pub(super) fn polls(scene: &mut Scene) -> Ending {
 }
 
 /// Repeats the same check without a change in between, because it is flaky. The change that helps comes afterwards.
-pub(super) fn checks_again(scene: &mut Scene) -> Ending {
+pub(super) fn checks_again(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 3);
     scene.explore(before);
     scene.change();
@@ -86,7 +86,7 @@ pub(super) fn checks_again(scene: &mut Scene) -> Ending {
 }
 
 /// Asks once or twice at the end of a reply and gets an answer.
-pub(super) fn asks(scene: &mut Scene) -> Ending {
+pub(super) fn asks(scene: &mut Scene) -> RunEnding {
     for _ in 0..scene.count(1, 2) {
         let before = scene.count(1, 2);
         scene.explore(before);
@@ -98,7 +98,7 @@ pub(super) fn asks(scene: &mut Scene) -> Ending {
 }
 
 /// Says DONE about something else, or says that it is not done.
-pub(super) fn quotes_done(scene: &mut Scene) -> Ending {
+pub(super) fn quotes_done(scene: &mut Scene) -> RunEnding {
     scene.explore(1);
     let mut beat = scene.look();
     beat.say = scene.words(&scene.stage.not_done);
@@ -109,7 +109,7 @@ pub(super) fn quotes_done(scene: &mut Scene) -> Ending {
 }
 
 /// One or two sub-agents look around on its behalf.
-pub(super) fn delegates(scene: &mut Scene) -> Ending {
+pub(super) fn delegates(scene: &mut Scene) -> RunEnding {
     scene.explore(1);
     for helper in 1..=scene.count(1, 2) {
         let read = scene.look();
@@ -132,7 +132,7 @@ pub(super) fn delegates(scene: &mut Scene) -> Ending {
 }
 
 /// Two to five experiments; the last one reaches the goal of 0.90.
-pub(super) fn experiments(scene: &mut Scene) -> Ending {
+pub(super) fn experiments(scene: &mut Scene) -> RunEnding {
     let (before, planned) = (scene.count(1, 2), scene.count(2, 5));
     scene.explore(before);
     let mut accuracy = scene.dice.between(640, 760);
@@ -163,7 +163,7 @@ fn train(scene: &mut Scene, number: usize) {
 
 /// Two to four rounds, each followed by a judge's reply. In one of seven rounds before the last, the judge errs: it
 /// says done too early, or its reply cannot be parsed.
-pub(super) fn judged(scene: &mut Scene) -> Ending {
+pub(super) fn judged(scene: &mut Scene) -> RunEnding {
     let rounds = scene.count(2, 4);
     for round in 1..rounds {
         let steps = scene.count(1, 2);

@@ -1,8 +1,8 @@
 //! A coding agent on small repairs.
 
-use super::{Move, Stage};
+use super::{Move, SuiteContent};
 
-pub(super) static STAGE: Stage = Stage {
+pub(super) static STAGE: SuiteContent = SuiteContent {
     agent: "patchwork",
     cap: 40,
     context: 2_400,

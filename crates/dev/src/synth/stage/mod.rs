@@ -32,7 +32,7 @@ pub(super) struct Move {
 
 /// The tools, tasks and texts of a suite.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct SuiteContent {
     pub(super) agent: &'static str,
     /// The number of steps after which the recording's own harness ends a run.
     pub(super) cap: usize,
@@ -65,7 +65,7 @@ pub(super) struct Stage {
 }
 
 impl Suite {
-    pub(super) fn stage(self) -> &'static Stage {
+    pub(super) fn stage(self) -> &'static SuiteContent {
         match self {
             Self::Code => &code::STAGE,
             Self::Service => &service::STAGE,

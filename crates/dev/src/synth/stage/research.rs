@@ -1,8 +1,8 @@
 //! An agent that trains small models and reads their curves.
 
-use super::{Move, Stage};
+use super::{Move, SuiteContent};
 
-pub(super) static STAGE: Stage = Stage {
+pub(super) static STAGE: SuiteContent = SuiteContent {
     agent: "labhand",
     cap: 30,
     context: 3_100,

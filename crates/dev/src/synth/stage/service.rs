@@ -1,8 +1,8 @@
 //! A help desk of a shop for garden tools.
 
-use super::{Move, Stage};
+use super::{Move, SuiteContent};
 
-pub(super) static STAGE: Stage = Stage {
+pub(super) static STAGE: SuiteContent = SuiteContent {
     agent: "counter",
     cap: 24,
     context: 1_900,

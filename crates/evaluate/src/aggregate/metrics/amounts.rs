@@ -1,11 +1,11 @@
 //! Sums, shares and prices in a unit.
 
-use super::list::List;
+use super::list::MetricList;
 use super::{Measure, Measured, Needs, Read, Shown, Summary, Unit};
 use crate::aggregate::Savings;
 
 /// Sums in a unit.
-pub(super) fn amounts(list: &mut List, unit: Unit) {
+pub(super) fn amounts(list: &mut MetricList, unit: Unit) {
     use Needs::{Outcome, Stop};
     let words = unit.words();
     let known = Read::InUnit(|s, unit| Measured::count(s.savings_in(unit).map_or(0, |savings| savings.runs)), unit);
@@ -66,7 +66,7 @@ fn amount(summary: &Summary, unit: Unit, value: fn(&Savings) -> f64) -> Measured
 }
 
 /// Shares and prices in a unit.
-pub(super) fn ratios(list: &mut List, unit: Unit) {
+pub(super) fn ratios(list: &mut MetricList, unit: Unit) {
     use Needs::{Outcome, Stop};
     let words = unit.words();
     let recorded = format!("recorded {words}");

@@ -1,11 +1,11 @@
 //! How many runs, by what became of them.
 
-use super::list::List;
+use super::list::MetricList;
 use super::{Count, Measure, Measured, Needs, Read};
 use crate::verdict::Verdict;
 
 /// How many runs.
-pub(super) fn counts(list: &mut List) {
+pub(super) fn counts(list: &mut MetricList) {
     use Needs::{Nothing, Outcome, Stop};
     let runs = Measure::Runs;
     list.push("runs", Read::Plain(|s| Measured::count(s.runs)), runs, Nothing, "Runs.");

@@ -4,9 +4,9 @@ use super::{Measure, Needs, Read, Shown, SummaryMetric};
 
 /// Builds the list.
 #[derive(Default)]
-pub(super) struct List(pub(super) Vec<SummaryMetric>);
+pub(super) struct MetricList(pub(super) Vec<SummaryMetric>);
 
-impl List {
+impl MetricList {
     pub(super) fn push(
         &mut self,
         name: &str,

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use super::{Count, Summary, Unit};
 use crate::verdict::Verdict;
-use list::List;
+use list::MetricList;
 pub use measured::{Made, Measured, MetricPart};
 pub use named::{Named, metric_names, named};
 
@@ -154,7 +154,7 @@ pub fn metrics() -> &'static [SummaryMetric] {
 pub const SUMMARY_VERSION: u32 = 7;
 
 fn all() -> Vec<SummaryMetric> {
-    let mut list = List::default();
+    let mut list = MetricList::default();
     counts::counts(&mut list);
     rates::rates(&mut list);
     for unit in Unit::ALL {

@@ -1,10 +1,10 @@
 //! Shares of runs.
 
-use super::list::List;
+use super::list::MetricList;
 use super::{Made, Measure, Measured, Needs, Read, Shown, Summary};
 
 /// Shares of runs.
-pub(super) fn rates(list: &mut List) {
+pub(super) fn rates(list: &mut MetricList) {
     use Needs::{Nothing, Outcome, Stop};
     let no = Shown::No;
     let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
@@ -96,7 +96,7 @@ pub(super) fn rates(list: &mut List) {
 }
 
 /// Shares of runs that no column of the first table shows.
-fn further_rates(list: &mut List) {
+fn further_rates(list: &mut MetricList) {
     use Needs::{Nothing, Outcome};
     let no = Shown::No;
     let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {

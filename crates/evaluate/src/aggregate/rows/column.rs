@@ -18,12 +18,12 @@ type Native<T> = <T as PolarsNumericType>::Native;
 type ArrayOf<T> = <T as PolarsDataType>::Array;
 
 /// A type that a cell can store as a number.
-pub(super) trait Value: Copy {
+pub(super) trait NumberEncoded: Copy {
     /// The polars type it is stored as.
-    type Stored: Stored;
+    type Stored: Narrowable;
     /// Encodes the value as a number.
     fn store(self) -> Native<Self::Stored>;
-    /// Decodes a number that [`Value::store`] returned.
+    /// Decodes a number that [`NumberEncoded::store`] returned.
     fn load(stored: Native<Self::Stored>) -> Self;
     /// Equal bits for values that are written alike: 0 and -0 differ.
     fn bits(self) -> u64;
@@ -32,7 +32,7 @@ pub(super) trait Value: Copy {
 /// A cell: a value, or an optional one.
 pub(super) trait Cell: Copy {
     /// The polars type it is stored as.
-    type Stored: Stored;
+    type Stored: Narrowable;
     /// The stored number; `None` is an empty cell.
     fn store(self) -> Option<Native<Self::Stored>>;
     /// Decodes a stored cell.
@@ -41,45 +41,45 @@ pub(super) trait Cell: Copy {
     fn bits(self) -> Option<u64>;
 }
 
-impl<T: Value> Cell for T {
+impl<T: NumberEncoded> Cell for T {
     type Stored = T::Stored;
     #[inline]
     fn store(self) -> Option<Native<T::Stored>> {
-        Some(Value::store(self))
+        Some(NumberEncoded::store(self))
     }
     #[inline]
     fn load(stored: Option<Native<T::Stored>>) -> Self {
-        Value::load(stored.expect("a column without empty cells has a value in every cell"))
+        NumberEncoded::load(stored.expect("a column without empty cells has a value in every cell"))
     }
     fn bits(self) -> Option<u64> {
-        Some(Value::bits(self))
+        Some(NumberEncoded::bits(self))
     }
 }
 
-impl<T: Value> Cell for Option<T> {
+impl<T: NumberEncoded> Cell for Option<T> {
     type Stored = T::Stored;
     #[inline]
     fn store(self) -> Option<Native<T::Stored>> {
-        self.map(Value::store)
+        self.map(NumberEncoded::store)
     }
     #[inline]
     fn load(stored: Option<Native<T::Stored>>) -> Self {
-        stored.map(Value::load)
+        stored.map(NumberEncoded::load)
     }
     fn bits(self) -> Option<u64> {
-        self.map(Value::bits)
+        self.map(NumberEncoded::bits)
     }
 }
 
 /// A polars number type that can be narrowed to four bytes.
-pub(super) trait Stored: PolarsNumericType {
+pub(super) trait Narrowable: PolarsNumericType {
     /// The number in four bytes, or `None` if it does not fit.
     fn narrow(number: Native<Self>) -> Option<u32>;
-    /// Reverses [`Stored::narrow`].
+    /// Reverses [`Narrowable::narrow`].
     fn widen(narrow: u32) -> Native<Self>;
 }
 
-impl Stored for UInt32Type {
+impl Narrowable for UInt32Type {
     #[inline]
     fn narrow(number: u32) -> Option<u32> {
         Some(number)
@@ -90,7 +90,7 @@ impl Stored for UInt32Type {
     }
 }
 
-impl Stored for UInt64Type {
+impl Narrowable for UInt64Type {
     #[inline]
     fn narrow(number: u64) -> Option<u32> {
         number.try_into().ok()
@@ -101,7 +101,7 @@ impl Stored for UInt64Type {
     }
 }
 
-impl Stored for Int64Type {
+impl Narrowable for Int64Type {
     #[inline]
     fn narrow(number: i64) -> Option<u32> {
         number.try_into().ok()
@@ -112,7 +112,7 @@ impl Stored for Int64Type {
     }
 }
 
-impl Stored for Float64Type {
+impl Narrowable for Float64Type {
     #[inline]
     fn narrow(_: f64) -> Option<u32> {
         None
@@ -250,10 +250,10 @@ macro_rules! frame {
 }
 pub(super) use frame;
 
-/// Implements [`Value`] for a type whose values are numbered.
+/// Implements [`NumberEncoded`] for a type whose values are numbered.
 macro_rules! numbered {
     ($($value:ty as $stored:ty: $store:expr, $load:expr;)*) => {$(
-        impl Value for $value {
+        impl NumberEncoded for $value {
             type Stored = $stored;
             #[inline]
             fn store(self) -> Native<$stored> {
@@ -267,7 +267,7 @@ macro_rules! numbered {
             }
             #[inline]
             fn bits(self) -> u64 {
-                u64::from(Value::store(self))
+                u64::from(NumberEncoded::store(self))
             }
         }
     )*};
@@ -285,7 +285,7 @@ numbered! {
     Point as UInt64Type: store_point, load_point;
 }
 
-impl Value for f64 {
+impl NumberEncoded for f64 {
     type Stored = Float64Type;
     #[inline]
     fn store(self) -> f64 {
@@ -300,7 +300,7 @@ impl Value for f64 {
     }
 }
 
-impl Value for i64 {
+impl NumberEncoded for i64 {
     type Stored = Int64Type;
     #[inline]
     fn store(self) -> i64 {

@@ -133,7 +133,7 @@ impl FormulaPart {
         }
     }
 
-    fn acts(&self, on: &Extract) -> Acts {
+    fn acts(&self, on: &Extract) -> PartActions {
         match self {
             Self::Clause(part) => part.acts(on),
             Self::Cap(part) => part.acts(on),
@@ -160,7 +160,7 @@ pub(super) struct ClausePart {
 }
 
 /// What a part does on a run.
-struct Acts {
+struct PartActions {
     /// Where it first acts, with the number of events by then and the evidence.
     first: Option<(Point, usize, Evidence)>,
     /// True if it would act before one more request, and not earlier.
@@ -193,13 +193,13 @@ impl ClausePart {
         }
     }
 
-    fn acts(&self, on: &Extract) -> Acts {
+    fn acts(&self, on: &Extract) -> PartActions {
         let nth = self.nth(on);
         let first = nth.and_then(|nth| {
             let (point, events) = on.point(self.at, nth)?;
             Some((point, events, self.node.evidence(on, self.at, nth)))
         });
-        Acts { next: first.is_none() && nth == Some(on.n_points(self.at)), first }
+        PartActions { next: first.is_none() && nth == Some(on.n_points(self.at)), first }
     }
 }
 
@@ -211,13 +211,13 @@ pub(super) struct CapPart {
 }
 
 impl CapPart {
-    fn acts(&self, on: &Extract) -> Acts {
+    fn acts(&self, on: &Extract) -> PartActions {
         let at = Moment::BeforeRequest;
         let evidence = |step: u32| Evidence::new(f64::from(step), f64::from(self.steps));
         let mut points = (0..on.n_points(at)).filter_map(|nth| on.point(at, nth));
         let first = points.find(|(point, _)| point.step >= self.steps);
         let next = first.is_none() && on.one_more_request(at).is_some_and(|point| point.step >= self.steps);
-        Acts { first: first.map(|(point, events)| (point, events, evidence(point.step))), next }
+        PartActions { first: first.map(|(point, events)| (point, events, evidence(point.step))), next }
     }
 }
 

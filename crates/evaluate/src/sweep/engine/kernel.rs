@@ -11,12 +11,12 @@ pub(super) trait Joins: Copy + Send + Sync {
 
 /// The first to fire stops.
 #[derive(Clone, Copy)]
-pub(super) struct First;
+pub(super) struct FirstStop;
 /// The last to fire stops.
 #[derive(Clone, Copy)]
 pub(super) struct Last;
 
-impl Joins for First {
+impl Joins for FirstStop {
     #[inline(always)]
     fn amounts(a: u32, b: u32) -> u32 {
         a.min(b)
@@ -165,7 +165,7 @@ mod tests {
             let ceiling = spent.iter().flatten().copied().max().unwrap();
             for kernel in [Kernel::new(ceiling), Kernel::portable(ceiling)] {
                 let (mut told, dark) = (Vec::new(), vec![0; len / 64]);
-                kernel.tally::<First>(one, &dark, [other].into_iter(), |nth, sum, n| told.push((nth, sum, n)));
+                kernel.tally::<FirstStop>(one, &dark, [other].into_iter(), |nth, sum, n| told.push((nth, sum, n)));
                 assert_eq!(told, [(0, sum, u64::from(bits))], "{kernel:?}");
                 let (mut greatest, mut both) = (vec![0; len], vec![0; len / 64]);
                 kernel.join::<Last>(one, other, &mut greatest, &mut both);

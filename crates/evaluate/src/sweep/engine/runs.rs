@@ -21,7 +21,7 @@ pub(super) enum LaneKind {
 
 /// Adjacent lanes of one kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(super) struct LaneBlock {
     pub(super) kind: LaneKind,
     /// Whether its runs record the unit.
     pub(super) is_recorded: bool,
@@ -46,7 +46,7 @@ pub struct Runs<'e> {
     unit: Unit,
     /// Number of whole numbers per unit.
     scale: f64,
-    blocks: Vec<Block>,
+    blocks: Vec<LaneBlock>,
     /// The run of each lane.
     lanes: Vec<Option<&'e Extract>>,
     /// Total recorded amount; 0 if the recording does not tell.
@@ -91,7 +91,7 @@ impl<'e> Runs<'e> {
                 extracts.iter().zip(&kinds).filter(|(on, kind)| is_of(on, **kind)).map(|(on, _)| *on).collect();
             for chunk in of.chunks(BLOCK) {
                 let len = chunk.len().next_multiple_of(64);
-                all.blocks.push(Block { kind: section, is_recorded, start: all.lanes.len(), len });
+                all.blocks.push(LaneBlock { kind: section, is_recorded, start: all.lanes.len(), len });
                 all.lanes.extend(chunk.iter().copied().map(Some));
                 all.recorded.extend(chunk.iter().map(|on| whole(on.shared().ledger().whole(), unit, scale)));
                 all.lanes.resize(all.lanes.len().next_multiple_of(64), None);
@@ -134,7 +134,7 @@ impl<'e> Runs<'e> {
         self.ungraded
     }
 
-    pub(super) fn blocks(&self) -> &[Block] {
+    pub(super) fn blocks(&self) -> &[LaneBlock] {
         &self.blocks
     }
 

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::atom::{Atom, AtomColumn, AxisChoice, Join, UnreadSets};
-use super::kernel::{First, Joins, Kernel, Last, Slice};
+use super::kernel::{FirstStop, Joins, Kernel, Last, Slice};
 use super::plan::Plan;
 use super::product::Product;
-use super::runs::{Block, LaneKind, Runs};
+use super::runs::{LaneBlock, LaneKind, Runs};
 use super::tally::{Base, BlockSums, Tally};
 use crate::transcript::Outcome;
 
@@ -92,7 +92,7 @@ impl<'p, 'e> GridWalk<'p, 'e> {
     /// The stacks of a chunk with their results.
     pub fn chunk(&self, nth: u64) -> Vec<(u64, Tally)> {
         match self.product.join {
-            Join::Any => self.walk::<First>(nth),
+            Join::Any => self.walk::<FirstStop>(nth),
             Join::Latched => self.walk::<Last>(nth),
         }
     }
@@ -192,7 +192,7 @@ impl<'p, 'e> GridWalk<'p, 'e> {
 /// Evaluates one block under all stacks of a chunk.
 struct Descent<'w, 'p, 'e, 's> {
     walk: &'w GridWalk<'p, 'e>,
-    block: Block,
+    block: LaneBlock,
     inner: &'w [&'w [AtomColumn]],
     sums: &'s mut [BlockSums],
 }
@@ -207,12 +207,12 @@ struct Prefix {
 
 impl Descent<'_, '_, '_, '_> {
     fn slice<'c>(&self, column: &'c AtomColumn) -> Slice<'c> {
-        let Block { start, len, .. } = self.block;
+        let LaneBlock { start, len, .. } = self.block;
         Slice { spent: &column.spent[start..start + len], stops: &column.stops[start / 64..(start + len) / 64] }
     }
 
     fn begin<J: Joins>(&mut self, prefix: &[&AtomColumn], dark: u128) {
-        let Block { start, len, .. } = self.block;
+        let LaneBlock { start, len, .. } = self.block;
         let neutral = &self.walk.neutral;
         let slice = self.slice(neutral);
         let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), places: Vec::new() };
@@ -226,7 +226,7 @@ impl Descent<'_, '_, '_, '_> {
     }
 
     fn joined<J: Joins>(&self, prefix: &Prefix, column: &AtomColumn) -> Prefix {
-        let Block { start, len, kind, .. } = self.block;
+        let LaneBlock { start, len, kind, .. } = self.block;
         let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], places: Vec::new() };
         if kind == LaneKind::Others {
             let places = prefix.places.iter().zip(&column.places[start..start + len]);
@@ -262,7 +262,7 @@ impl Descent<'_, '_, '_, '_> {
                     self.others::<J>(prefix, column, &lit, at);
                 }
             } else {
-                let Block { start, len, kind, is_recorded } = self.block;
+                let LaneBlock { start, len, kind, is_recorded } = self.block;
                 let dark = &lit.dark[start / 64..(start + len) / 64];
                 let slices = same.iter().map(|column| Slice {
                     spent: &column.spent[start..start + len],
@@ -289,7 +289,7 @@ impl Descent<'_, '_, '_, '_> {
 
     /// Adds runs whose verdict depends on the point, one by one.
     fn others<J: Joins>(&mut self, prefix: &Prefix, column: &AtomColumn, lit: &ReadableLanes, leaf: usize) {
-        let Block { start, len, is_recorded, .. } = self.block;
+        let LaneBlock { start, len, is_recorded, .. } = self.block;
         let (runs, places) = (self.walk.runs, &column.places[start..start + len]);
         let dark = &lit.dark[start / 64..(start + len) / 64];
         let all_lit = dark.iter().all(|word| *word == 0);

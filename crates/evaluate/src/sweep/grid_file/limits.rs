@@ -16,14 +16,14 @@ const FORMS: &str = "write `[2, 4, 8]`, `{ range = [2, 20], step = 2 }`, `{ log_
 
 /// Limits to try.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Limits {
+pub(super) enum LimitList {
     /// Explicit limits.
     Given(Vec<f64>),
     /// This many values, chosen so that equal shares of the recordings fire between them.
     Quantiles(usize),
 }
 
-impl Limits {
+impl LimitList {
     /// The limits known before a recording is read.
     pub(super) fn given(&self) -> Vec<f64> {
         match self {
@@ -38,7 +38,7 @@ impl Limits {
 }
 
 /// Parses a list of limits in any of its forms.
-pub(super) fn read(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<Limits> {
+pub(super) fn read(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
     match value.get_ref() {
         DeValue::Array(list) if list.is_empty() => {
             wrong.push(Wrong::new(value.span(), "an empty list of limits", FORMS));
@@ -61,15 +61,15 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Opti
                 seen.push(limit.to_bits());
                 is_new
             });
-            Some(Limits::Given(limits))
+            Some(LimitList::Given(limits))
         }
         DeValue::Table(table) => read_form(table, value.span(), wrong),
-        _ => number(value, wrong).map(|limit| Limits::Given(vec![limit])),
+        _ => number(value, wrong).map(|limit| LimitList::Given(vec![limit])),
     }
 }
 
 /// Parses the form that is written among a rule's own keys.
-pub(super) fn read_loose(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<Limits> {
+pub(super) fn read_loose(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
     let comparator = Comparator::ALL.into_iter().find(|comparator| table.contains_key(comparator.key()));
     if let Some(comparator) = comparator {
         let what = format!("a rule with `{}` and a second list of limits", comparator.key());
@@ -79,7 +79,7 @@ pub(super) fn read_loose(table: &DeTable<'_>, place: Range<usize>, wrong: &mut V
     form(table, place, wrong)
 }
 
-fn read_form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<Limits> {
+fn read_form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
     const KEYS: [&str; 5] = ["range", "step", "log_range", "count", "quantiles"];
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
         wrong.push(Wrong::new(key.span(), format!("a list of limits has no key `{}`", key.get_ref()), FORMS));
@@ -88,7 +88,7 @@ fn read_form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -
     form(table, place, wrong)
 }
 
-fn form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<Limits> {
+fn form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
     let of = |key: &str| table.get(key);
     match (of("range"), of("log_range"), of("quantiles")) {
         (Some(range), None, None) => {
@@ -129,7 +129,7 @@ fn form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Opt
                 return None;
             }
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number in range")]
-            Some(Limits::Quantiles(n as usize))
+            Some(LimitList::Quantiles(n as usize))
         }
         (None, None, None) => {
             wrong.push(Wrong::new(place, "a table without limits", FORMS));
@@ -165,7 +165,7 @@ fn ends(range: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<(f64, f6
     }
 }
 
-fn counted(last: f64, place: Range<usize>, wrong: &mut Vec<Wrong>, limit: impl Fn(f64) -> f64) -> Option<Limits> {
+fn counted(last: f64, place: Range<usize>, wrong: &mut Vec<Wrong>, limit: impl Fn(f64) -> f64) -> Option<LimitList> {
     if !(0.0..MOST as f64).contains(&last) {
         wrong.push(Wrong::new(place, format!("{} limits; the most are {MOST}", last + 1.0), "take larger steps"));
         return None;
@@ -176,7 +176,7 @@ fn counted(last: f64, place: Range<usize>, wrong: &mut Vec<Wrong>, limit: impl F
     let rounded = |value: f64| format!("{value:.12}").parse().unwrap_or(value);
     let mut limits: Vec<f64> = (0..=last).map(|at| rounded(limit(f64::from(at)))).collect();
     limits.dedup();
-    Some(Limits::Given(limits))
+    Some(LimitList::Given(limits))
 }
 
 fn number(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<f64> {

@@ -43,7 +43,7 @@ use super::engine::{AxisChoice, Extract, Plan};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, Guards, OnHit, Scope, StackFile};
-use limits::Limits;
+use limits::LimitList;
 pub use settings::{SettingsAxis, shown};
 use template::Template;
 pub use wide::WideGrid;
@@ -389,7 +389,7 @@ impl GridFile {
         let mut lists: Vec<Vec<f64>> = axis.template.slots().iter().map(|slot| slot.limits.given()).collect();
         for (rule, at, slot) in self.measured(axis) {
             let of = &axis.template.slots()[slot];
-            let Limits::Quantiles(n) = of.limits else { continue };
+            let LimitList::Quantiles(n) = of.limits else { continue };
             let feature = plan.place(&rule, at);
             let values =
                 feature.map(|feature| limits::quantiles(extracts, feature, of.comparator, n)).unwrap_or_default();

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Wrong;
-use super::limits::{self, Limits};
+use super::limits::{self, LimitList};
 use crate::stack::Use;
 
 /// Maximum combinations of settings: each is replayed by itself.
@@ -68,7 +68,7 @@ impl SettingsAxis {
             let path = [above, &[key.get_ref().to_string()]].concat();
             match value.get_ref() {
                 DeValue::Table(form) if form.contains_key("range") || form.contains_key("log_range") => {
-                    if let Some(Limits::Given(limits)) = limits::read(value, wrong) {
+                    if let Some(LimitList::Given(limits)) = limits::read(value, wrong) {
                         self.lists.push((path, limits.into_iter().map(number).collect()));
                     }
                 }

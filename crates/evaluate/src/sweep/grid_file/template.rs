@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::Wrong;
-use super::limits::{self, Limits};
+use super::limits::{self, LimitList};
 use crate::rule::Comparator;
 
 /// Keys that hold conditions.
@@ -19,8 +19,8 @@ const TOLD: [&str; 2] = ["told", "notice"];
 /// A clause with slots for limits.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
-    pieces: Vec<Piece>,
-    slots: Vec<Slot>,
+    pieces: Vec<TemplatePiece>,
+    slots: Vec<LimitSlot>,
     is_cap: bool,
     /// Whether and when the agent is told of the cap, as a stack file has it: a line for each key.
     told: String,
@@ -29,16 +29,16 @@ pub(super) struct Template {
 }
 
 #[derive(Clone, Debug)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Slot(usize),
 }
 
 /// The position of a list of limits.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+pub(super) struct LimitSlot {
     pub(super) comparator: Comparator,
-    pub(super) limits: Limits,
+    pub(super) limits: LimitList,
     /// The index of its rule within the clause.
     pub(super) rule: usize,
     pub(super) place: Range<usize>,
@@ -80,15 +80,15 @@ impl Template {
 
     fn say(&mut self, text: &str) {
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(TemplatePiece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(TemplatePiece::Text(text.to_owned())),
         }
     }
 
-    fn slot(&mut self, comparator: Comparator, limits: Option<Limits>, place: Range<usize>) {
+    fn slot(&mut self, comparator: Comparator, limits: Option<LimitList>, place: Range<usize>) {
         let Some(limits) = limits else { return };
-        self.pieces.push(Piece::Slot(self.slots.len()));
-        self.slots.push(Slot { comparator, limits, rule: self.rules, place });
+        self.pieces.push(TemplatePiece::Slot(self.slots.len()));
+        self.slots.push(LimitSlot { comparator, limits, rule: self.rules, place });
     }
 
     /// Writes a table that holds a condition.
@@ -148,7 +148,7 @@ impl Template {
         self.rules += usize::from(is_rule);
     }
 
-    pub(super) fn slots(&self) -> &[Slot] {
+    pub(super) fn slots(&self) -> &[LimitSlot] {
         &self.slots
     }
 
@@ -173,9 +173,9 @@ impl Template {
 
     /// The clause with these limits.
     pub(super) fn text(&self, limits: &[f64]) -> String {
-        let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Slot(at) => limits.get(*at).map_or_else(String::new, |limit| format!("{limit}")),
+        let piece = |piece: &TemplatePiece| match piece {
+            TemplatePiece::Text(text) => text.clone(),
+            TemplatePiece::Slot(at) => limits.get(*at).map_or_else(String::new, |limit| format!("{limit}")),
         };
         self.pieces.iter().map(piece).collect()
     }
@@ -185,9 +185,9 @@ impl Template {
         if self.is_cap {
             return "cap".to_owned();
         }
-        let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Slot(_) => "…".to_owned(),
+        let piece = |piece: &TemplatePiece| match piece {
+            TemplatePiece::Text(text) => text.clone(),
+            TemplatePiece::Slot(_) => "…".to_owned(),
         };
         let text: String = self.pieces.iter().map(piece).collect();
         text.trim_start_matches("{ ").trim_end_matches(" }").to_owned()

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use super::Code;
-use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, wrong_kind};
 use crate::framework::{Parameter, params};
 use crate::python;
 use crate::transcript::{Message, Moment, PointView};
@@ -35,7 +35,7 @@ pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 /// A test of a message.
 #[derive(Clone, Debug)]
-enum Word {
+enum TerminationTest {
     Exactly,
     Contains(String),
     Ends(String),
@@ -43,7 +43,7 @@ enum Word {
     NoCalls,
 }
 
-impl Word {
+impl TerminationTest {
     fn from_parameter(parameter: &Parameter, settings: &Settings) -> Result<Self, SettingsError> {
         let value = match settings.get(parameter.name) {
             None | Some(Value::Null) => return Ok(Self::Exactly),
@@ -77,14 +77,14 @@ impl Word {
 
 /// When a human is asked for input.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Mode {
+enum HumanInputMode {
     Never,
     Terminate,
     Always,
 }
 
 /// Why a chat ends.
-struct Reason {
+struct ChatEndReason {
     rule: &'static str,
     words: String,
     /// Observed value and limit.
@@ -93,34 +93,34 @@ struct Reason {
 
 /// One of the two agents of a chat.
 #[derive(Clone, Debug)]
-struct Agent {
+struct Ag2Agent {
     name: &'static str,
     other: &'static str,
     limit: f64,
-    word: Word,
-    mode: Mode,
+    word: TerminationTest,
+    mode: HumanInputMode,
     answers: f64,
 }
 
-impl Agent {
+impl Ag2Agent {
     /// The agent with the model; it asks no human.
     fn assistant(settings: &Settings) -> Result<Self, SettingsError> {
         let limit = settings.number(&param::ASSISTANT_MAX_CONSECUTIVE_AUTO_REPLY)?;
-        let word = Word::from_parameter(&param::ASSISTANT_IS_TERMINATION_MSG, settings)?;
-        Ok(Self { name: "assistant", other: "proxy", limit, word, mode: Mode::Never, answers: 0.0 })
+        let word = TerminationTest::from_parameter(&param::ASSISTANT_IS_TERMINATION_MSG, settings)?;
+        Ok(Self { name: "assistant", other: "proxy", limit, word, mode: HumanInputMode::Never, answers: 0.0 })
     }
 
     /// The agent that runs the tools and sends the user's messages.
     fn proxy(settings: &Settings) -> Result<Self, SettingsError> {
         let parameter = &param::HUMAN_INPUT_MODE;
         let mode = match settings.text(parameter)?.unwrap_or_default() {
-            "NEVER" => Mode::Never,
-            "TERMINATE" => Mode::Terminate,
-            "ALWAYS" => Mode::Always,
+            "NEVER" => HumanInputMode::Never,
+            "TERMINATE" => HumanInputMode::Terminate,
+            "ALWAYS" => HumanInputMode::Always,
             other => return Err(wrong_kind(parameter.name, "NEVER, TERMINATE or ALWAYS", &Value::from(other))),
         };
         let limit = settings.number(&param::PROXY_MAX_CONSECUTIVE_AUTO_REPLY)?;
-        let word = Word::from_parameter(&param::PROXY_IS_TERMINATION_MSG, settings)?;
+        let word = TerminationTest::from_parameter(&param::PROXY_IS_TERMINATION_MSG, settings)?;
         Ok(Self { name: "proxy", other: "assistant", limit, word, mode, answers: 0.0 })
     }
 
@@ -130,15 +130,15 @@ impl Agent {
         text: &str,
         has_calls: bool,
         human: &mut VecDeque<String>,
-        acts: &mut Acts<'_, '_>,
-    ) -> Option<Reason> {
+        acts: &mut ActionSink<'_, '_>,
+    ) -> Option<ChatEndReason> {
         let is_word = self.word.holds(text, has_calls);
         let at_limit = self.answers >= self.limit;
         let met = format!("Termination message condition on agent '{}' met", self.name);
         let unanswered = format!("{met} and no human input provided");
         let requested = (HUMAN, "User requested to end the conversation".to_owned());
         let mut ask = |skips: &str| {
-            let words = if self.mode == Mode::Always {
+            let words = if self.mode == HumanInputMode::Always {
                 format!(
                     "Replying as {}. Provide feedback to {}. Press enter to skip and use auto-reply, or type 'exit' to end \
                      the conversation: ",
@@ -155,22 +155,22 @@ impl Agent {
         };
         let skips = if is_word { "or " } else { "to skip and use auto-reply, or " };
         let (reply, reason) = match (self.mode, at_limit, is_word) {
-            (Mode::Always, ..) => {
+            (HumanInputMode::Always, ..) => {
                 let reply = ask("");
                 match reply.as_str() {
                     "" if is_word => ("exit".to_owned(), (WORD, met)),
                     _ => (reply, requested),
                 }
             }
-            (Mode::Never, true, _) => {
+            (HumanInputMode::Never, true, _) => {
                 ("exit".to_owned(), (REPLIES, "Maximum number of consecutive auto-replies reached".to_owned()))
             }
-            (Mode::Never, false, true) => ("exit".to_owned(), (WORD, met)),
-            (Mode::Terminate, true, _) => {
+            (HumanInputMode::Never, false, true) => ("exit".to_owned(), (WORD, met)),
+            (HumanInputMode::Terminate, true, _) => {
                 let reply = ask(skips);
                 if reply.is_empty() && is_word { ("exit".to_owned(), (WORD, unanswered)) } else { (reply, requested) }
             }
-            (Mode::Terminate, false, true) => {
+            (HumanInputMode::Terminate, false, true) => {
                 let reply = ask(skips);
                 (if reply.is_empty() { "exit".to_owned() } else { reply }, (WORD, unanswered))
             }
@@ -180,7 +180,7 @@ impl Agent {
             let (rule, words) = reason;
             let evidence = (rule == REPLIES).then_some((self.answers, self.limit));
             self.answers = 0.0;
-            return Some(Reason { rule, words, evidence });
+            return Some(ChatEndReason { rule, words, evidence });
         }
         let answered = !reply.is_empty() || self.limit == 0.0;
         self.answers = if answered { 0.0 } else { self.answers + 1.0 };
@@ -205,36 +205,36 @@ pub fn answered_by(settings: &Settings, human: VecDeque<String>) -> Result<Recip
     let is_group = settings.gives(&[&param::MAX_ROUND, &param::GROUP_CHAT_IS_TERMINATION_MSG]);
     let group = if is_group {
         let max = settings.number(&param::MAX_ROUND)?;
-        Some((max, Word::from_parameter(&param::GROUP_CHAT_IS_TERMINATION_MSG, settings)?))
+        Some((max, TerminationTest::from_parameter(&param::GROUP_CHAT_IS_TERMINATION_MSG, settings)?))
     } else {
         None
     };
     let mut rules = if is_group { vec![ROUNDS, WORD] } else { vec![REPLIES, WORD] };
     rules.extend(max_turns.as_ref().filter(|_| !is_group).map(|_| TURNS));
-    let chat = Chat {
+    let chat = Ag2Chat {
         max_turns,
-        proxy: Agent::proxy(settings)?,
-        assistant: Agent::assistant(settings)?,
+        proxy: Ag2Agent::proxy(settings)?,
+        assistant: Ag2Agent::assistant(settings)?,
         group,
         human,
         turns: 0,
         messages: 0,
         over: false,
     };
-    if chat.proxy.mode != Mode::Never {
+    if chat.proxy.mode != HumanInputMode::Never {
         rules.push(HUMAN);
     }
     Ok(Recipe::new(chat, &rules).blind(&[TURNS, REPLIES, ROUNDS]))
 }
 
 #[derive(Clone, Debug)]
-struct Chat {
+struct Ag2Chat {
     /// The limit, and how Python prints it.
     max_turns: Option<(i64, String)>,
-    proxy: Agent,
-    assistant: Agent,
+    proxy: Ag2Agent,
+    assistant: Ag2Agent,
     /// The round limit of a group chat, and its manager's termination test.
-    group: Option<(f64, Word)>,
+    group: Option<(f64, TerminationTest)>,
     human: VecDeque<String>,
     turns: i64,
     messages: u32,
@@ -250,8 +250,8 @@ fn news_of(view: &PointView<'_>) -> String {
     if results.is_empty() { view.messages().next_back().map(texts).unwrap_or_default() } else { results.join("\n") }
 }
 
-impl Chat {
-    fn stop(&mut self, rule: &'static str, code: &'static str, words: Option<String>, acts: &mut Acts<'_, '_>) {
+impl Ag2Chat {
+    fn stop(&mut self, rule: &'static str, code: &'static str, words: Option<String>, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         let act = acts.act(Action::Stop, rule).code(code);
         if let Some(words) = words {
@@ -259,7 +259,7 @@ impl Chat {
         }
     }
 
-    fn before_request(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let text = news_of(view);
         if self.group.is_some() {
             self.round(&text, false, acts);
@@ -282,11 +282,11 @@ impl Chat {
         }
     }
 
-    fn turns_are_over(&mut self, written: &str, acts: &mut Acts<'_, '_>) {
+    fn turns_are_over(&mut self, written: &str, acts: &mut ActionSink<'_, '_>) {
         self.stop(TURNS, TURNS, Some(format!("Maximum turns ({written}) reached")), acts);
     }
 
-    fn end(&mut self, Reason { rule, words, evidence }: Reason, acts: &mut Acts<'_, '_>) {
+    fn end(&mut self, ChatEndReason { rule, words, evidence }: ChatEndReason, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         let act = acts.act(Action::Stop, rule).code(rule).detail(words);
         if let Some((observed, limit)) = evidence {
@@ -294,7 +294,7 @@ impl Chat {
         }
     }
 
-    fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn replied(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let (text, has_calls) = (reply.text(), !reply.tool_calls.is_empty());
         if self.group.is_some() {
             self.round(&text, has_calls, acts);
@@ -317,7 +317,7 @@ impl Chat {
     }
 
     /// Handles one more message of a group chat.
-    fn round(&mut self, text: &str, has_calls: bool, acts: &mut Acts<'_, '_>) {
+    fn round(&mut self, text: &str, has_calls: bool, acts: &mut ActionSink<'_, '_>) {
         let Some((max, word)) = self.group.clone() else { return };
         if self.messages == 0 && max <= 0.0 {
             self.stop(ROUNDS, "no reason given", None, acts);
@@ -333,8 +333,8 @@ impl Chat {
     }
 }
 
-impl Machine for Chat {
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+impl Machine for Ag2Chat {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Act, Action, Acts, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
+use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::{MachineAction, Action, ActionSink, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -34,12 +34,12 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 /// Limits, including those set on the finished client (`later`), which are not validated.
-struct Limits<'s> {
+struct InvocationLimits<'s> {
     settings: &'s Settings,
     later: &'s Value,
 }
 
-impl Limits<'_> {
+impl InvocationLimits<'_> {
     fn get(&self, name: &str) -> Option<&Value> {
         self.later.get(name).or_else(|| self.settings.get(name))
     }
@@ -89,13 +89,13 @@ impl Limits<'_> {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    with_program(settings, &Program::default())
+    with_program(settings, &AgentFrameworkProgram::default())
 }
 
 /// What the program around the agent does; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct AgentFrameworkProgram {
     /// Tools after which its middleware ends the loop.
     pub terminate_after: Vec<String>,
     /// Limits that it sets on the finished client, which are not validated; true if it sets all of them there.
@@ -104,8 +104,8 @@ pub struct Program {
 
 /// The rules in such a program.
 #[doc(hidden)]
-pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, SettingsError> {
-    let limits = Limits { settings, later: &program.set_later };
+pub fn with_program(settings: &Settings, program: &AgentFrameworkProgram) -> Result<Recipe, SettingsError> {
+    let limits = InvocationLimits { settings, later: &program.set_later };
     let agent_loop = match settings.get(param::LOOP.name) {
         None | Some(Value::Null) => None,
         Some(value) => Some(LoopMiddleware::from_value(value)?),
@@ -149,7 +149,7 @@ pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, Se
     let has_caller = !(agent.runs_tools && keeps_all);
     rules.extend(has_caller.then_some(CALLER));
     rules.extend(agent.agent_loop.as_ref().map(|_| LOOP));
-    Ok(Recipe::new(Rounds::new(agent), &rules)
+    Ok(Recipe::new(AgentLoopMachine::new(agent), &rules)
         .blind(&[ERRORS, DURATION, CALLS, ITERATIONS, UNKNOWN, CALLER])
         .reads_calls(&[CALLS, UNKNOWN])
         .needs(ERRORS, Need::ErrorFlags)
@@ -204,7 +204,7 @@ pub struct FunctionLoop {
 }
 
 /// Tools are switched off and one more request is made, which is not in the recording.
-fn force_final(rule: &'static str, words: String, seen: f64, limit: f64, acts: &mut Acts<'_, '_>) -> Flow {
+fn force_final(rule: &'static str, words: String, seen: f64, limit: f64, acts: &mut ActionSink<'_, '_>) -> Flow {
     let point = next_request(acts.view().point());
     let act = acts.act(Action::ForceFinal, rule).code(rule).detail(words).evidence(seen, limit).ends_run();
     act.decision.point = point;
@@ -216,7 +216,7 @@ const REST: &str = "Stopping further function calls for this request.";
 impl FunctionLoop {
     /// The limits that are looked at before the first request and after each batch of calls. An unknown time is NaN and
     /// reaches no limit.
-    fn batch_limit(&self, elapsed: f64, acts: &mut Acts<'_, '_>) -> Option<Flow> {
+    fn batch_limit(&self, elapsed: f64, acts: &mut ActionSink<'_, '_>) -> Option<Flow> {
         if let Some(limit) = self.duration.filter(|limit| elapsed >= *limit) {
             let words = format!("Maximum duration reached ({elapsed:.2}s / {limit:.2}s). {REST}");
             return Some(force_final(DURATION, words, elapsed, limit, acts));
@@ -243,7 +243,7 @@ impl FunctionLoop {
     }
 
     /// Stops or asks at the reply if its calls go back to the caller; true if they do.
-    fn returned(&self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+    fn returned(&self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
         let calls = &reply.tool_calls;
         if let Some(call) = calls.iter().find(|call| self.runs_tools && self.needs_approval(call)) {
             at_reply(view, acts.act(Action::Ask, CALLER)).code("function_approval_request").call(call.id.as_deref());
@@ -257,7 +257,7 @@ impl FunctionLoop {
 }
 
 /// Dates the act at the reply, before its tools, although the recording may show only in a result that it was due.
-fn at_reply<'a>(view: &PointView<'_>, act: &'a mut Act) -> &'a mut Act {
+fn at_reply<'a>(view: &PointView<'_>, act: &'a mut MachineAction) -> &'a mut MachineAction {
     act.decision.event = view.reply_index();
     act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
     act
@@ -277,7 +277,7 @@ impl AgentLoop for FunctionLoop {
         !is_own
     }
 
-    fn before_request(&mut self, _: &PointView<'_>, acts: &mut Acts<'_, '_>) -> Flow {
+    fn before_request(&mut self, _: &PointView<'_>, acts: &mut ActionSink<'_, '_>) -> Flow {
         if self.requests > 0 {
             return Flow::GoesOn;
         }
@@ -298,7 +298,7 @@ impl AgentLoop for FunctionLoop {
         Flow::GoesOn
     }
 
-    fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         self.requests += 1;
         if self.started_at.is_none() {
             self.started_at = view.now();
@@ -306,7 +306,7 @@ impl AgentLoop for FunctionLoop {
         if self.knows_all(reply) && self.returned(view, reply, acts) { Flow::Over } else { Flow::GoesOn }
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         let answered = answered(view, reply);
         if self.raises_unknown {
             let is_missing = |result: &Option<(usize, &Message)>| {
@@ -354,7 +354,7 @@ impl AgentLoop for FunctionLoop {
         Flow::GoesOn
     }
 
-    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         let Some(agent_loop) = &self.agent_loop else { return Flow::Over };
         self.agent_runs += 1;
         let runs = self.agent_runs as f64;

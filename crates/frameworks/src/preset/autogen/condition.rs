@@ -3,20 +3,20 @@
 use serde_json::{Map, Value};
 
 use super::super::frame::{SettingsError, wrong_kind};
-use super::message::Message;
+use super::message::TeamMessage;
 use crate::decision::Need;
 use crate::transcript::Instant;
 
 /// The message of a condition that fires.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub struct TerminationMessage {
     pub(super) source: String,
     pub(super) content: String,
     /// The observed value and the limit, if the condition has a limit.
     pub(super) evidence: Option<(f64, f64)>,
 }
 
-impl Words {
+impl TerminationMessage {
     fn new(source: &str, content: String) -> Self {
         Self { source: source.to_owned(), content, evidence: None }
     }
@@ -28,28 +28,28 @@ impl Words {
 
 /// The result of a call that stops or raises.
 #[derive(Clone, Debug)]
-pub enum Stopped {
-    Fired(Words),
+pub enum TerminationResult {
+    Fired(TerminationMessage),
     Raised { class: &'static str, words: &'static str },
 }
 
 /// A single condition or a combination of several.
 #[derive(Clone, Debug)]
-pub enum Condition {
+pub enum TerminationCondition {
     Single(Single),
-    Or(Vec<Condition>),
+    Or(Vec<TerminationCondition>),
     /// Also holds the messages of the parts that have fired, in that order.
-    And(Vec<Condition>, Vec<Words>),
+    And(Vec<TerminationCondition>, Vec<TerminationMessage>),
 }
 
 #[derive(Clone, Debug)]
 pub struct Single {
-    kind: Kind,
+    kind: ConditionKind,
     fired: bool,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ConditionKind {
     MaxMessage { max: i64, events_too: bool, count: i64 },
     TextMention { text: String, sources: Option<Vec<String>> },
     TokenUsage { total: Option<i64>, prompt: Option<i64>, completion: Option<i64>, used: (i64, i64) },
@@ -63,7 +63,7 @@ enum Kind {
     Functional { function: String },
 }
 
-impl Condition {
+impl TerminationCondition {
     /// Reads a configured condition.
     pub fn read(value: &Value) -> Result<Self, SettingsError> {
         let table = value.as_object().ok_or_else(|| wrong_kind("condition", "a table", value))?;
@@ -77,7 +77,7 @@ impl Condition {
         if let Some(list) = table.get("and") {
             return Ok(Self::And(parts(list)?, Vec::new()));
         }
-        Ok(Self::Single(Single { kind: Kind::read(table)?, fired: false }))
+        Ok(Self::Single(Single { kind: ConditionKind::read(table)?, fired: false }))
     }
 
     /// What its parts need from a recording.
@@ -85,10 +85,10 @@ impl Condition {
         match self {
             Self::Or(parts) | Self::And(parts, _) => parts.iter().flat_map(Self::needs).collect(),
             Self::Single(single) => match single.kind {
-                Kind::TokenUsage { .. } => vec![Need::Usage],
-                Kind::Timeout { .. } => vec![Need::Times],
-                Kind::External { .. } => vec![Need::Unrecorded("an outside request")],
-                Kind::Functional { .. } => vec![Need::Unrecorded("a function of the user")],
+                ConditionKind::TokenUsage { .. } => vec![Need::Usage],
+                ConditionKind::Timeout { .. } => vec![Need::Times],
+                ConditionKind::External { .. } => vec![Need::Unrecorded("an outside request")],
+                ConditionKind::Functional { .. } => vec![Need::Unrecorded("a function of the user")],
                 _ => Vec::new(),
             },
         }
@@ -104,24 +104,24 @@ impl Condition {
     }
 
     /// Calls it with new messages (a delta).
-    pub fn call(&mut self, delta: &[Message]) -> Option<Stopped> {
+    pub fn call(&mut self, delta: &[TeamMessage]) -> Option<TerminationResult> {
         if self.is_terminated() {
             let (class, words) = match self {
                 Self::Or(_) => ("RuntimeError", "Termination condition has already been reached"),
                 Self::And(..) => ("TerminatedException", "Termination condition has already been reached."),
                 Self::Single(_) => ("TerminatedException", "Termination condition has already been reached"),
             };
-            return Some(Stopped::Raised { class, words });
+            return Some(TerminationResult::Raised { class, words });
         }
-        self.asked(delta).map(Stopped::Fired)
+        self.asked(delta).map(TerminationResult::Fired)
     }
 
     /// Evaluates it; for `and`, only the parts that have not fired yet.
-    fn asked(&mut self, delta: &[Message]) -> Option<Words> {
+    fn asked(&mut self, delta: &[TeamMessage]) -> Option<TerminationMessage> {
         match self {
             Self::Single(single) => single.asked(delta),
             Self::Or(parts) => {
-                let said: Vec<Words> = parts.iter_mut().filter_map(|part| part.asked(delta)).collect();
+                let said: Vec<TerminationMessage> = parts.iter_mut().filter_map(|part| part.asked(delta)).collect();
                 (!said.is_empty()).then(|| join(&said))
             }
             Self::And(parts, said) => {
@@ -149,7 +149,7 @@ impl Condition {
         }
     }
 
-    fn each(&mut self, change: &mut impl FnMut(&mut Kind)) {
+    fn each(&mut self, change: &mut impl FnMut(&mut ConditionKind)) {
         match self {
             Self::Or(parts) | Self::And(parts, _) => parts.iter_mut().for_each(|part| part.each(change)),
             Self::Single(single) => change(&mut single.kind),
@@ -159,7 +159,7 @@ impl Condition {
     /// Sets the time at which the conditions are created.
     pub fn start(&mut self, at: Option<Instant>) {
         self.each(&mut |kind| {
-            if let Kind::Timeout { since, now, .. } = kind {
+            if let ConditionKind::Timeout { since, now, .. } = kind {
                 (*since, *now) = (at, at);
             }
         });
@@ -168,7 +168,7 @@ impl Condition {
     /// Sets the current time.
     pub fn tick(&mut self, at: Option<Instant>) {
         self.each(&mut |kind| {
-            if let Kind::Timeout { now, .. } = kind {
+            if let ConditionKind::Timeout { now, .. } = kind {
                 *now = at;
             }
         });
@@ -177,7 +177,7 @@ impl Condition {
     /// Requests an end from outside.
     pub fn set_external(&mut self) {
         self.each(&mut |kind| {
-            if let Kind::External { set } = kind {
+            if let ConditionKind::External { set } = kind {
                 *set = true;
             }
         });
@@ -185,9 +185,9 @@ impl Condition {
 }
 
 /// Joins several stops into one: names and messages are joined, the figures are the first one's.
-fn join(said: &[Words]) -> Words {
-    let joined = |part: fn(&Words) -> &str| said.iter().map(part).collect::<Vec<_>>().join(", ");
-    Words {
+fn join(said: &[TerminationMessage]) -> TerminationMessage {
+    let joined = |part: fn(&TerminationMessage) -> &str| said.iter().map(part).collect::<Vec<_>>().join(", ");
+    TerminationMessage {
         source: joined(|words| &words.source),
         content: joined(|words| &words.content),
         evidence: said.iter().find_map(|words| words.evidence),
@@ -197,13 +197,13 @@ fn join(said: &[Words]) -> Words {
 impl Single {
     fn is_terminated(&self) -> bool {
         match &self.kind {
-            Kind::MaxMessage { max, count, .. } => count >= max,
-            Kind::TokenUsage { .. } => self.kind.tokens_over().is_some(),
+            ConditionKind::MaxMessage { max, count, .. } => count >= max,
+            ConditionKind::TokenUsage { .. } => self.kind.tokens_over().is_some(),
             _ => self.fired,
         }
     }
 
-    fn asked(&mut self, delta: &[Message]) -> Option<Words> {
+    fn asked(&mut self, delta: &[TeamMessage]) -> Option<TerminationMessage> {
         let words = self.kind.asked(delta);
         self.fired |= words.is_some();
         words
@@ -212,16 +212,16 @@ impl Single {
     fn reset(&mut self) {
         self.fired = false;
         match &mut self.kind {
-            Kind::MaxMessage { count, .. } => *count = 0,
-            Kind::TokenUsage { used, .. } => *used = (0, 0),
-            Kind::Timeout { since, now, .. } => *since = *now,
-            Kind::External { set } => *set = false,
+            ConditionKind::MaxMessage { count, .. } => *count = 0,
+            ConditionKind::TokenUsage { used, .. } => *used = (0, 0),
+            ConditionKind::Timeout { since, now, .. } => *since = *now,
+            ConditionKind::External { set } => *set = false,
             _ => {}
         }
     }
 }
 
-impl Kind {
+impl ConditionKind {
     fn read(table: &Map<String, Value>) -> Result<Self, SettingsError> {
         let given = |name: &str| table.get(name).filter(|value| !value.is_null());
         let int = |name: &str| {
@@ -280,13 +280,13 @@ impl Kind {
         over.map(|(seen, limit)| (seen as f64, limit as f64))
     }
 
-    fn asked(&mut self, delta: &[Message]) -> Option<Words> {
+    fn asked(&mut self, delta: &[TeamMessage]) -> Option<TerminationMessage> {
         match self {
             Self::MaxMessage { max, events_too, count } => {
                 let more = delta.iter().filter(|message| *events_too || message.is_chat()).count();
                 *count = count.saturating_add(i64::try_from(more).unwrap_or(i64::MAX));
                 let words = format!("Maximum number of messages {max} reached, current message count: {count}");
-                let words = Words::new("MaxMessageTermination", words).evidence(*count as f64, *max as f64);
+                let words = TerminationMessage::new("MaxMessageTermination", words).evidence(*count as f64, *max as f64);
                 (*count >= *max).then_some(words)
             }
             Self::TokenUsage { used, .. } => {
@@ -301,15 +301,15 @@ impl Kind {
                     prompt.saturating_add(completion)
                 );
                 let (seen, limit) = self.tokens_over()?;
-                Some(Words::new("TokenUsageTermination", words).evidence(seen, limit))
+                Some(TerminationMessage::new("TokenUsageTermination", words).evidence(seen, limit))
             }
             Self::Timeout { seconds, written, since, now } => {
                 let elapsed = now.zip(*since).map_or(0.0, |(now, since)| now.since(since).0 as f64 / 1000.0);
-                let words = Words::new("TimeoutTermination", format!("Timeout of {written} seconds reached"));
+                let words = TerminationMessage::new("TimeoutTermination", format!("Timeout of {written} seconds reached"));
                 (elapsed >= *seconds).then_some(words.evidence(elapsed, *seconds))
             }
             Self::External { set } => {
-                set.then(|| Words::new("ExternalTermination", "External termination requested".to_owned()))
+                set.then(|| TerminationMessage::new("ExternalTermination", "External termination requested".to_owned()))
             }
             Self::Functional { function } => {
                 let met = match function.as_str() {
@@ -317,14 +317,14 @@ impl Kind {
                     "last_is_stop_message" => delta.last().is_some_and(|message| message.is("StopMessage")),
                     _ => false,
                 };
-                met.then(|| Words::new("FunctionalTermination", "Functional termination condition met".to_owned()))
+                met.then(|| TerminationMessage::new("FunctionalTermination", "Functional termination condition met".to_owned()))
             }
             _ => delta.iter().find_map(|message| self.fires_on(message)),
         }
     }
 
     /// Evaluates the conditions that test one message at a time.
-    fn fires_on(&self, message: &Message) -> Option<Words> {
+    fn fires_on(&self, message: &TeamMessage) -> Option<TerminationMessage> {
         let source = &message.source;
         let among = |list: &Vec<String>| list.contains(source);
         let (name, content) = match self {
@@ -350,6 +350,6 @@ impl Kind {
             }
             _ => return None,
         };
-        Some(Words::new(name, content))
+        Some(TerminationMessage::new(name, content))
     }
 }

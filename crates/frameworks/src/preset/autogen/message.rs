@@ -6,7 +6,7 @@ use crate::transcript::{self, Role, ToolCall};
 
 /// A message or event of the conversation.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct TeamMessage {
     kind: String,
     pub(super) source: String,
     /// The printed form, in which texts are searched for.
@@ -18,7 +18,7 @@ pub struct Message {
     pub(super) executed: Vec<String>,
 }
 
-impl Message {
+impl TeamMessage {
     fn new(kind: &str, source: &str, text: String) -> Self {
         Self { kind: kind.to_owned(), source: source.to_owned(), text, usage: None, target: None, executed: Vec::new() }
     }
@@ -97,12 +97,12 @@ fn printed_result(result: &transcript::Message) -> String {
 
 /// The messages of an agent's turn, collected as they arrive.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct AgentTurn {
     reply: Option<transcript::Message>,
     results: Vec<transcript::Message>,
 }
 
-impl Turn {
+impl AgentTurn {
     pub(super) fn push(&mut self, message: &transcript::Message) {
         if message.is_result() {
             self.results.push(self.with_tool_name(message));
@@ -123,22 +123,22 @@ impl Turn {
     }
 
     /// The turn as one delta: thought, request, execution and one summary; or the text.
-    pub(super) fn into_delta(self) -> Vec<Message> {
+    pub(super) fn into_delta(self) -> Vec<TeamMessage> {
         let Some(reply) = self.reply else { return Vec::new() };
         if reply.tool_calls.is_empty() {
-            return vec![Message::from_message(&reply)];
+            return vec![TeamMessage::from_message(&reply)];
         }
         let source = reply.name.as_deref().unwrap_or("assistant");
         let mut delta = Vec::new();
         if !reply.text().is_empty() {
-            delta.push(Message::new("ThoughtEvent", source, reply.text().into_owned()));
+            delta.push(TeamMessage::new("ThoughtEvent", source, reply.text().into_owned()));
         }
-        delta.push(Message::from_message(&reply));
+        delta.push(TeamMessage::from_message(&reply));
         if !self.results.is_empty() {
             let results: Vec<&transcript::Message> = self.results.iter().collect();
-            delta.push(Message { source: source.to_owned(), ..Message::execution(&results) });
+            delta.push(TeamMessage { source: source.to_owned(), ..TeamMessage::execution(&results) });
             let texts: Vec<_> = self.results.iter().map(transcript::Message::text).collect();
-            delta.push(Message::new("ToolCallSummaryMessage", source, texts.join("\n")));
+            delta.push(TeamMessage::new("ToolCallSummaryMessage", source, texts.join("\n")));
         }
         delta
     }

@@ -8,13 +8,13 @@ pub mod message;
 use serde_json::Value;
 
 use super::Code;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
 
-use condition::{Condition, Stopped};
-use message::{Message, Turn};
+use condition::{TerminationCondition, TerminationResult};
+use message::{TeamMessage, AgentTurn};
 
 #[doc(hidden)]
 pub const CONDITION: &str = "termination_condition";
@@ -39,14 +39,14 @@ pub fn composed(settings: &Settings) -> Result<Recipe, SettingsError> {
     }
     let condition = match settings.get(param::CONDITION.name) {
         None | Some(Value::Null) => None,
-        Some(value) => Some(Condition::read(value)?),
+        Some(value) => Some(TerminationCondition::read(value)?),
     };
-    let needs = condition.as_ref().map(Condition::needs).unwrap_or_default();
+    let needs = condition.as_ref().map(TerminationCondition::needs).unwrap_or_default();
     let started_at = started_at(settings)?;
     let mut rules = Vec::new();
     rules.extend(condition.is_some().then_some(CONDITION));
     rules.extend(max_turns.is_some().then_some(MAX_TURNS));
-    let recipe = Recipe::new(Team::new(condition, max_turns, started_at), &rules).keeps_own_state();
+    let recipe = Recipe::new(AutogenTeam::new(condition, max_turns, started_at), &rules).keeps_own_state();
     Ok(needs.into_iter().fold(recipe, |recipe: Recipe, need: Need| recipe.needs(CONDITION, need)))
 }
 
@@ -59,10 +59,10 @@ pub fn started_at(settings: &Settings) -> Result<Option<Instant>, SettingsError>
 
 /// Reports the result of calling a condition as an act.
 #[doc(hidden)]
-pub fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+pub fn report(stopped: TerminationResult, code: Option<&'static str>, at: Option<usize>, acts: &mut ActionSink<'_, '_>) {
     let (action, own_code, detail, evidence) = match stopped {
-        Stopped::Fired(words) => (Action::Stop, words.source, words.content, words.evidence),
-        Stopped::Raised { class, words } => (Action::Fail, class.to_owned(), words.to_owned(), None),
+        TerminationResult::Fired(words) => (Action::Stop, words.source, words.content, words.evidence),
+        TerminationResult::Raised { class, words } => (Action::Fail, class.to_owned(), words.to_owned(), None),
     };
     let act = acts.act(action, CONDITION).detail(detail);
     match code {
@@ -80,20 +80,20 @@ pub fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, a
 /// A team of agents that take turns.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct Team {
-    condition: Option<Condition>,
+pub struct AutogenTeam {
+    condition: Option<TerminationCondition>,
     max_turns: Option<i64>,
     turns: i64,
     started: bool,
-    task: Vec<Message>,
-    turn: Turn,
+    task: Vec<TeamMessage>,
+    turn: AgentTurn,
     /// Type names of all messages, in order.
     pub messages: Vec<String>,
     over: bool,
 }
 
-impl Team {
-    fn new(mut condition: Option<Condition>, max_turns: Option<i64>, started_at: Option<Instant>) -> Self {
+impl AutogenTeam {
+    fn new(mut condition: Option<TerminationCondition>, max_turns: Option<i64>, started_at: Option<Instant>) -> Self {
         if let (Some(condition), Some(at)) = (&mut condition, started_at) {
             condition.start(Some(at));
         }
@@ -103,14 +103,14 @@ impl Team {
             turns: 0,
             started: started_at.is_some(),
             task: Vec::new(),
-            turn: Turn::default(),
+            turn: AgentTurn::default(),
             messages: Vec::new(),
             over: false,
         }
     }
 
-    fn start(&mut self, acts: &mut Acts<'_, '_>) {
-        if self.condition.as_ref().is_some_and(Condition::is_terminated) {
+    fn start(&mut self, acts: &mut ActionSink<'_, '_>) {
+        if self.condition.as_ref().is_some_and(TerminationCondition::is_terminated) {
             let words = "The group chat has already terminated.";
             acts.act(Action::Stop, CONDITION).code("GroupChatTermination").detail(words);
             self.over = true;
@@ -120,7 +120,7 @@ impl Team {
         self.take(&task, acts);
     }
 
-    fn take(&mut self, delta: &[Message], acts: &mut Acts<'_, '_>) {
+    fn take(&mut self, delta: &[TeamMessage], acts: &mut ActionSink<'_, '_>) {
         self.messages.extend(delta.iter().map(|message| message.kind().to_owned()));
         if let Some(stopped) = self.condition.as_mut().and_then(|condition| condition.call(delta)) {
             report(stopped, Some("GroupChatTermination"), None, acts);
@@ -128,7 +128,7 @@ impl Team {
         }
     }
 
-    fn after_turn(&mut self, acts: &mut Acts<'_, '_>) {
+    fn after_turn(&mut self, acts: &mut ActionSink<'_, '_>) {
         let delta = std::mem::take(&mut self.turn).into_delta();
         if delta.is_empty() {
             return;
@@ -144,8 +144,8 @@ impl Team {
     }
 }
 
-impl Machine for Team {
-    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+impl Machine for AutogenTeam {
+    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
         let is_idle = self.over || (self.condition.is_none() && self.max_turns.is_none());
         let Some(message) = event.message().filter(|_| !is_idle) else { return };
         if let Some(condition) = &mut self.condition {
@@ -158,13 +158,13 @@ impl Machine for Team {
         }
         self.started = true;
         if message.role == Role::User {
-            self.task.push(Message::from_message(message));
+            self.task.push(TeamMessage::from_message(message));
         } else if message.is_step() || message.is_result() {
             self.turn.push(message);
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         match view.moment() {
             _ if self.over => {}
             Moment::BeforeRequest if !self.task.is_empty() => self.start(acts),

@@ -5,8 +5,8 @@ mod action;
 use serde_json::{Map, Value};
 
 use super::Code;
-use super::frame::counters::Window;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::counters::SlidingWindow;
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView};
@@ -45,13 +45,13 @@ pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct BrowserUse {
-    limits: Limits,
+pub struct BrowserUseMachine {
+    limits: BrowserUseLimits,
     last_step: LastStep,
     /// How many replies there were when the last request was made.
     asked: Option<i64>,
     /// The last actions, as they are compared.
-    pub actions: Window<String>,
+    pub actions: SlidingWindow<String>,
     page: Option<Value>,
     same_pages: u32,
     /// Failed steps in a row.
@@ -63,7 +63,7 @@ pub struct BrowserUse {
 }
 
 #[derive(Clone, Debug)]
-struct Limits {
+struct BrowserUseLimits {
     max_steps: i64,
     max_failures: i64,
     final_response: bool,
@@ -92,7 +92,7 @@ pub enum LastStep {
 #[doc(hidden)]
 pub fn with_last_step(settings: &Settings, last_step: LastStep) -> Result<Recipe, SettingsError> {
     let window = settings.int(&param::LOOP_DETECTION_WINDOW)?;
-    let limits = Limits {
+    let limits = BrowserUseLimits {
         max_steps: settings.int(&param::MAX_STEPS)?,
         max_failures: settings.int(&param::MAX_FAILURES)?,
         final_response: settings.flag(&param::FINAL_RESPONSE_AFTER_FAILURE)?,
@@ -102,11 +102,11 @@ pub fn with_last_step(settings: &Settings, last_step: LastStep) -> Result<Recipe
         exploration: settings.int(&param::PLANNING_EXPLORATION_LIMIT)?,
         replan: settings.int(&param::PLANNING_REPLAN_ON_STALL)?,
     };
-    let machine = BrowserUse {
+    let machine = BrowserUseMachine {
         limits,
         last_step,
         asked: None,
-        actions: Window::new(usize::try_from(window).unwrap_or(0)),
+        actions: SlidingWindow::new(usize::try_from(window).unwrap_or(0)),
         page: None,
         same_pages: 0,
         failures: 0,
@@ -123,7 +123,7 @@ pub fn with_last_step(settings: &Settings, last_step: LastStep) -> Result<Recipe
         .blind(&[STEPS, PLANNING, STAGNATION, FAILURES]))
 }
 
-impl BrowserUse {
+impl BrowserUseMachine {
     /// Reads the page for this request from the last event; without one, the page counts as new.
     fn read_page(&mut self, last: Option<&Message>) {
         let page = last.and_then(|message| field(message, "page")).filter(|page| !page.is_null());
@@ -135,7 +135,7 @@ impl BrowserUse {
         self.page = page;
     }
 
-    fn request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn request(&mut self, acts: &mut ActionSink<'_, '_>) {
         let step = self.replies + 1;
         let limits = self.limits.clone();
         if step > limits.max_steps {
@@ -165,7 +165,7 @@ impl BrowserUse {
         }
     }
 
-    fn plan(&self, step: i64, acts: &mut Acts<'_, '_>) {
+    fn plan(&self, step: i64, acts: &mut ActionSink<'_, '_>) {
         let limits = &self.limits;
         if !limits.plans {
             return;
@@ -180,7 +180,7 @@ impl BrowserUse {
         }
     }
 
-    fn nudge(&self, acts: &mut Acts<'_, '_>) {
+    fn nudge(&self, acts: &mut ActionSink<'_, '_>) {
         if !self.limits.detects_loops {
             return;
         }
@@ -223,14 +223,14 @@ fn field(message: &Message, name: &str) -> Option<Value> {
     extra.get(name).cloned()
 }
 
-impl Machine for BrowserUse {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+impl Machine for BrowserUseMachine {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         if let Some(reply) = event.message().filter(|message| message.is_step() && !self.done) {
             self.reply(reply);
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.done {
             return;
         }
@@ -252,7 +252,7 @@ impl Machine for BrowserUse {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let Limits { max_steps, max_failures, detects_loops, .. } = &self.limits;
+        let BrowserUseLimits { max_steps, max_failures, detects_loops, .. } = &self.limits;
         let repeats = self.actions.items().iter().map(|action| self.actions.count(action)).max().unwrap_or(0);
         let repeats =
             reading(REPETITION, "same action in the window", repeats as f64, LEVELS[LEVELS.len() - 1].0 as f64);

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
@@ -31,20 +31,20 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if given_tokens.is_some_and(|limit| !limit.is_null()) {
         return token_limit(settings, false);
     }
-    with_program(settings, Program::default())
+    with_program(settings, CamelProgram::default())
 }
 
 /// The token limit terminator alone, which no agent calls; with `resets`, it is reset by each user message.
 #[doc(hidden)]
 pub fn token_limit(settings: &Settings, resets: bool) -> Result<Recipe, SettingsError> {
-    let machine = TokenLimit { limit: settings.opt_number(&param::TOKEN_LIMIT)?, resets, fired: false, over: false };
+    let machine = CamelTokenLimit { limit: settings.opt_number(&param::TOKEN_LIMIT)?, resets, fired: false, over: false };
     Ok(Recipe::new(machine, &[TOKENS]).blind(&[TOKENS]).needs(TOKENS, Need::Usage).keeps_own_state())
 }
 
 /// What the program around the agent does; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Program {
+pub struct CamelProgram {
     /// It ends a step from this request on, counted over all steps.
     pub stop_event_after: Option<u64>,
     /// It resets the agent between two steps.
@@ -53,7 +53,7 @@ pub struct Program {
 
 /// The rules of an agent in such a program.
 #[doc(hidden)]
-pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, SettingsError> {
+pub fn with_program(settings: &Settings, program: CamelProgram) -> Result<Recipe, SettingsError> {
     let max = settings.get(param::MAX_ITERATION.name).filter(|max| !max.is_null()).cloned();
     if max != Some(Value::Bool(true)) {
         settings.opt_number(&param::MAX_ITERATION)?;
@@ -79,7 +79,7 @@ pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, Set
     if !agent.external_tools.is_empty() || program.stop_event_after.is_some() {
         rules.push(CALLER);
     }
-    Ok(Recipe::new(Rounds::new(agent), &rules).blind(&[ITERATION, CALLER]).keeps_own_state())
+    Ok(Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[ITERATION, CALLER]).keeps_own_state())
 }
 
 /// Ends a step once certain words have been said often enough.
@@ -162,7 +162,7 @@ pub struct ChatAgent {
     max: Option<Value>,
     terminators: Vec<WordsTerminator>,
     external_tools: Vec<String>,
-    program: Program,
+    program: CamelProgram,
     requests: u64,
     requests_ever: u64,
     /// The `terminated` flag of each finished step's response.
@@ -206,7 +206,7 @@ impl AgentLoop for ChatAgent {
         true
     }
 
-    fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         self.requests += 1;
         self.requests_ever += 1;
         if self.program.stop_event_after.is_some_and(|after| self.requests_ever >= after) {
@@ -222,7 +222,7 @@ impl AgentLoop for ChatAgent {
         Flow::GoesOn
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         if reply.tool_calls.iter().any(|call| self.is_external(&call.name)) {
             let own =
                 answered(view, reply).into_iter().filter(|(nth, _)| !self.is_external(&reply.tool_calls[*nth].name));
@@ -239,7 +239,7 @@ impl AgentLoop for ChatAgent {
         Flow::GoesOn
     }
 
-    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         if self.terminators.is_empty() {
             return self.ends(reply);
         }
@@ -267,15 +267,15 @@ impl AgentLoop for ChatAgent {
 
 /// The token limit terminator, which no agent calls.
 #[derive(Clone, Debug)]
-struct TokenLimit {
+struct CamelTokenLimit {
     limit: Option<f64>,
     resets: bool,
     fired: bool,
     over: bool,
 }
 
-impl Machine for TokenLimit {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for CamelTokenLimit {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message().filter(|_| !self.over) else { return };
         if message.role == Role::User {
             self.fired &= !self.resets;

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::counters::Streak;
-use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use super::frame::counters::StreakCounter;
+use super::frame::identity::{KeyOrder, arguments, js_text};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
@@ -43,25 +43,25 @@ enum HostAnswer {
 }
 
 #[derive(Clone, Debug)]
-struct Thresholds {
+struct LoopThresholds {
     soft: f64,
     hard: f64,
 }
 
 #[derive(Clone, Debug)]
-struct Cline {
-    thresholds: Option<Thresholds>,
+struct ClineMachine {
+    thresholds: Option<LoopThresholds>,
     /// Only 0 is off: a negative one is reached by the first mistake.
     max_mistakes: f64,
     host: HostAnswer,
-    streak: Streak<(Name, String)>,
+    streak: StreakCounter<(Name, String)>,
     mistakes: f64,
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let off = matches!(settings.get(param::LOOP_DETECTION.name), Some(Value::Bool(false)));
     let thresholds =
-        Thresholds { soft: settings.number(&param::SOFT_THRESHOLD)?, hard: settings.number(&param::HARD_THRESHOLD)? };
+        LoopThresholds { soft: settings.number(&param::SOFT_THRESHOLD)?, hard: settings.number(&param::HARD_THRESHOLD)? };
     let host = match settings.text(&param::ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED)? {
         None => HostAnswer::Absent,
         Some("continue") => HostAnswer::Continue,
@@ -72,25 +72,25 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             return Err(wrong_kind(param::ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED.name, expected, &Value::from(other)));
         }
     };
-    let machine = Cline {
+    let machine = ClineMachine {
         thresholds: (!off).then_some(thresholds),
         max_mistakes: settings.number(&param::MAX_CONSECUTIVE_MISTAKES)?,
         host,
-        streak: Streak::default(),
+        streak: StreakCounter::default(),
         mistakes: 0.0,
     };
     let recipe = Recipe::new(machine, &[LOOP, MISTAKES]).blind(&[LOOP, MISTAKES]);
     Ok(recipe.compares_calls(&[LOOP]).needs(MISTAKES, Need::ErrorFlags))
 }
 
-impl Cline {
+impl ClineMachine {
     /// Without a limit of mistakes nothing acts, loops of calls included.
     fn acts(&self) -> bool {
         self.max_mistakes != 0.0
     }
 
     /// The mistake limit is reached, so the host decides. True if the run is over.
-    fn limit_reached(&mut self, rule: &'static str, call: Option<&ToolCall>, acts: &mut Acts<'_, '_>) -> bool {
+    fn limit_reached(&mut self, rule: &'static str, call: Option<&ToolCall>, acts: &mut ActionSink<'_, '_>) -> bool {
         let id = call.and_then(|call| call.id.as_deref());
         if self.host != HostAnswer::Absent {
             acts.act(Action::Ask, rule).code("onConsecutiveMistakeLimitReached").call(id);
@@ -110,10 +110,10 @@ impl Cline {
     }
 
     #[expect(clippy::float_cmp, reason = "the original compares with `===`")]
-    fn calls(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn calls(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let Some(thresholds) = self.thresholds.clone() else { return };
         for call in &reply.tool_calls {
-            let key = (call.name.clone(), js_text(&arguments(call), Keys::Sorted));
+            let key = (call.name.clone(), js_text(&arguments(call), KeyOrder::Sorted));
             let count = f64::from(self.streak.push(key));
             if count >= thresholds.hard {
                 if self.acts() && self.limit_reached(LOOP, Some(call), acts) {
@@ -127,14 +127,14 @@ impl Cline {
     }
 }
 
-impl Machine for Cline {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for ClineMachine {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         if let Some(reply) = event.message().filter(|message| message.is_step()) {
             self.calls(reply, acts);
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if view.moment() != Moment::AfterTools || !self.acts() {
             return;
         }

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, Acts, Machine, Places, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
+    Action, ActionSink, Machine, CallIdIndex, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
-use task::{Call, Refusal, Task, sanitized};
+use task::{TaskCall, CallRefusal, CrewTask, sanitized};
 
 const MAX_ITER: &str = "max_iter";
 const SAME_INPUT: &str = "task_repeated_usage";
@@ -66,10 +66,10 @@ pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe
         limits,
         cache: settings.flag(&param::CACHE)?.then(BTreeMap::new),
         role: role.to_owned(),
-        stage: Stage::Before,
+        stage: CrewState::Before,
         reply: None,
         calls: Vec::new(),
-        places: Places::default(),
+        places: CallIdIndex::default(),
         results: 0,
         ended_at: None,
         tool_runs: 0,
@@ -81,10 +81,10 @@ pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe
 
 /// The state of the crew.
 #[derive(Clone, Debug)]
-enum Stage {
+enum CrewState {
     /// No task has started.
     Before,
-    Working(Task),
+    Working(CrewTask),
     /// The task is done or was cut short; the next one starts with the next user message.
     Between,
     /// The whole run failed.
@@ -100,10 +100,10 @@ pub struct Crew {
     /// Results by tool and arguments, if the tool cache is on.
     cache: Option<BTreeMap<(String, String), String>>,
     role: String,
-    stage: Stage,
+    stage: CrewState,
     reply: Option<usize>,
-    calls: Vec<Call>,
-    places: Places,
+    calls: Vec<TaskCall>,
+    places: CallIdIndex,
     results: usize,
     /// The last event before the task ended, or of the task so far.
     pub ended_at: Option<usize>,
@@ -113,27 +113,27 @@ pub struct Crew {
 
 impl Crew {
     fn reply(&mut self, message: &Message, at: Option<usize>) {
-        if matches!(self.stage, Stage::Before) {
-            self.stage = Stage::Working(Task::default());
+        if matches!(self.stage, CrewState::Before) {
+            self.stage = CrewState::Working(CrewTask::default());
         }
-        let Stage::Working(task) = &mut self.stage else { return };
+        let CrewState::Working(task) = &mut self.stage else { return };
         self.reply = at;
         self.ended_at = at;
         self.results = 0;
-        self.calls = message.tool_calls.iter().take(if self.react { 1 } else { usize::MAX }).map(Call::new).collect();
-        self.places = Places::from_ids(self.calls.iter().map(|call| call.id.as_deref()));
+        self.calls = message.tool_calls.iter().take(if self.react { 1 } else { usize::MAX }).map(TaskCall::new).collect();
+        self.places = CallIdIndex::from_ids(self.calls.iter().map(|call| call.id.as_deref()));
         if message.tool_calls.is_empty() && !(self.react && is_action(message)) {
-            self.stage = Stage::Between;
+            self.stage = CrewState::Between;
         } else {
             task.iterations += 1;
         }
     }
 
-    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
-        if matches!(self.stage, Stage::Before) && acts.event().is_none() {
-            self.stage = Stage::Working(Task::default());
+    fn before_request(&mut self, acts: &mut ActionSink<'_, '_>) {
+        if matches!(self.stage, CrewState::Before) && acts.event().is_none() {
+            self.stage = CrewState::Working(CrewTask::default());
         }
-        let Stage::Working(task) = &self.stage else { return };
+        let CrewState::Working(task) = &self.stage else { return };
         let (seen, max) = (task.iterations as f64, self.max_iter as f64);
         if self.max_iter <= 0 {
             let words = format!(
@@ -142,28 +142,28 @@ impl Crew {
                 self.max_iter.saturating_mul(10)
             );
             acts.act(Action::Fail, MAX_ITER).code("RecursionError").detail(words).evidence(seen, max);
-            self.stage = Stage::Failed;
+            self.stage = CrewState::Failed;
         } else if task.iterations >= self.max_iter {
             let act = acts.act(Action::ForceFinal, MAX_ITER).code("force_final_answer").ends_run();
             act.detail("one extra request without tools").evidence(seen, max);
-            self.stage = Stage::Between;
+            self.stage = CrewState::Between;
         }
     }
 
     /// Refuses the calls that can be refused before anything runs.
-    fn before_tools(&mut self, acts: &mut Acts<'_, '_>) {
-        let Stage::Working(task) = &mut self.stage else { return };
+    fn before_tools(&mut self, acts: &mut ActionSink<'_, '_>) {
+        let CrewState::Working(task) = &mut self.stage else { return };
         for call in &mut self.calls {
             let limit = self.limits.get(&call.name).copied();
             let uses = task.uses.entry(call.name.clone()).or_insert(0);
             if self.react && task.last.as_ref() == Some(&call.input()) {
                 acts.act(Action::Deny, SAME_INPUT).code(SAME_INPUT);
-                call.refusal = Some(Refusal::SameInput);
+                call.refusal = Some(CallRefusal::SameInput);
             } else if let Some(limit) = limit.filter(|limit| *uses >= *limit) {
                 let id = call.id.clone().filter(|_| !self.react);
                 let act = acts.act(Action::Deny, USES).code(USES).detail(limit_words(&call.name, limit));
                 act.call(id.as_deref()).evidence(*uses as f64, limit as f64);
-                call.refusal = Some(Refusal::Uses);
+                call.refusal = Some(CallRefusal::Uses);
             } else if !self.react {
                 let cached = self.cache.as_ref().is_some_and(|cache| cache.contains_key(&call.cache_key()));
                 *uses += i64::from(!cached);
@@ -182,8 +182,8 @@ impl Crew {
         }
     }
 
-    fn after_tools(&mut self, acts: &mut Acts<'_, '_>) {
-        let Stage::Working(task) = &mut self.stage else { return };
+    fn after_tools(&mut self, acts: &mut ActionSink<'_, '_>) {
+        let CrewState::Working(task) = &mut self.stage else { return };
         let mut repeated: Option<String> = None;
         for call in &mut self.calls {
             let Some(content) = call.content.take() else { continue };
@@ -216,7 +216,7 @@ impl Crew {
             );
             let limit = f64::from(MAX_REPEATED);
             acts.act(Action::Fail, REPEATED).code("ToolExecutionFailedError").detail(words).evidence(limit, limit);
-            self.stage = Stage::Failed;
+            self.stage = CrewState::Failed;
         }
     }
 }
@@ -233,19 +233,19 @@ fn is_action(message: &Message) -> bool {
 }
 
 impl Machine for Crew {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User && !matches!(self.stage, Stage::Failed) {
-            self.stage = Stage::Working(Task::new(message.text().into_owned()));
+        if message.role == Role::User && !matches!(self.stage, CrewState::Failed) {
+            self.stage = CrewState::Working(CrewTask::new(message.text().into_owned()));
         } else if message.is_step() {
             self.reply(message, acts.event());
-        } else if message.is_result() && matches!(self.stage, Stage::Working(_)) {
+        } else if message.is_result() && matches!(self.stage, CrewState::Working(_)) {
             self.ended_at = acts.event();
             self.result(message);
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         match view.moment() {
             Moment::BeforeRequest => self.before_request(acts),
             Moment::AfterResponse => self.before_tools(acts),
@@ -255,7 +255,7 @@ impl Machine for Crew {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let Stage::Working(task) = &self.stage else { return Vec::new() };
+        let CrewState::Working(task) = &self.stage else { return Vec::new() };
         vec![reading(MAX_ITER, "iterations", task.iterations as f64, self.max_iter as f64)]
     }
 }

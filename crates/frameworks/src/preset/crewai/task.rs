@@ -14,14 +14,14 @@ const ATTEMPTS: u32 = 3;
 
 /// Why a call is not run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Refusal {
+pub(super) enum CallRefusal {
     SameInput,
     Uses,
 }
 
 /// A call of the current reply.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct TaskCall {
     pub(super) id: Option<String>,
     pub(super) written_name: String,
     /// The name as the framework compares it.
@@ -33,13 +33,13 @@ pub(super) struct Call {
     /// Arguments as JSON with sorted keys.
     sorted: String,
     empty: bool,
-    pub(super) refusal: Option<Refusal>,
+    pub(super) refusal: Option<CallRefusal>,
     pub(super) content: Option<String>,
     pub(super) failed: bool,
     pub(super) unknown: bool,
 }
 
-impl Call {
+impl TaskCall {
     pub(super) fn new(call: &ToolCall) -> Self {
         let value = arguments(call);
         Self {
@@ -70,7 +70,7 @@ impl Call {
 
 /// The result of a call as it is counted. Texts that only the framework writes are separate variants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Text {
+pub(super) enum CountedResult {
     Result { content: String, reminder: bool },
     Failed { content: String },
     LimitInTheMiddle,
@@ -81,8 +81,8 @@ pub(super) enum Text {
 
 /// The result of a call on the text path.
 #[derive(Clone, Debug)]
-pub(super) struct Outcome {
-    pub(super) text: Text,
+pub(super) struct TextCallOutcome {
+    pub(super) text: CountedResult,
     /// How often the tool's code ran.
     pub(super) runs: u64,
     /// Whether the usage limit was reached by this call's own retries.
@@ -92,23 +92,23 @@ pub(super) struct Outcome {
 type Cache = BTreeMap<(String, String), String>;
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Task {
+pub(super) struct CrewTask {
     pub(super) text: String,
     pub(super) iterations: i64,
     /// Name and arguments of the last tool that was used successfully.
     pub(super) last: Option<(String, String)>,
     pub(super) uses: BTreeMap<String, i64>,
     used_tools: u64,
-    tally: BTreeMap<(String, String, Text), u32>,
+    tally: BTreeMap<(String, String, CountedResult), u32>,
 }
 
-impl Task {
+impl CrewTask {
     pub(super) fn new(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 
     /// Counts a call with its result and returns how often it has occurred.
-    pub(super) fn count(&mut self, call: &Call, react: bool, text: Text) -> u32 {
+    pub(super) fn count(&mut self, call: &TaskCall, react: bool, text: CountedResult) -> u32 {
         let key = if react {
             (call.written_name.clone(), call.written.clone(), text)
         } else {
@@ -128,20 +128,20 @@ impl Task {
     /// Runs a call on the text path.
     pub(super) fn react(
         &mut self,
-        call: &Call,
+        call: &TaskCall,
         content: &str,
         limit: Option<i64>,
         cache: Option<&mut Cache>,
-    ) -> Outcome {
-        let quiet = |text| Outcome { text, runs: 0, refused_midway: false };
+    ) -> TextCallOutcome {
+        let quiet = |text| TextCallOutcome { text, runs: 0, refused_midway: false };
         match call.refusal {
-            Some(Refusal::SameInput) => return quiet(Text::SameInput { reminder: self.formats() }),
-            Some(Refusal::Uses) => return quiet(Text::Uses { reminder: self.formats() }),
-            None if call.unknown => return quiet(Text::Unknown),
+            Some(CallRefusal::SameInput) => return quiet(CountedResult::SameInput { reminder: self.formats() }),
+            Some(CallRefusal::Uses) => return quiet(CountedResult::Uses { reminder: self.formats() }),
+            None if call.unknown => return quiet(CountedResult::Unknown),
             None => {}
         }
         if let Some(content) = cache.as_ref().and_then(|cache| cache.get(&call.cache_key())).cloned() {
-            return quiet(Text::Result { content, reminder: self.formats() });
+            return quiet(CountedResult::Result { content, reminder: self.formats() });
         }
         if call.failed {
             return self.retries(call, content, limit);
@@ -151,52 +151,52 @@ impl Task {
         if let Some(cache) = cache {
             cache.insert(call.cache_key(), content.to_owned());
         }
-        let text = Text::Result { content: content.to_owned(), reminder: self.formats() };
-        Outcome { text, runs: 1, refused_midway: false }
+        let text = CountedResult::Result { content: content.to_owned(), reminder: self.formats() };
+        TextCallOutcome { text, runs: 1, refused_midway: false }
     }
 
     /// Retries a failing call three times, each time with up to two runs if it has arguments; every run counts as a
     /// use.
-    fn retries(&mut self, call: &Call, content: &str, limit: Option<i64>) -> Outcome {
+    fn retries(&mut self, call: &TaskCall, content: &str, limit: Option<i64>) -> TextCallOutcome {
         let mut runs = 0;
-        let mut text = Text::Failed { content: content.to_owned() };
+        let mut text = CountedResult::Failed { content: content.to_owned() };
         for _ in 0..ATTEMPTS {
             let uses = self.uses.entry(call.name.clone()).or_insert(0);
             if limit.is_some_and(|limit| *uses >= limit) {
-                return Outcome { text: Text::Uses { reminder: self.formats() }, runs, refused_midway: true };
+                return TextCallOutcome { text: CountedResult::Uses { reminder: self.formats() }, runs, refused_midway: true };
             }
             for _ in 0..if call.empty { 1 } else { 2 } {
                 if limit.is_some_and(|limit| *uses >= limit) {
-                    text = Text::LimitInTheMiddle;
+                    text = CountedResult::LimitInTheMiddle;
                 } else {
                     *uses += 1;
                     runs += 1;
-                    text = Text::Failed { content: content.to_owned() };
+                    text = CountedResult::Failed { content: content.to_owned() };
                 }
             }
         }
-        Outcome { text, runs, refused_midway: false }
+        TextCallOutcome { text, runs, refused_midway: false }
     }
 }
 
 /// A call on the native path: its result as it is counted, and how often the tool's code ran.
-pub(super) fn native(call: &Call, content: &str, cache: Option<&mut Cache>) -> (Text, u64) {
+pub(super) fn native(call: &TaskCall, content: &str, cache: Option<&mut Cache>) -> (CountedResult, u64) {
     if call.refusal.is_some() {
-        return (Text::Uses { reminder: false }, 0);
+        return (CountedResult::Uses { reminder: false }, 0);
     }
     if call.unknown {
-        return (Text::Unknown, 0);
+        return (CountedResult::Unknown, 0);
     }
     if let Some(content) = cache.as_ref().and_then(|cache| cache.get(&call.cache_key())).cloned() {
-        return (Text::Result { content, reminder: false }, 0);
+        return (CountedResult::Result { content, reminder: false }, 0);
     }
     if call.failed {
-        return (Text::Failed { content: content.to_owned() }, 1);
+        return (CountedResult::Failed { content: content.to_owned() }, 1);
     }
     if let Some(cache) = cache {
         cache.insert(call.cache_key(), content.to_owned());
     }
-    (Text::Result { content: content.to_owned(), reminder: false }, 1)
+    (CountedResult::Result { content: content.to_owned(), reminder: false }, 1)
 }
 
 /// A tool's name as the framework compares it: camel case split into words, lower case, all other characters replaced

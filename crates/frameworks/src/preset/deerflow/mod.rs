@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Code;
-use super::frame::counters::Window;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use super::frame::counters::SlidingWindow;
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::framework::{Parameter, params};
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
@@ -34,26 +34,26 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+struct LoopLimits {
     warn: usize,
     hard: usize,
 }
 
 #[derive(Clone, Debug)]
 struct DeerFlow {
-    sets: Limits,
-    history: Window<Vec<String>>,
+    sets: LoopLimits,
+    history: SlidingWindow<Vec<String>>,
     warned: Vec<Vec<String>>,
-    frequency: Limits,
-    overrides: Vec<(String, Limits)>,
-    names: Window<Name>,
+    frequency: LoopLimits,
+    overrides: Vec<(String, LoopLimits)>,
+    names: SlidingWindow<Name>,
     warned_names: Vec<Name>,
     pending: Option<(&'static str, usize, usize)>,
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if !settings.flag(&param::ENABLED)? {
-        return Ok(Recipe::new(Off, &[SETS, FREQUENCY]));
+        return Ok(Recipe::new(DisabledDetection, &[SETS, FREQUENCY]));
     }
     let at_least_1 = |parameter: &Parameter| {
         let value = settings.int(parameter)?;
@@ -63,7 +63,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let limits = |warn: usize, hard: usize| {
         let refused = || SettingsError::refused("ValidationError", "the hard limit must be at least the warning's");
-        if hard >= warn { Ok(Limits { warn, hard }) } else { Err(refused()) }
+        if hard >= warn { Ok(LoopLimits { warn, hard }) } else { Err(refused()) }
     };
     let sets = limits(at_least_1(&param::WARN_THRESHOLD)?, at_least_1(&param::HARD_LIMIT)?)?;
     let frequency = limits(at_least_1(&param::TOOL_FREQ_WARN)?, at_least_1(&param::TOOL_FREQ_HARD_LIMIT)?)?;
@@ -81,11 +81,11 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let names = hard_limits.chain([frequency.hard, window_size]).max().unwrap_or(window_size);
     let machine = DeerFlow {
         sets,
-        history: Window::new(window_size),
+        history: SlidingWindow::new(window_size),
         warned: Vec::new(),
         frequency,
         overrides,
-        names: Window::new(names),
+        names: SlidingWindow::new(names),
         warned_names: Vec::new(),
         pending: None,
     };
@@ -103,19 +103,19 @@ fn warn_and_hard(pair: &Value) -> Option<(usize, usize)> {
 }
 
 #[derive(Clone, Debug)]
-struct Off;
+struct DisabledDetection;
 
-impl Machine for Off {}
+impl Machine for DisabledDetection {}
 
 /// What the calls of a reply lead to.
-enum Finding {
+enum LoopFinding {
     Nothing,
     Warn(usize, usize),
     Strip(usize, usize),
 }
 
 impl DeerFlow {
-    fn by_set(&mut self, calls: &[ToolCall]) -> Finding {
+    fn by_set(&mut self, calls: &[ToolCall]) -> LoopFinding {
         let mut identity: Vec<String> = calls.iter().map(|call| format!("{}:{}", call.name, key(call))).collect();
         identity.sort_unstable();
         self.history.push(identity.clone());
@@ -123,49 +123,49 @@ impl DeerFlow {
         self.warned.retain(|warned| history.count(warned) > 0);
         let count = self.history.count(&identity);
         if count >= self.sets.hard {
-            return Finding::Strip(count, self.sets.hard);
+            return LoopFinding::Strip(count, self.sets.hard);
         }
         if count >= self.sets.warn && !self.warned.contains(&identity) {
             self.warned.push(identity);
-            return Finding::Warn(count, self.sets.warn);
+            return LoopFinding::Warn(count, self.sets.warn);
         }
-        Finding::Nothing
+        LoopFinding::Nothing
     }
 
-    fn by_name(&mut self, calls: &[ToolCall]) -> Finding {
+    fn by_name(&mut self, calls: &[ToolCall]) -> LoopFinding {
         for call in calls {
             self.names.push(call.name.clone());
             let (count, limits) = (self.names.count(&call.name), self.limits_of(&call.name));
             if count >= limits.hard {
-                return Finding::Strip(count, limits.hard);
+                return LoopFinding::Strip(count, limits.hard);
             }
             if count < limits.warn {
                 self.warned_names.retain(|name| *name != call.name);
             } else if !self.warned_names.contains(&call.name) {
                 self.warned_names.push(call.name.clone());
-                return Finding::Warn(count, limits.warn);
+                return LoopFinding::Warn(count, limits.warn);
             }
         }
-        Finding::Nothing
+        LoopFinding::Nothing
     }
 
-    fn limits_of(&self, tool: &str) -> Limits {
+    fn limits_of(&self, tool: &str) -> LoopLimits {
         let own = self.overrides.iter().find(|(name, _)| name == tool);
         own.map_or(self.frequency, |(_, limits)| *limits)
     }
 
-    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         if reply.tool_calls.is_empty() {
             return;
         }
         let (mut rule, mut finding) = (SETS, self.by_set(&reply.tool_calls));
-        if matches!(finding, Finding::Nothing) {
+        if matches!(finding, LoopFinding::Nothing) {
             (rule, finding) = (FREQUENCY, self.by_name(&reply.tool_calls));
         }
         match finding {
-            Finding::Nothing => {}
-            Finding::Warn(count, limit) => self.pending = Some((rule, count, limit)),
-            Finding::Strip(count, limit) => {
+            LoopFinding::Nothing => {}
+            LoopFinding::Warn(count, limit) => self.pending = Some((rule, count, limit)),
+            LoopFinding::Strip(count, limit) => {
                 // The reply becomes the answer without its calls: the run ends here, with no further model call. The
                 // framework calls it a forced answer.
                 let act = acts.act(Action::Stop, rule).code(format!("LoopDetectionMiddleware:{rule}:loop_capped"));
@@ -176,13 +176,13 @@ impl DeerFlow {
 }
 
 impl Machine for DeerFlow {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         if let Some(reply) = event.message().filter(|message| message.is_step()) {
             self.reply(reply, acts);
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if view.moment() != Moment::BeforeRequest {
             return;
         }

@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 
 /// Counts how many times in a row the same thing was seen.
 #[derive(Clone, Debug)]
-pub struct Streak<T> {
+pub struct StreakCounter<T> {
     last: Option<T>,
     count: u32,
 }
 
-impl<T> Default for Streak<T> {
+impl<T> Default for StreakCounter<T> {
     fn default() -> Self {
         Self { last: None, count: 0 }
     }
 }
 
-impl<T: PartialEq> Streak<T> {
+impl<T: PartialEq> StreakCounter<T> {
     /// Takes in `item` and returns the length of its streak, from 1.
     pub fn push(&mut self, item: T) -> u32 {
         if self.last.as_ref() == Some(&item) {
@@ -41,12 +41,12 @@ impl<T: PartialEq> Streak<T> {
 
 /// The last `size` things seen.
 #[derive(Clone, Debug)]
-pub struct Window<T> {
+pub struct SlidingWindow<T> {
     items: VecDeque<T>,
     size: usize,
 }
 
-impl<T: PartialEq> Window<T> {
+impl<T: PartialEq> SlidingWindow<T> {
     /// An empty window that holds `size` items.
     pub fn new(size: usize) -> Self {
         Self { items: VecDeque::new(), size }

@@ -15,7 +15,7 @@ pub fn arguments(call: &ToolCall) -> Cow<'_, Value> {
 
 /// The order of object keys in printed JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keys {
+pub enum KeyOrder {
     /// Sorted at every level.
     Sorted,
     /// As given, but with whole-number keys first, as in JavaScript.
@@ -23,12 +23,12 @@ pub enum Keys {
 }
 
 /// `JSON.stringify` of a value: 1 and 1.0 are the same number, and white space is dropped.
-pub fn js_text(value: &Value, keys: Keys) -> String {
+pub fn js_text(value: &Value, keys: KeyOrder) -> String {
     serde_json::to_string(&JsText(value, keys)).expect("a JSON value can be written as JSON")
 }
 
 /// A value that is serialised as JavaScript prints it.
-struct JsText<'v>(&'v Value, Keys);
+struct JsText<'v>(&'v Value, KeyOrder);
 
 impl Serialize for JsText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -37,8 +37,8 @@ impl Serialize for JsText<'_> {
             Value::Object(map) => {
                 let mut entries: Vec<(&String, &Value)> = map.iter().collect();
                 match keys {
-                    Keys::Sorted => entries.sort_unstable_by_key(|(key, _)| *key),
-                    Keys::Given => {
+                    KeyOrder::Sorted => entries.sort_unstable_by_key(|(key, _)| *key),
+                    KeyOrder::Given => {
                         entries.sort_by_key(|(key, _)| whole_number_key(key).map_or((1, 0), |index| (0, index)));
                     }
                 }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn numbers_are_doubles_and_keys_are_ordered_as_asked() {
         let value: Value = serde_json::from_str(r#"{"b":1.0,"a":[{"d":1,"c":2.5}],"2":0,"1":-0.0}"#).unwrap();
-        assert_eq!(js_text(&value, Keys::Sorted), r#"{"1":0,"2":0,"a":[{"c":2.5,"d":1}],"b":1}"#);
-        assert_eq!(js_text(&value, Keys::Given), r#"{"1":0,"2":0,"b":1,"a":[{"d":1,"c":2.5}]}"#);
+        assert_eq!(js_text(&value, KeyOrder::Sorted), r#"{"1":0,"2":0,"a":[{"c":2.5,"d":1}],"b":1}"#);
+        assert_eq!(js_text(&value, KeyOrder::Given), r#"{"1":0,"2":0,"b":1,"a":[{"d":1,"c":2.5}]}"#);
     }
 }

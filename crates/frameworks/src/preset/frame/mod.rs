@@ -9,9 +9,9 @@ mod places;
 pub mod rounds;
 
 pub use crate::framework::machine::{
-    Act, Action, Acts, Machine, Recipe, RuleReading, next_request, reading, starts_run,
+    Action, ActionSink, Machine, MachineAction, Recipe, RuleReading, next_request, reading, starts_run,
 };
 pub(in crate::preset) use crate::framework::wrong_kind;
 pub use crate::framework::{Settings, SettingsError};
 pub use identity::arguments;
-pub use places::Places;
+pub use places::CallIdIndex;

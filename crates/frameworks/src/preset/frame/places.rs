@@ -5,9 +5,9 @@ use crate::transcript::Name;
 /// A reply's call ids with their indices, sorted by id for fast lookup: a reply may have thousands of calls, each with
 /// a result.
 #[derive(Clone, Debug, Default)]
-pub struct Places(Vec<(Name, usize)>);
+pub struct CallIdIndex(Vec<(Name, usize)>);
 
-impl Places {
+impl CallIdIndex {
     /// Built from the ids of a reply's calls in order; some calls have none.
     pub fn from_ids<'i>(ids: impl Iterator<Item = Option<&'i str>>) -> Self {
         let mut places: Vec<(Name, usize)> =
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn the_first_call_with_an_id_is_found() {
-        let places = Places::from_ids([Some("b"), None, Some("a"), Some("b")].into_iter());
+        let places = CallIdIndex::from_ids([Some("b"), None, Some("a"), Some("b")].into_iter());
         assert_eq!(["a", "b", "c", ""].map(|id| places.find(id)), [Some(2), Some(0), None, None]);
     }
 }

@@ -1,9 +1,9 @@
 //! The loop of most frameworks: request, reply, tools, and again, until a reply has no calls.
 //!
-//! [`Rounds`] runs an [`AgentLoop`] over a recording: a user message starts a run, and once that run is over, the loop
+//! [`AgentLoopMachine`] runs an [`AgentLoop`] over a recording: a user message starts a run, and once that run is over, the loop
 //! is shown nothing until the next one starts.
 
-use super::{Acts, Machine, starts_run};
+use super::{ActionSink, Machine, starts_run};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 /// Whether the run continues.
@@ -23,34 +23,34 @@ pub trait AgentLoop: Send + std::fmt::Debug + 'static {
     }
 
     /// Called before each request, including one that would follow the end of the recording.
-    fn before_request(&mut self, _view: &PointView<'_>, _acts: &mut Acts<'_, '_>) -> Flow {
+    fn before_request(&mut self, _view: &PointView<'_>, _acts: &mut ActionSink<'_, '_>) -> Flow {
         Flow::GoesOn
     }
 
     /// Called after a reply, before its tools run.
-    fn replied(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut Acts<'_, '_>) -> Flow {
+    fn replied(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut ActionSink<'_, '_>) -> Flow {
         Flow::GoesOn
     }
 
     /// Called after the reply's tools have run.
-    fn tools_ran(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut Acts<'_, '_>) -> Flow {
+    fn tools_ran(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut ActionSink<'_, '_>) -> Flow {
         Flow::GoesOn
     }
 
     /// Called after a reply that calls no tool.
-    fn said(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut Acts<'_, '_>) -> Flow {
+    fn said(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut ActionSink<'_, '_>) -> Flow {
         Flow::Over
     }
 }
 
 /// A loop partway through a recording.
 #[derive(Clone, Debug)]
-pub struct Rounds<L> {
+pub struct AgentLoopMachine<L> {
     inner: L,
     over: bool,
 }
 
-impl<L> Rounds<L> {
+impl<L> AgentLoopMachine<L> {
     /// Wraps a loop.
     pub fn new(inner: L) -> Self {
         Self { inner, over: false }
@@ -67,14 +67,14 @@ impl<L> Rounds<L> {
     }
 }
 
-impl<L: AgentLoop> Machine for Rounds<L> {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+impl<L: AgentLoop> Machine for AgentLoopMachine<L> {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         if event.message().is_some_and(|message| starts_run(message) && self.inner.starts(message)) {
             self.over = false;
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }

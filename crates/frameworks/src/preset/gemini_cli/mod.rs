@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use self::chant::Chant;
 use super::Code;
-use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::identity::{KeyOrder, arguments, js_text};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::{Need, RuleName};
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView};
@@ -53,7 +53,7 @@ pub struct Gemini {
     documented: bool,
     /// Text arrives in pieces of this many characters; 0 means in one piece.
     piece: usize,
-    pub judge: Option<Judge>,
+    pub judge: Option<LoopJudge>,
     session_turns: i64,
     /// Nested requests left in the current call.
     bound: i64,
@@ -70,7 +70,7 @@ pub struct Gemini {
 /// The judges' confidences, and when they were asked.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct Judge {
+pub struct LoopJudge {
     replies: VecDeque<Value>,
     main_available: bool,
     interval: u32,
@@ -80,13 +80,13 @@ pub struct Judge {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    with_models(settings, Models::default())
+    with_models(settings, ModelBehaviour::default())
 }
 
 /// How the models around a recorded one behave; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
-pub struct Models {
+pub struct ModelBehaviour {
     /// Text arrives in pieces of this many characters; 0 means in one piece.
     pub piece: usize,
     /// Whether the model is found to speak next, so that a text reply is continued without a user message.
@@ -99,10 +99,10 @@ pub struct Models {
 
 /// The rules with such models.
 #[doc(hidden)]
-pub fn with_models(settings: &Settings, models: Models) -> Result<Recipe, SettingsError> {
+pub fn with_models(settings: &Settings, models: ModelBehaviour) -> Result<Recipe, SettingsError> {
     let skip = settings.flag(&param::SKIP_NEXT_SPEAKER_CHECK)?;
     let turns = settings.int(&param::TURNS)?.min(MOST_TURNS);
-    let judge = models.confidences.map(|replies| Judge {
+    let judge = models.confidences.map(|replies| LoopJudge {
         replies,
         main_available: !models.is_alone,
         interval: JUDGE_INTERVAL,
@@ -137,7 +137,7 @@ pub fn with_models(settings: &Settings, models: Models) -> Result<Recipe, Settin
     Ok(if max_session_turns > 0 { recipe.needs(TURNS, Need::WholeSession) } else { recipe })
 }
 
-impl Judge {
+impl LoopJudge {
     /// Asks the judge before request `turn` of the prompt, if it is due. True if it finds a loop.
     fn is_loop(&mut self, turn: u32, at: Option<usize>) -> bool {
         if turn < JUDGE_FROM || turn - self.last_check < self.interval {
@@ -189,7 +189,7 @@ impl Gemini {
         self.max_session_turns > 0 && self.session_turns >= self.max_session_turns
     }
 
-    fn request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn request(&mut self, acts: &mut ActionSink<'_, '_>) {
         if !std::mem::take(&mut self.nested) {
             self.bound = if self.documented { self.turns - i64::from(self.prompt_turns) } else { self.turns };
         }
@@ -219,7 +219,7 @@ impl Gemini {
     }
 
     /// Records another loop. True if the run is over.
-    fn strike(&mut self, rule: &'static str, first: &'static str, second: &str, acts: &mut Acts<'_, '_>) -> bool {
+    fn strike(&mut self, rule: &'static str, first: &'static str, second: &str, acts: &mut ActionSink<'_, '_>) -> bool {
         self.strikes += 1;
         if self.strikes > 1 {
             acts.act(Action::Stop, rule).code(format!("LoopDetected:{second}"));
@@ -235,7 +235,7 @@ impl Gemini {
     }
 
     /// Checks a reply as it is streamed; a loop cuts it off.
-    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         if !self.enabled {
             return;
         }
@@ -246,7 +246,7 @@ impl Gemini {
         }
         for call in &reply.tool_calls {
             self.chant.clear();
-            self.calls.push_back(format!("{}:{}", call.name, js_text(&arguments(call), Keys::Given)));
+            self.calls.push_back(format!("{}:{}", call.name, js_text(&arguments(call), KeyOrder::Given)));
             if self.calls.len() > CYCLE * REPEATS {
                 self.calls.pop_front();
             }
@@ -257,7 +257,7 @@ impl Gemini {
         }
     }
 
-    fn cut(&mut self, rule: &'static str, first: &'static str, second: &str, acts: &mut Acts<'_, '_>) {
+    fn cut(&mut self, rule: &'static str, first: &'static str, second: &str, acts: &mut ActionSink<'_, '_>) {
         if !self.strike(rule, first, second, acts) {
             self.feedback_sent = true;
             self.nested = true;
@@ -278,7 +278,7 @@ fn ends_in_a_cycle(calls: &VecDeque<String>) -> bool {
 }
 
 impl Machine for Gemini {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.is_prompt() {
             self.new_prompt();
@@ -287,7 +287,7 @@ impl Machine for Gemini {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         match view.moment() {
             Moment::BeforeRequest => self.request(acts),
             // The feedback is sent at once, whoever speaks next.

@@ -2,7 +2,7 @@
 
 use super::Code;
 use super::frame::{
-    Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
 };
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView};
@@ -89,7 +89,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    fn stop(&mut self, code: &'static str, acts: &mut Acts<'_, '_>) {
+    fn stop(&mut self, code: &'static str, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         let act = acts.act(Action::Stop, code).code(code);
         if let Some((passes, limit)) = self.passes.and_then(|p| Some((p, p.limit?))).filter(|_| code == ITERATIONS) {
@@ -98,7 +98,7 @@ impl Invocation {
     }
 
     /// A request is due: at this point, or at the next one after what is known so far.
-    fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn request_due(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.passes.is_some_and(|passes| passes.used_up()) {
             return self.stop(ITERATIONS, acts);
         }
@@ -113,7 +113,7 @@ impl Invocation {
     }
 
     /// Handles a reply without calls: a sub-agent, or the single agent, has finished.
-    fn agent_ended(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn agent_ended(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let Some(passes) = &mut self.passes else {
             self.over = true;
             return;
@@ -126,7 +126,7 @@ impl Invocation {
         }
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let called = |tool: &str| reply.tool_calls.iter().any(|call| *call.name == *tool);
         if called(EXIT_TOOL) {
             match self.passes {
@@ -143,7 +143,7 @@ impl Invocation {
 }
 
 impl Machine for Invocation {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         if event.message().is_some_and(starts_run) {
             self.over = false;
             self.calls = 0;
@@ -151,7 +151,7 @@ impl Machine for Invocation {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Code;
-use super::frame::counters::Streak;
+use super::frame::counters::StreakCounter;
 use super::frame::identity::arguments;
-use super::frame::rounds::{AgentLoop, Flow, Rounds};
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Name, PointView, ToolCall};
@@ -36,11 +36,11 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Debug)]
-struct Goose {
-    turns: Rounds<Turns>,
+struct GooseMachine {
+    turns: AgentLoopMachine<TurnLoop>,
     /// `None` if the check has no effect, either because it is off or in the shipped version.
     max: Option<i64>,
-    streak: Streak<(Name, Value)>,
+    streak: StreakCounter<(Name, Value)>,
     errors: Option<RepeatedError>,
 }
 
@@ -55,8 +55,8 @@ pub fn checked(settings: &Settings, for_errors: bool) -> Result<Recipe, Settings
     let max = max.map(|max| number(&max)).transpose()?.filter(|_| settings.is_profile("documented")).map(i64::from);
     let errors = for_errors.then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[TURNS, REPETITION, ERRORS] } else { &[TURNS, REPETITION] };
-    let turns = Rounds::new(Turns { max: number(&settings.value(&param::MAX_TURNS))?, done: 0, empty: 0 });
-    let machine = Goose { turns, max, streak: Streak::default(), errors };
+    let turns = AgentLoopMachine::new(TurnLoop { max: number(&settings.value(&param::MAX_TURNS))?, done: 0, empty: 0 });
+    let machine = GooseMachine { turns, max, streak: StreakCounter::default(), errors };
     let recipe = Recipe::new(machine, rules).compares_calls(&[REPETITION]).blind(&[TURNS, REPETITION]);
     Ok(recipe.keeps_own_state().requests_before_prompts().needs(ERRORS, Need::ErrorFlags))
 }
@@ -69,20 +69,20 @@ fn number(given: &Value) -> Result<u32, SettingsError> {
 
 /// The turns of one prompt. An empty reply is none: it is asked for again.
 #[derive(Clone, Debug)]
-struct Turns {
+struct TurnLoop {
     max: u32,
     done: u32,
     empty: u32,
 }
 
-impl AgentLoop for Turns {
+impl AgentLoop for TurnLoop {
     fn starts(&mut self, _: &Message) -> bool {
         self.done = 0;
         self.empty = 0;
         true
     }
 
-    fn before_request(&mut self, _: &PointView<'_>, acts: &mut Acts<'_, '_>) -> Flow {
+    fn before_request(&mut self, _: &PointView<'_>, acts: &mut ActionSink<'_, '_>) -> Flow {
         if self.done < self.max {
             return Flow::GoesOn;
         }
@@ -90,7 +90,7 @@ impl AgentLoop for Turns {
         Flow::Over
     }
 
-    fn replied(&mut self, _: &PointView<'_>, reply: &Message, _: &mut Acts<'_, '_>) -> Flow {
+    fn replied(&mut self, _: &PointView<'_>, reply: &Message, _: &mut ActionSink<'_, '_>) -> Flow {
         if reply.tool_calls.is_empty() && reply.text().is_empty() {
             self.empty += 1;
         } else {
@@ -100,7 +100,7 @@ impl AgentLoop for Turns {
         Flow::GoesOn
     }
 
-    fn said(&mut self, _: &PointView<'_>, _: &Message, _: &mut Acts<'_, '_>) -> Flow {
+    fn said(&mut self, _: &PointView<'_>, _: &Message, _: &mut ActionSink<'_, '_>) -> Flow {
         if (1..=RETRIES).contains(&self.empty) { Flow::GoesOn } else { Flow::Over }
     }
 }
@@ -115,7 +115,7 @@ struct RepeatedError {
 }
 
 impl RepeatedError {
-    fn batch(&mut self, calls: &[ToolCall], acts: &mut Acts<'_, '_>) {
+    fn batch(&mut self, calls: &[ToolCall], acts: &mut ActionSink<'_, '_>) {
         self.calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
         self.denied.clear();
         let Some((tool, _)) = self.key.as_ref().filter(|_| self.count >= EQUAL_ERRORS && !calls.is_empty()) else {
@@ -148,8 +148,8 @@ impl RepeatedError {
     }
 }
 
-impl Machine for Goose {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for GooseMachine {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         self.turns.event(event, acts);
         let Some(message) = event.message() else { return };
         if message.is_step() {
@@ -170,7 +170,7 @@ impl Machine for Goose {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         self.turns.point(view, acts);
     }
 

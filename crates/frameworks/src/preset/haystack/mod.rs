@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::identity::arguments;
-use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
@@ -26,13 +26,13 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    with_program(settings, Program::default())
+    with_program(settings, HaystackProgram::default())
 }
 
 /// What the program around the agent does; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct HaystackProgram {
     /// From this many steps on, a hook before the request asks to stop.
     pub stop_after: Option<i64>,
     /// How many times a hook at the exit asks to continue.
@@ -43,7 +43,7 @@ pub struct Program {
 
 /// The rules in such a program.
 #[doc(hidden)]
-pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, SettingsError> {
+pub fn with_program(settings: &Settings, program: HaystackProgram) -> Result<Recipe, SettingsError> {
     let max = match &*settings.value(&param::MAX_AGENT_STEPS) {
         Value::Null => None,
         given => Some(python::as_number(given).ok_or_else(|| wrong_kind(STEPS, "a number", given))?),
@@ -65,7 +65,7 @@ pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, Set
     if agent.program.stop_after.is_some() {
         rules.push(HOOKS);
     }
-    let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
+    let recipe = Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
     let recipe = recipe.requests_before_prompts().needs(FAILURE, Need::ErrorFlags);
     Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })
 }
@@ -76,7 +76,7 @@ pub struct Haystack {
     max: Option<f64>,
     exits: Vec<String>,
     raises: bool,
-    program: Program,
+    program: HaystackProgram,
     done: i64,
     stayed: i64,
     /// Why each run ended, as the framework reports it.
@@ -97,7 +97,7 @@ impl Haystack {
     }
 
     /// Checks whether another step is allowed.
-    fn due(&mut self, acts: &mut Acts<'_, '_>) -> Flow {
+    fn due(&mut self, acts: &mut ActionSink<'_, '_>) -> Flow {
         let done = self.done as f64;
         let Some(max) = self.max else {
             let words = "'<' not supported between instances of 'int' and 'NoneType'";
@@ -123,16 +123,16 @@ impl AgentLoop for Haystack {
         true
     }
 
-    fn before_request(&mut self, _: &PointView<'_>, acts: &mut Acts<'_, '_>) -> Flow {
+    fn before_request(&mut self, _: &PointView<'_>, acts: &mut ActionSink<'_, '_>) -> Flow {
         self.due(acts)
     }
 
-    fn replied(&mut self, _: &PointView<'_>, _: &Message, _: &mut Acts<'_, '_>) -> Flow {
+    fn replied(&mut self, _: &PointView<'_>, _: &Message, _: &mut ActionSink<'_, '_>) -> Flow {
         self.done += 1;
         Flow::GoesOn
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         let answered = answered(view, reply);
         let is_missing = |result: &Message| native::flag(result, "invalid_call");
         let results =
@@ -169,7 +169,7 @@ impl AgentLoop for Haystack {
         }
     }
 
-    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         let reason = match reply.finish_reason() {
             Some(reason @ ("length" | "content_filter")) => Some(reason),
             _ if !reply.text().is_empty() => Some("text"),

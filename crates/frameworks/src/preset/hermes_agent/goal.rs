@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts};
+use super::super::frame::{Action, ActionSink};
 use super::GOAL;
 use crate::python;
 use crate::transcript::{Event, Message};
@@ -12,19 +12,19 @@ const MAX_PARSE_FAILURES: u32 = 3;
 
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct Goal {
+pub struct HermesGoal {
     max_turns: i64,
     used: i64,
     parse_failures: u32,
     transport_failures: u32,
     /// What is reported after each turn.
-    pub turns: Vec<Report>,
+    pub turns: Vec<GoalReport>,
 }
 
 /// The judge's verdict, and the goal's status after it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Report {
+pub struct GoalReport {
     pub verdict: &'static str,
     pub status: &'static str,
     pub should_continue: bool,
@@ -32,7 +32,7 @@ pub struct Report {
 
 /// The judge's verdict on a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Verdict {
+enum GoalVerdict {
     Done,
     Continue,
     Wait,
@@ -40,33 +40,33 @@ enum Verdict {
     Unreachable,
 }
 
-impl Goal {
+impl HermesGoal {
     pub(super) fn new(max_turns: i64) -> Self {
         Self { max_turns, used: 0, parse_failures: 0, transport_failures: 0, turns: Vec::new() }
     }
 
     /// A turn ends with the judge's reply; a blank answer is not judged.
-    pub(super) fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    pub(super) fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         match event {
-            Event::Message(message) if is_blank_answer(message) => self.turn(Verdict::Continue, acts),
+            Event::Message(message) if is_blank_answer(message) => self.turn(GoalVerdict::Continue, acts),
             Event::Judge(judge) => {
-                let verdict = judge.reply.as_ref().map_or(Verdict::Unreachable, |reply| read(&reply.as_str()));
+                let verdict = judge.reply.as_ref().map_or(GoalVerdict::Unreachable, |reply| read(&reply.as_str()));
                 self.turn(verdict, acts);
             }
             _ => {}
         }
     }
 
-    fn turn(&mut self, verdict: Verdict, acts: &mut Acts<'_, '_>) {
+    fn turn(&mut self, verdict: GoalVerdict, acts: &mut ActionSink<'_, '_>) {
         self.used += 1;
-        self.parse_failures = if verdict == Verdict::Unreadable { self.parse_failures + 1 } else { 0 };
-        self.transport_failures = if verdict == Verdict::Unreachable { self.transport_failures + 1 } else { 0 };
+        self.parse_failures = if verdict == GoalVerdict::Unreadable { self.parse_failures + 1 } else { 0 };
+        self.transport_failures = if verdict == GoalVerdict::Unreachable { self.transport_failures + 1 } else { 0 };
         let transport = (f64::from(self.transport_failures), f64::from(MAX_TRANSPORT_FAILURES));
         let parse = (f64::from(self.parse_failures), f64::from(MAX_PARSE_FAILURES));
         let turns = (self.used as f64, self.max_turns as f64);
-        if verdict == Verdict::Wait {
+        if verdict == GoalVerdict::Wait {
             self.stop("wait", None, ("wait", "active"), acts);
-        } else if verdict == Verdict::Done {
+        } else if verdict == GoalVerdict::Done {
             self.stop("done", None, ("done", "done"), acts);
         } else if self.transport_failures >= MAX_TRANSPORT_FAILURES {
             self.stop("judge API unreachable", Some(transport), ("continue", "paused"), acts);
@@ -76,7 +76,7 @@ impl Goal {
             self.stop("turn budget exhausted", Some(turns), ("continue", "paused"), acts);
         } else {
             acts.act(Action::Inject, GOAL).code("continuation");
-            self.turns.push(Report { verdict: "continue", status: "active", should_continue: true });
+            self.turns.push(GoalReport { verdict: "continue", status: "active", should_continue: true });
         }
     }
 
@@ -85,13 +85,13 @@ impl Goal {
         code: &'static str,
         evidence: Option<(f64, f64)>,
         (verdict, status): (&'static str, &'static str),
-        acts: &mut Acts<'_, '_>,
+        acts: &mut ActionSink<'_, '_>,
     ) {
         let act = acts.act(Action::Stop, GOAL).code(code);
         if let Some((observed, limit)) = evidence {
             act.evidence(observed, limit);
         }
-        self.turns.push(Report { verdict, status, should_continue: false });
+        self.turns.push(GoalReport { verdict, status, should_continue: false });
     }
 }
 
@@ -101,8 +101,8 @@ fn is_blank_answer(message: &Message) -> bool {
 
 /// Reads a judge's reply: JSON, possibly in a code fence or surrounded by prose. Older replies have a field `done`
 /// instead.
-fn read(reply: &str) -> Verdict {
-    let Some(Value::Object(data)) = json_in(reply) else { return Verdict::Unreadable };
+fn read(reply: &str) -> GoalVerdict {
+    let Some(Value::Object(data)) = json_in(reply) else { return GoalVerdict::Unreadable };
     let done = match data.get("done") {
         Some(Value::String(word)) => {
             matches!(python::lower(python::strip(word)).as_str(), "true" | "yes" | "1" | "done")
@@ -116,9 +116,9 @@ fn read(reply: &str) -> Verdict {
         _ => "continue".to_owned(),
     };
     match verdict.as_str() {
-        "done" => Verdict::Done,
-        "wait" if has_target(&data) => Verdict::Wait,
-        _ => Verdict::Continue,
+        "done" => GoalVerdict::Done,
+        "wait" if has_target(&data) => GoalVerdict::Wait,
+        _ => GoalVerdict::Continue,
     }
 }
 

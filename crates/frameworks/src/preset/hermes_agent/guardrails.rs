@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Places, Settings};
+use super::super::frame::{Action, ActionSink, CallIdIndex, Settings};
 use super::param;
 use crate::framework::Parameter;
 use crate::python;
@@ -56,7 +56,7 @@ const PARALLEL_SAFE: &[&str] = &[
 const PATH_SCOPED: &[&str] = &["read_file", "write_file", "patch"];
 
 #[derive(Clone, Debug)]
-struct Limits {
+struct GuardrailLimits {
     warnings: bool,
     hard_stop: bool,
     exact_warn: i64,
@@ -71,7 +71,7 @@ struct Limits {
 type Signature = (String, String);
 
 #[derive(Clone, Debug)]
-struct Pending {
+struct PendingCall {
     id: Option<String>,
     signature: Signature,
     /// Calls of the same unit are checked together, before any of them runs.
@@ -82,13 +82,13 @@ struct Pending {
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Guardrails {
-    limits: Limits,
+    limits: GuardrailLimits,
     exact: BTreeMap<Signature, i64>,
     same_tool: BTreeMap<String, i64>,
     no_progress: BTreeMap<Signature, (String, i64)>,
     reply: Option<usize>,
-    pending: Vec<Pending>,
-    places: Places,
+    pending: Vec<PendingCall>,
+    places: CallIdIndex,
     checked_units: usize,
     n_results: usize,
     last_result: Option<usize>,
@@ -101,13 +101,13 @@ pub struct Guardrails {
 impl Guardrails {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
-            limits: Limits::new(settings),
+            limits: GuardrailLimits::new(settings),
             exact: BTreeMap::new(),
             same_tool: BTreeMap::new(),
             no_progress: BTreeMap::new(),
             reply: None,
             pending: Vec::new(),
-            places: Places::default(),
+            places: CallIdIndex::default(),
             checked_units: 0,
             n_results: 0,
             last_result: None,
@@ -116,7 +116,7 @@ impl Guardrails {
         }
     }
 
-    pub(super) fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    pub(super) fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.is_prompt() {
             self.exact.clear();
@@ -125,7 +125,7 @@ impl Guardrails {
         } else if message.is_step() {
             self.reply = acts.event();
             self.pending = plan(&message.tool_calls);
-            self.places = Places::from_ids(self.pending.iter().map(|call| call.id.as_deref()));
+            self.places = CallIdIndex::from_ids(self.pending.iter().map(|call| call.id.as_deref()));
             self.checked_units = 0;
             self.n_results = 0;
         } else if message.is_result() {
@@ -134,12 +134,12 @@ impl Guardrails {
     }
 
     /// Checks the first unit before anything runs.
-    pub(super) fn before_tools(&mut self, acts: &mut Acts<'_, '_>) {
+    pub(super) fn before_tools(&mut self, acts: &mut ActionSink<'_, '_>) {
         self.check_next_unit(acts);
     }
 
     /// A refusal or halt ends the turn once all calls of the message have been handled.
-    pub(super) fn after_tools(&mut self, acts: &mut Acts<'_, '_>) {
+    pub(super) fn after_tools(&mut self, acts: &mut ActionSink<'_, '_>) {
         if std::mem::take(&mut self.halts) {
             let last = self.last_result;
             let act = acts.act(Action::Stop, HALT).code("guardrail_halt");
@@ -149,7 +149,7 @@ impl Guardrails {
         }
     }
 
-    fn check_next_unit(&mut self, acts: &mut Acts<'_, '_>) {
+    fn check_next_unit(&mut self, acts: &mut ActionSink<'_, '_>) {
         let unit = self.checked_units;
         self.checked_units += 1;
         if !self.limits.hard_stop {
@@ -182,7 +182,7 @@ impl Guardrails {
         (*repeats >= self.limits.no_progress_block).then_some((NO_PROGRESS, "idempotent_no_progress_block", *repeats))
     }
 
-    fn result(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+    fn result(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         self.last_result = acts.event();
         let by_id = message.tool_call_id.as_deref().and_then(|id| self.places.find(id));
         let place = by_id.unwrap_or(self.n_results);
@@ -205,7 +205,7 @@ impl Guardrails {
         }
     }
 
-    fn failed(&mut self, signature: Signature, acts: &mut Acts<'_, '_>) {
+    fn failed(&mut self, signature: Signature, acts: &mut ActionSink<'_, '_>) {
         let limits = &self.limits;
         self.no_progress.remove(&signature);
         let same_tool = count_up(&mut self.same_tool, signature.0.clone());
@@ -224,7 +224,7 @@ impl Guardrails {
         }
     }
 
-    fn succeeded(&mut self, signature: Signature, result: &str, acts: &mut Acts<'_, '_>) {
+    fn succeeded(&mut self, signature: Signature, result: &str, acts: &mut ActionSink<'_, '_>) {
         self.exact.remove(&signature);
         self.same_tool.remove(&signature.0);
         if !READ_ONLY.contains(&signature.0.as_str()) {
@@ -244,7 +244,7 @@ impl Guardrails {
     }
 }
 
-impl Limits {
+impl GuardrailLimits {
     fn new(settings: &Settings) -> Self {
         let limit = |parameter: &Parameter, older: &Parameter| {
             let given = settings.get(parameter.name).or_else(|| settings.get(older.name)).and_then(python::small_int);
@@ -294,8 +294,8 @@ fn comparable(result: &str) -> String {
 }
 
 /// The calls of a reply with the unit in which each is checked; adjacent calls that may run in parallel share a unit.
-fn plan(calls: &[ToolCall]) -> Vec<Pending> {
-    let mut pending: Vec<Pending> = Vec::with_capacity(calls.len());
+fn plan(calls: &[ToolCall]) -> Vec<PendingCall> {
+    let mut pending: Vec<PendingCall> = Vec::with_capacity(calls.len());
     let mut reserved: BTreeSet<Vec<String>> = BTreeSet::new();
     let mut open = false;
     let mut unit = 0;
@@ -316,7 +316,7 @@ fn plan(calls: &[ToolCall]) -> Vec<Pending> {
         }
         open = parallel;
         let signature = (call.name.to_string(), arguments.map_or_else(|| "{}".to_owned(), canonical_json));
-        pending.push(Pending { id: call.id.as_deref().map(str::to_owned), signature, unit, refused: false });
+        pending.push(PendingCall { id: call.id.as_deref().map(str::to_owned), signature, unit, refused: false });
     }
     pending
 }

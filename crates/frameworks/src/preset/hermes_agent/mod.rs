@@ -6,12 +6,12 @@ pub mod goal;
 pub mod guardrails;
 
 use super::Code;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Moment, PointView};
 
-use goal::Goal;
+use goal::HermesGoal;
 use guardrails::Guardrails;
 
 const BUDGET: &str = "iteration_budget";
@@ -48,13 +48,13 @@ pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let has_goal = settings.flag(&param::GOAL)?;
-    parts(settings, Parts { guardrails: true, budget: true, goal: has_goal })
+    parts(settings, HermesRules { guardrails: true, budget: true, goal: has_goal })
 }
 
 /// Which of its rules are built.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Parts {
+pub struct HermesRules {
     /// The guardrails of the tools.
     pub guardrails: bool,
     /// The requests of a turn.
@@ -65,7 +65,7 @@ pub struct Parts {
 
 /// Some of the rules.
 #[doc(hidden)]
-pub fn parts(settings: &Settings, parts: Parts) -> Result<Recipe, SettingsError> {
+pub fn parts(settings: &Settings, parts: HermesRules) -> Result<Recipe, SettingsError> {
     let max_iterations = settings.int_or_default(&param::MAX_ITERATIONS)?;
     let max_turns = match settings.int_or_default(&param::MAX_TURNS)? {
         0 => settings.default_of(&param::MAX_TURNS).as_i64().unwrap_or_default(),
@@ -73,8 +73,8 @@ pub fn parts(settings: &Settings, parts: Parts) -> Result<Recipe, SettingsError>
     };
     let machine = Hermes {
         guardrails: parts.guardrails.then(|| Guardrails::new(settings)),
-        budget: parts.budget.then(|| Budget::new(max_iterations)),
-        goal: parts.goal.then(|| Goal::new(max_turns)),
+        budget: parts.budget.then(|| IterationBudget::new(max_iterations)),
+        goal: parts.goal.then(|| HermesGoal::new(max_turns)),
     };
     let on = [
         (machine.guardrails.is_some(), guardrails::RULES),
@@ -96,12 +96,12 @@ pub fn parts(settings: &Settings, parts: Parts) -> Result<Recipe, SettingsError>
 #[doc(hidden)]
 pub struct Hermes {
     pub guardrails: Option<Guardrails>,
-    pub budget: Option<Budget>,
-    pub goal: Option<Goal>,
+    pub budget: Option<IterationBudget>,
+    pub goal: Option<HermesGoal>,
 }
 
 impl Machine for Hermes {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         if let Some(guardrails) = &mut self.guardrails {
             guardrails.event(event, acts);
         }
@@ -113,7 +113,7 @@ impl Machine for Hermes {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         match view.moment() {
             Moment::BeforeRequest => {
                 if let Some(budget) = &mut self.budget {
@@ -143,14 +143,14 @@ impl Machine for Hermes {
 /// Counts the requests of the current turn.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct Budget {
+pub struct IterationBudget {
     max: i64,
     requests: i64,
     /// Whether the last reply was text, so that the turn is over.
     answered: bool,
 }
 
-impl Budget {
+impl IterationBudget {
     fn new(max: i64) -> Self {
         Self { max, requests: 0, answered: false }
     }
@@ -166,7 +166,7 @@ impl Budget {
         }
     }
 
-    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, acts: &mut ActionSink<'_, '_>) {
         if self.requests >= self.max && !self.answered {
             let (seen, max) = (self.requests as f64, self.max as f64);
             acts.act(Action::ForceFinal, BUDGET).code("max_iterations_reached").evidence(seen, max).ends_run();

@@ -4,10 +4,10 @@ mod tokens;
 
 use serde_json::Value;
 
-use self::tokens::{TokenLimit, grouped};
+use self::tokens::{SampleTokenLimit, grouped};
 use super::Code;
 use super::frame::rounds::answered;
-use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{MachineAction, Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -139,9 +139,9 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         _ => of_sample,
     };
     let tokens = [
-        TokenLimit::from_parameter(&param::TOKEN_LIMIT, settings.get(param::TOKEN_LIMIT.name))?,
-        TokenLimit::from_parameter(&param::AGENT_LIMITS_TOKEN, settings.get(param::AGENT_LIMITS_TOKEN.name))?,
-        TokenLimit::from_parameter(
+        SampleTokenLimit::from_parameter(&param::TOKEN_LIMIT, settings.get(param::TOKEN_LIMIT.name))?,
+        SampleTokenLimit::from_parameter(&param::AGENT_LIMITS_TOKEN, settings.get(param::AGENT_LIMITS_TOKEN.name))?,
+        SampleTokenLimit::from_parameter(
             &param::AGENT_TOKEN_LIMIT,
             own_tokens.filter(|own| solver == Solver::BasicAgent && **own != 0),
         )?,
@@ -174,7 +174,7 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         stop_without_calls: given["stop_without_calls"] == true,
         stop_after: given["stop_after"].as_u64(),
     });
-    let sample = Sample {
+    let sample = InspectSample {
         solver,
         late_refusal: late_refusal(settings)?,
         message,
@@ -210,7 +210,7 @@ fn seconds_of(settings: &Settings, time: f64) -> String {
     given.map_or_else(|| time.to_string(), python::text)
 }
 
-fn recipe(sample: Sample) -> Recipe {
+fn recipe(sample: InspectSample) -> Recipe {
     let mut rules = Vec::new();
     for (rule, is_on) in [
         (MESSAGE, sample.message.is_some() || sample.outer_message.is_some()),
@@ -241,7 +241,7 @@ fn recipe(sample: Sample) -> Recipe {
 
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct Sample {
+pub struct InspectSample {
     solver: Solver,
     late_refusal: Option<(&'static str, String)>,
     /// The innermost message limit.
@@ -249,7 +249,7 @@ pub struct Sample {
     /// The sample's message limit, if an agent's own limit hides it.
     outer_message: Option<f64>,
     /// Ordered from outermost to innermost, like the next two.
-    tokens: Vec<TokenLimit>,
+    tokens: Vec<SampleTokenLimit>,
     costs: Vec<f64>,
     turns: Vec<f64>,
     /// Dollars per million tokens; `None` to use the recorded costs.
@@ -275,14 +275,14 @@ pub struct Sample {
     over: bool,
 }
 
-impl Sample {
+impl InspectSample {
     fn stop<'a>(
         &mut self,
         rule: &'static str,
         code: &'static str,
         words: Option<String>,
-        acts: &'a mut Acts<'_, '_>,
-    ) -> &'a mut Act {
+        acts: &'a mut ActionSink<'_, '_>,
+    ) -> &'a mut MachineAction {
         self.over = true;
         let act = acts.act(Action::Stop, rule).code(code);
         act.decision.detail = words;
@@ -290,7 +290,7 @@ impl Sample {
     }
 
     /// Stops at `count` messages, which reaches or exceeds the limit.
-    fn messages<'a>(&mut self, count: u64, limit: f64, acts: &'a mut Acts<'_, '_>) -> &'a mut Act {
+    fn messages<'a>(&mut self, count: u64, limit: f64, acts: &'a mut ActionSink<'_, '_>) -> &'a mut MachineAction {
         let status = if count as f64 <= limit { "reached" } else { "exceeded" };
         let [seen, most] = [count as f64, limit].map(whole);
         let words = format!("Message limit {status}. count: {seen}; limit: {most}");
@@ -298,7 +298,7 @@ impl Sample {
     }
 
     /// Checks tokens and cost. Before a request, `equal` is true: a limit that is just reached also stops.
-    fn sums(&mut self, equal: bool, acts: &mut Acts<'_, '_>) {
+    fn sums(&mut self, equal: bool, acts: &mut ActionSink<'_, '_>) {
         let status = |is_equal: bool| if is_equal { "reached" } else { "exceeded" };
         let hit = self.tokens.iter().find_map(|limit| {
             let (value, most) = (limit.value(self.input, self.output)?, i64::try_from(limit.most).unwrap_or(i64::MAX));
@@ -334,7 +334,7 @@ impl Sample {
     }
 
     /// Checks the clock. Whatever is in progress when a deadline passes is cut off.
-    fn clock(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+    fn clock(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if self.late_refusal.is_some() {
             return;
         }
@@ -367,7 +367,7 @@ impl Sample {
         }
     }
 
-    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, acts: &mut ActionSink<'_, '_>) {
         if self.replies == 0 {
             if let Some((rule, words)) = &self.late_refusal {
                 self.over = true;
@@ -387,7 +387,7 @@ impl Sample {
         self.sums(true, acts);
     }
 
-    fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn replied(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         self.replies += 1;
         self.n_messages += 1;
         let usage: Usage = reply.usage().unwrap_or_default();
@@ -415,7 +415,7 @@ impl Sample {
         }
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let answered = answered(view, reply);
         let results: Vec<&Message> = answered.iter().filter_map(|(_, result)| Some(result.as_ref()?.1)).collect();
         let count = self.n_messages + results.len() as u64;
@@ -441,7 +441,7 @@ impl Sample {
         self.asked_to_continue(true, acts);
     }
 
-    fn said(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn said(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         match self.solver {
             Solver::Generate => self.done(0, None, acts),
             _ if reply.finish_reason() == Some(LENGTH) => {}
@@ -450,7 +450,7 @@ impl Sample {
         }
     }
 
-    fn asked_to_continue(&mut self, has_calls: bool, acts: &mut Acts<'_, '_>) {
+    fn asked_to_continue(&mut self, has_calls: bool, acts: &mut ActionSink<'_, '_>) {
         let OnContinue { stop_without_calls, stop_after, .. } = self.on_continue;
         if (stop_without_calls && !has_calls) || stop_after.is_some_and(|after| self.replies >= after) {
             self.done(0, Some((ON_CONTINUE, ON_CONTINUE)), acts);
@@ -458,7 +458,7 @@ impl Sample {
     }
 
     /// The agent is done. If it had its own message limit, its messages must also fit into the sample's.
-    fn done(&mut self, dropped: u64, end: Option<(&'static str, &'static str)>, acts: &mut Acts<'_, '_>) {
+    fn done(&mut self, dropped: u64, end: Option<(&'static str, &'static str)>, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         let count = self.n_messages.saturating_sub(dropped);
         if let Some(limit) = self.outer_message.filter(|limit| count as f64 > *limit) {
@@ -488,8 +488,8 @@ fn dollars(amount: f64) -> String {
     }
 }
 
-impl Machine for Sample {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for InspectSample {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message().filter(|_| !self.over) else { return };
         self.clock(message, acts);
         if self.over || !matches!(message.role, Role::User | Role::System) {
@@ -504,7 +504,7 @@ impl Machine for Sample {
         self.n_messages = count;
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }

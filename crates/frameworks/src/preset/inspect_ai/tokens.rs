@@ -8,7 +8,7 @@ use crate::python;
 
 /// A limit on tokens.
 #[derive(Clone, Debug)]
-pub(super) struct TokenLimit {
+pub(super) struct SampleTokenLimit {
     pub(super) most: u64,
     meter: Meter,
 }
@@ -22,7 +22,7 @@ enum Meter {
     Formula(String, Expression),
 }
 
-impl TokenLimit {
+impl SampleTokenLimit {
     /// A number, a table with `tokens` and `type`, or a text such as `output:1m`; `None` if there is no limit.
     pub(super) fn from_parameter(parameter: &Parameter, value: Option<&Value>) -> Result<Option<Self>, SettingsError> {
         let refused = |words: String| SettingsError::refused("ValueError", words);
@@ -123,10 +123,10 @@ fn tokens(text: &str) -> Option<u64> {
 
 /// An arithmetic expression over `input` and `output`, in postfix order.
 #[derive(Clone, Debug)]
-struct Expression(Vec<Piece>);
+struct Expression(Vec<ExpressionToken>);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Piece {
+enum ExpressionToken {
     Number(f64),
     Input,
     Output,
@@ -142,7 +142,7 @@ const DEEPEST: usize = 100;
 
 impl Expression {
     fn parse(text: &str) -> Option<Self> {
-        let mut parser = Parser { rest: text.trim(), pieces: Vec::new(), depth: 0 };
+        let mut parser = ExpressionParser { rest: text.trim(), pieces: Vec::new(), depth: 0 };
         parser.sum()?;
         parser.rest.trim_start().is_empty().then_some(Self(parser.pieces))
     }
@@ -151,16 +151,16 @@ impl Expression {
         let mut stack: Vec<f64> = Vec::new();
         for piece in &self.0 {
             let number = match piece {
-                Piece::Number(number) => *number,
-                Piece::Input => input,
-                Piece::Output => output,
-                Piece::Negate => -stack.pop().unwrap_or(f64::NAN),
+                ExpressionToken::Number(number) => *number,
+                ExpressionToken::Input => input,
+                ExpressionToken::Output => output,
+                ExpressionToken::Negate => -stack.pop().unwrap_or(f64::NAN),
                 operator => {
                     let (right, left) = (stack.pop().unwrap_or(f64::NAN), stack.pop().unwrap_or(f64::NAN));
                     match operator {
-                        Piece::Plus => left + right,
-                        Piece::Minus => left - right,
-                        Piece::Times => left * right,
+                        ExpressionToken::Plus => left + right,
+                        ExpressionToken::Minus => left - right,
+                        ExpressionToken::Times => left * right,
                         _ => left / right,
                     }
                 }
@@ -171,13 +171,13 @@ impl Expression {
     }
 }
 
-struct Parser<'t> {
+struct ExpressionParser<'t> {
     rest: &'t str,
-    pieces: Vec<Piece>,
+    pieces: Vec<ExpressionToken>,
     depth: usize,
 }
 
-impl Parser<'_> {
+impl ExpressionParser<'_> {
     fn take(&mut self, wanted: char) -> bool {
         let rest = self.rest.trim_start();
         let taken = rest.strip_prefix(wanted);
@@ -189,9 +189,9 @@ impl Parser<'_> {
         self.product()?;
         loop {
             let operator = if self.take('+') {
-                Piece::Plus
+                ExpressionToken::Plus
             } else if self.take('-') {
-                Piece::Minus
+                ExpressionToken::Minus
             } else {
                 return Some(());
             };
@@ -204,9 +204,9 @@ impl Parser<'_> {
         self.factor()?;
         loop {
             let operator = if self.take('*') {
-                Piece::Times
+                ExpressionToken::Times
             } else if self.take('/') {
-                Piece::Over
+                ExpressionToken::Over
             } else {
                 return Some(());
             };
@@ -222,7 +222,7 @@ impl Parser<'_> {
         }
         if self.take('-') {
             self.factor()?;
-            self.pieces.push(Piece::Negate);
+            self.pieces.push(ExpressionToken::Negate);
         } else if self.take('+') {
             self.factor()?;
         } else if self.take('(') {
@@ -233,10 +233,10 @@ impl Parser<'_> {
             let (word, rest) = self.rest.split_at(length.unwrap_or(self.rest.len()));
             self.rest = rest;
             self.pieces.push(match word {
-                "input" => Piece::Input,
-                "output" => Piece::Output,
+                "input" => ExpressionToken::Input,
+                "output" => ExpressionToken::Output,
                 number if number.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
-                    Piece::Number(python::float_of_text(number).filter(|number| number.is_finite())?)
+                    ExpressionToken::Number(python::float_of_text(number).filter(|number| number.is_finite())?)
                 }
                 _ => return None,
             });

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use super::Code;
-use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
+use super::frame::identity::{KeyOrder, arguments, js_text};
+use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
@@ -41,7 +41,7 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Permission {
+enum KiloPermission {
     Ask,
     Allow,
     Deny,
@@ -50,9 +50,9 @@ enum Permission {
 /// What a person says when asked; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
-pub struct Person {
+pub struct KiloUser {
     /// About a doom loop.
-    pub doom_loop: Answer,
+    pub doom_loop: KiloAnswer,
     /// About the cost, one answer each time: `continue`, `stop`, or no answer.
     pub cost: VecDeque<String>,
 }
@@ -60,7 +60,7 @@ pub struct Person {
 /// An answer to the question about a doom loop.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Answer {
+pub enum KiloAnswer {
     #[default]
     Once,
     Always,
@@ -69,8 +69,8 @@ pub enum Answer {
 
 #[derive(Clone, Debug)]
 struct Kilo {
-    permission: Permission,
-    answer: Answer,
+    permission: KiloPermission,
+    answer: KiloAnswer,
     max_steps: Option<f64>,
     /// The number of tokens in a reply that triggers a compaction.
     usable: Option<u64>,
@@ -85,12 +85,12 @@ struct Kilo {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    answered_by(settings, Person::default())
+    answered_by(settings, KiloUser::default())
 }
 
 /// The rules with such a person.
 #[doc(hidden)]
-pub fn answered_by(settings: &Settings, person: Person) -> Result<Recipe, SettingsError> {
+pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, SettingsError> {
     let given = settings
         .get(param::STEPS.name)
         .or_else(|| settings.get(param::MAX_STEPS.name))
@@ -110,7 +110,7 @@ pub fn answered_by(settings: &Settings, person: Person) -> Result<Recipe, Settin
     let mut cost = CostAlert { replies: person.cost, ..CostAlert::default() };
     cost.set(alert);
     let machine = Kilo {
-        permission: permission.map_or(Ok(Permission::Ask), permission_of)?,
+        permission: permission.map_or(Ok(KiloPermission::Ask), permission_of)?,
         answer: person.doom_loop,
         max_steps: steps.filter(|_| file_counts),
         usable: context.map(|context| context.saturating_sub(output.min(RESERVE))),
@@ -143,21 +143,21 @@ pub fn answered_by(settings: &Settings, person: Person) -> Result<Recipe, Settin
 }
 
 /// The permission for doom loops, which is set by the last key that applies to them.
-fn permission_of(value: &Value) -> Result<Permission, SettingsError> {
+fn permission_of(value: &Value) -> Result<KiloPermission, SettingsError> {
     let wrong = |value: &Value| wrong_kind("permission.doom_loop", "ask, allow or deny", value);
     let word = |value: &Value| match value.as_str() {
-        Some("ask") => Ok(Permission::Ask),
-        Some("allow") => Ok(Permission::Allow),
-        Some("deny") => Ok(Permission::Deny),
+        Some("ask") => Ok(KiloPermission::Ask),
+        Some("allow") => Ok(KiloPermission::Allow),
+        Some("deny") => Ok(KiloPermission::Deny),
         _ => Err(wrong(value)),
     };
     match value {
         Value::Object(map) => {
             let mut told =
                 map.iter().filter(|(key, _)| matches!(key.as_str(), "*" | "doom_loop")).map(|(_, value)| value);
-            told.next_back().map_or(Ok(Permission::Ask), word)
+            told.next_back().map_or(Ok(KiloPermission::Ask), word)
         }
-        Value::Null => Ok(Permission::Ask),
+        Value::Null => Ok(KiloPermission::Ask),
         plain => word(plain),
     }
 }
@@ -187,7 +187,7 @@ impl CostAlert {
         }
     }
 
-    fn check(&mut self, acts: &mut Acts<'_, '_>) {
+    fn check(&mut self, acts: &mut ActionSink<'_, '_>) {
         let is_due =
             |limit: &f64| self.spent >= *limit && ![&self.asked, &self.silent].iter().any(|told| told.contains(limit));
         let Some(limit) = self.limit.filter(is_due) else { return };
@@ -243,7 +243,7 @@ impl Kilo {
         self.cost.spoken_to();
     }
 
-    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         self.calls =
             reply.tool_calls.iter().map(|call| (call.id.clone(), call.name.clone(), is_malformed(call))).collect();
         self.reply_at = acts.event();
@@ -268,17 +268,17 @@ impl Kilo {
     }
 
     /// Asks about a doom loop. True if the run is over.
-    fn doom_loop(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
-        if self.permission == Permission::Allow || reply.tool_calls.len() < IDENTICAL {
+    fn doom_loop(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
+        if self.permission == KiloPermission::Allow || reply.tool_calls.len() < IDENTICAL {
             return false;
         }
         let inputs: Vec<(&Name, String)> =
-            reply.tool_calls.iter().map(|call| (&call.name, js_text(&arguments(call), Keys::Given))).collect();
+            reply.tool_calls.iter().map(|call| (&call.name, js_text(&arguments(call), KeyOrder::Given))).collect();
         for (last, window) in reply.tool_calls[IDENTICAL - 1..].iter().zip(inputs.windows(IDENTICAL)) {
             if window.iter().any(|input| *input != window[0]) || self.silenced.contains(&last.name) {
                 continue;
             }
-            if self.permission == Permission::Deny {
+            if self.permission == KiloPermission::Deny {
                 acts.act(Action::Stop, DOOM_LOOP)
                     .code("permission denied")
                     .evidence(IDENTICAL as f64, IDENTICAL as f64);
@@ -287,9 +287,9 @@ impl Kilo {
             let act = acts.act(Action::Ask, DOOM_LOOP).code(DOOM_LOOP).call(last.id.as_deref());
             act.evidence(IDENTICAL as f64, IDENTICAL as f64);
             match self.answer {
-                Answer::Once => {}
-                Answer::Always => self.silenced.push(last.name.clone()),
-                Answer::Reject => {
+                KiloAnswer::Once => {}
+                KiloAnswer::Always => self.silenced.push(last.name.clone()),
+                KiloAnswer::Reject => {
                     acts.act(Action::Stop, DOOM_LOOP).code("permission rejected");
                     return true;
                 }
@@ -298,7 +298,7 @@ impl Kilo {
         false
     }
 
-    fn result(&mut self, result: &Message, acts: &mut Acts<'_, '_>) {
+    fn result(&mut self, result: &Message, acts: &mut ActionSink<'_, '_>) {
         let is_it = |(id, name, _): &(Option<Name>, Name, bool)| match (id, &result.tool_call_id) {
             (Some(call), Some(result)) => call == result,
             _ => result.name.as_ref().is_none_or(|result| result == name),
@@ -319,7 +319,7 @@ impl Kilo {
 }
 
 impl Machine for Kilo {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if starts_run(message) {
             self.new_prompt();
@@ -331,7 +331,7 @@ impl Machine for Kilo {
         self.cost.is_idle = message.is_step();
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if view.moment() != Moment::BeforeRequest {
             return;
         }

@@ -1,6 +1,6 @@
 //! The agent executor of langchain-classic: limits on iterations and seconds.
 
-use super::super::frame::{Action, Acts, Machine, RuleReading, Settings, SettingsError, reading};
+use super::super::frame::{Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading};
 use super::{EXECUTOR, param};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
@@ -49,7 +49,7 @@ impl Executor {
         (elapsed >= max).then_some((elapsed, max))
     }
 
-    fn stop(&self, (seen, limit): (f64, f64), acts: &mut Acts<'_, '_>) {
+    fn stop(&self, (seen, limit): (f64, f64), acts: &mut ActionSink<'_, '_>) {
         let act = match (self.method.as_str(), self.legacy) {
             ("force", true) => acts
                 .act(Action::Stop, EXECUTOR)
@@ -71,7 +71,7 @@ impl Executor {
         act.evidence(seen, limit);
     }
 
-    fn reply(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         let unreadable = self.legacy && message.tool_calls.is_empty() && is_unreadable(&message.text());
         if unreadable && !self.handles_parsing_errors {
             acts.act(Action::Fail, EXECUTOR).code("ValueError");
@@ -88,7 +88,7 @@ fn is_unreadable(text: &str) -> bool {
 }
 
 impl Machine for Executor {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.is_prompt() {
             self.iterations = 0;
@@ -99,7 +99,7 @@ impl Machine for Executor {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if view.moment() == Moment::BeforeRequest
             && !self.finished
             && let Some(evidence) = self.reached(view.now())

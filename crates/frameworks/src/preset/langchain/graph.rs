@@ -1,7 +1,7 @@
 //! The agent as a graph: the limit on supersteps.
 
-use super::super::frame::{Action, Acts, Machine, RuleReading, reading};
-use super::middleware::{Middleware, Outcome};
+use super::super::frame::{Action, ActionSink, Machine, RuleReading, reading};
+use super::middleware::{Middleware, HookOutcome};
 use super::{RECURSION, REMAINING};
 use crate::transcript::{Event, Message, Moment, PointView};
 
@@ -26,11 +26,11 @@ impl Graph {
     }
 
     /// Completes a superstep. True if it was one too many.
-    fn superstep(&mut self, acts: &mut Acts<'_, '_>) -> bool {
+    fn superstep(&mut self, acts: &mut ActionSink<'_, '_>) -> bool {
         superstep(&mut self.done, self.limit, acts)
     }
 
-    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, acts: &mut ActionSink<'_, '_>) {
         if self.finished {
             return;
         }
@@ -40,13 +40,13 @@ impl Graph {
         }
         for place in 0..self.hooks.len() {
             let Some(outcome) = self.hooks.get(place).and_then(|hook| hook.before_model(acts)) else { continue };
-            if outcome == Outcome::Raised || self.superstep(acts) || outcome == Outcome::Ended {
+            if outcome == HookOutcome::Raised || self.superstep(acts) || outcome == HookOutcome::Ended {
                 return;
             }
         }
     }
 
-    fn after_response(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn after_response(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         if self.finished {
             return;
         }
@@ -63,10 +63,10 @@ impl Graph {
         let mut refused = Vec::new();
         for hook in self.hooks.iter_mut().rev() {
             let outcome = hook.after_model(reply, &mut refused, acts);
-            if outcome == Outcome::Raised {
+            if outcome == HookOutcome::Raised {
                 return;
             }
-            if superstep(&mut self.done, self.limit, acts) || outcome == Outcome::Ended {
+            if superstep(&mut self.done, self.limit, acts) || outcome == HookOutcome::Ended {
                 return;
             }
         }
@@ -74,14 +74,14 @@ impl Graph {
         self.tools_run = (0..reply.tool_calls.len()).any(|place| !refused.contains(&place));
     }
 
-    fn after_tools(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn after_tools(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if !self.finished && self.tools_run && view.results().next().is_some() {
             self.superstep(acts);
         }
     }
 }
 
-fn superstep(done: &mut i64, limit: i64, acts: &mut Acts<'_, '_>) -> bool {
+fn superstep(done: &mut i64, limit: i64, acts: &mut ActionSink<'_, '_>) -> bool {
     *done += 1;
     let over = *done >= limit;
     if over {
@@ -93,7 +93,7 @@ fn superstep(done: &mut i64, limit: i64, acts: &mut Acts<'_, '_>) -> bool {
 }
 
 impl Machine for Graph {
-    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
         if event.message().is_some_and(Message::is_prompt) {
             self.done = 0;
             self.finished = false;
@@ -101,7 +101,7 @@ impl Machine for Graph {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.before_request(acts),
             (Moment::AfterResponse, Some(reply)) => self.after_response(reply, acts),

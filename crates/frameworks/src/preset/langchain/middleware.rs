@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::frame::{Action, Acts, RuleReading, SettingsError, reading, wrong_kind};
+use super::super::frame::{Action, ActionSink, RuleReading, SettingsError, reading, wrong_kind};
 use super::{MODEL_CALLS, TOOL_CALLS};
 use crate::python;
 use crate::transcript::Message;
@@ -12,7 +12,7 @@ const NOT_RUN: &str = "Execution stopped before this tool call could run because
 
 /// What a hook does to the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Outcome {
+pub(super) enum HookOutcome {
     GoesOn,
     Ended,
     Raised,
@@ -20,7 +20,7 @@ pub(super) enum Outcome {
 
 /// What happens at a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Exit {
+enum ExitBehavior {
     Continue,
     End,
     Error,
@@ -28,16 +28,16 @@ enum Exit {
 
 #[derive(Clone, Debug)]
 pub(super) struct Middleware {
-    kind: Kind,
+    kind: MiddlewareKind,
     thread_limit: Option<i64>,
     run_limit: Option<i64>,
-    exit: Exit,
+    exit: ExitBehavior,
     thread: i64,
     run: i64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Kind {
+enum MiddlewareKind {
     Model,
     Tool { name: Option<String> },
 }
@@ -62,8 +62,8 @@ impl Middleware {
         let table = value.as_object().ok_or_else(bad)?;
         let name = table.get("tool_name").and_then(Value::as_str).map(str::to_owned);
         let kind = match table.get("type").and_then(Value::as_str) {
-            Some(MODEL_CALLS) => Kind::Model,
-            Some(TOOL_CALLS) => Kind::Tool { name },
+            Some(MODEL_CALLS) => MiddlewareKind::Model,
+            Some(TOOL_CALLS) => MiddlewareKind::Tool { name },
             _ => return Err(bad()),
         };
         let (thread_limit, run_limit) = (limit(table, "thread_limit")?, limit(table, "run_limit")?);
@@ -72,7 +72,7 @@ impl Middleware {
             return Err(SettingsError::refused("ValueError", words));
         }
         let exit = exit(&kind, table.get("exit_behavior"))?;
-        if let (Kind::Tool { .. }, Some(thread), Some(run)) = (&kind, thread_limit, run_limit)
+        if let (MiddlewareKind::Tool { .. }, Some(thread), Some(run)) = (&kind, thread_limit, run_limit)
             && run > thread
         {
             let words = format!(
@@ -86,8 +86,8 @@ impl Middleware {
 
     pub(super) fn rule(&self) -> &'static str {
         match self.kind {
-            Kind::Model => MODEL_CALLS,
-            Kind::Tool { .. } => TOOL_CALLS,
+            MiddlewareKind::Model => MODEL_CALLS,
+            MiddlewareKind::Tool { .. } => TOOL_CALLS,
         }
     }
 
@@ -106,8 +106,8 @@ impl Middleware {
     }
 
     /// The hook before the model; `None` if this middleware has none.
-    pub(super) fn before_model(&self, acts: &mut Acts<'_, '_>) -> Option<Outcome> {
-        if self.kind != Kind::Model {
+    pub(super) fn before_model(&self, acts: &mut ActionSink<'_, '_>) -> Option<HookOutcome> {
+        if self.kind != MiddlewareKind::Model {
             return None;
         }
         let reached = |count: i64, limit: Option<i64>| limit.filter(|limit| count >= *limit);
@@ -116,13 +116,13 @@ impl Middleware {
             .iter()
             .filter_map(|&(name, count, limit)| reached(count, limit).map(|limit| (name, count, limit)))
             .collect();
-        let Some(&(_, count, limit)) = hit.first() else { return Some(Outcome::GoesOn) };
+        let Some(&(_, count, limit)) = hit.first() else { return Some(HookOutcome::GoesOn) };
         let named: Vec<String> =
             hit.iter().map(|(name, count, limit)| format!("{name} limit ({count}/{limit})")).collect();
         let words = format!("Model call limits exceeded: {}", named.join(", "));
         let (action, code, outcome) = match self.exit {
-            Exit::Error => (Action::Fail, "ModelCallLimitExceededError", Outcome::Raised),
-            Exit::End | Exit::Continue => (Action::Stop, MODEL_CALLS, Outcome::Ended),
+            ExitBehavior::Error => (Action::Fail, "ModelCallLimitExceededError", HookOutcome::Raised),
+            ExitBehavior::End | ExitBehavior::Continue => (Action::Stop, MODEL_CALLS, HookOutcome::Ended),
         };
         acts.act(action, MODEL_CALLS).code(code).detail(words).evidence(count as f64, limit as f64);
         Some(outcome)
@@ -133,12 +133,12 @@ impl Middleware {
         &mut self,
         reply: &Message,
         refused: &mut Vec<usize>,
-        acts: &mut Acts<'_, '_>,
-    ) -> Outcome {
-        let Kind::Tool { name } = &self.kind else {
+        acts: &mut ActionSink<'_, '_>,
+    ) -> HookOutcome {
+        let MiddlewareKind::Tool { name } = &self.kind else {
             self.thread += 1;
             self.run += 1;
-            return Outcome::GoesOn;
+            return HookOutcome::GoesOn;
         };
         let (mut thread, mut run) = (self.thread, self.run);
         let mut blocked = Vec::new();
@@ -158,33 +158,33 @@ impl Middleware {
         run = run.saturating_add(n_blocked);
         if blocked.is_empty() {
             (self.thread, self.run) = (thread, run);
-            return Outcome::GoesOn;
+            return HookOutcome::GoesOn;
         }
         let words = self.words(thread.saturating_add(n_blocked), run);
         let evidence = self.evidence(thread.saturating_add(n_blocked), run);
-        if self.exit == Exit::Error {
+        if self.exit == ExitBehavior::Error {
             let act = acts.act(Action::Fail, TOOL_CALLS).code("ToolCallLimitExceededError").detail(words);
             act.evidence(evidence.0, evidence.1);
-            return Outcome::Raised;
+            return HookOutcome::Raised;
         }
         self.run = run;
         self.deny(reply, &blocked, evidence, acts);
         refused.extend(&blocked);
-        if self.exit == Exit::Continue {
+        if self.exit == ExitBehavior::Continue {
             self.thread = thread;
-            return Outcome::GoesOn;
+            return HookOutcome::GoesOn;
         }
         for (place, call) in reply.tool_calls.iter().enumerate().filter(|(place, _)| !blocked.contains(place)) {
             acts.act(Action::Deny, TOOL_CALLS).code(TOOL_CALLS).detail(NOT_RUN).call(call.id.as_deref());
             refused.push(place);
         }
         acts.act(Action::Stop, TOOL_CALLS).code(TOOL_CALLS).detail(words).evidence(evidence.0, evidence.1);
-        Outcome::Ended
+        HookOutcome::Ended
     }
 
-    fn deny(&self, reply: &Message, blocked: &[usize], evidence: (f64, f64), acts: &mut Acts<'_, '_>) {
+    fn deny(&self, reply: &Message, blocked: &[usize], evidence: (f64, f64), acts: &mut ActionSink<'_, '_>) {
         let words = match &self.kind {
-            Kind::Tool { name: Some(name) } if !name.is_empty() => {
+            MiddlewareKind::Tool { name: Some(name) } if !name.is_empty() => {
                 format!("Tool call limit exceeded. Do not call '{name}' again.")
             }
             _ => "Tool call limit exceeded. Do not make additional tool calls.".to_owned(),
@@ -209,7 +209,7 @@ impl Middleware {
     /// The message for the user, with counts as if the refused calls had run.
     fn words(&self, thread: i64, run: i64) -> String {
         let tool = match &self.kind {
-            Kind::Tool { name: Some(name) } if !name.is_empty() => format!("'{name}' tool"),
+            MiddlewareKind::Tool { name: Some(name) } if !name.is_empty() => format!("'{name}' tool"),
             _ => "Tool".to_owned(),
         };
         let limits: Vec<String> = self
@@ -229,21 +229,21 @@ fn limit(table: &Map<String, Value>, name: &str) -> Result<Option<i64>, Settings
 }
 
 /// What happens at the limit; the two kinds have different defaults and refusal messages.
-fn exit(kind: &Kind, value: Option<&Value>) -> Result<Exit, SettingsError> {
+fn exit(kind: &MiddlewareKind, value: Option<&Value>) -> Result<ExitBehavior, SettingsError> {
     let word = match value {
-        None => return Ok(if *kind == Kind::Model { Exit::End } else { Exit::Continue }),
+        None => return Ok(if *kind == MiddlewareKind::Model { ExitBehavior::End } else { ExitBehavior::Continue }),
         Some(value) => value.as_str(),
     };
     match (kind, word) {
-        (_, Some("end")) => Ok(Exit::End),
-        (_, Some("error")) => Ok(Exit::Error),
-        (Kind::Tool { .. }, Some("continue")) => Ok(Exit::Continue),
-        (Kind::Model, word) => {
+        (_, Some("end")) => Ok(ExitBehavior::End),
+        (_, Some("error")) => Ok(ExitBehavior::Error),
+        (MiddlewareKind::Tool { .. }, Some("continue")) => Ok(ExitBehavior::Continue),
+        (MiddlewareKind::Model, word) => {
             let word = word.map_or_else(|| python::repr(value.unwrap_or(&Value::Null)), str::to_owned);
             let words = format!("Invalid exit_behavior: {word}. Must be 'end' or 'error'");
             Err(SettingsError::refused("ValueError", words))
         }
-        (Kind::Tool { .. }, _) => {
+        (MiddlewareKind::Tool { .. }, _) => {
             let word = python::repr(value.unwrap_or(&Value::Null));
             let words = format!("Invalid exit_behavior: {word}. Must be one of ('continue', 'error', 'end')");
             Err(SettingsError::refused("ValueError", words))

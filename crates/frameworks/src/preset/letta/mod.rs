@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, starts_run, wrong_kind,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, starts_run, wrong_kind,
 };
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, Name, PointView};
@@ -28,7 +28,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let rules = [RULES, LENGTH, STEPS];
     Ok(Recipe::new(
-        AgentRun {
+        LettaRun {
             max_steps,
             tool_rules,
             notes_a_call: if settings.is_profile("documented") { 1 } else { 2 },
@@ -86,7 +86,7 @@ fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
 /// One run, from a user message to its end.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct AgentRun {
+pub struct LettaRun {
     max_steps: i64,
     tool_rules: Vec<ToolRule>,
     /// Tools called in this run, except refused calls.
@@ -103,7 +103,7 @@ pub struct AgentRun {
     pub over: bool,
 }
 
-impl AgentRun {
+impl LettaRun {
     fn allows(&self, tool: &str) -> bool {
         let mut inits = self.tool_rules.iter().filter(|rule| matches!(rule.constraint, Constraint::Init)).peekable();
         if self.history.is_empty() && inits.peek().is_some() {
@@ -154,7 +154,7 @@ impl AgentRun {
         self.tool_rules.iter().any(|rule| matches!(rule.constraint, Constraint::Terminal) && rule.tool == tool)
     }
 
-    fn stop(&mut self, rule: &'static str, code: &'static str, acts: &mut Acts<'_, '_>) {
+    fn stop(&mut self, rule: &'static str, code: &'static str, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         let act = acts.act(Action::Stop, rule).code(code);
         if rule == STEPS {
@@ -162,7 +162,7 @@ impl AgentRun {
         }
     }
 
-    fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn replied(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         self.steps += 1;
         self.sent_back = false;
         self.refused.clear();
@@ -176,7 +176,7 @@ impl AgentRun {
     }
 
     /// Refuses the calls of tools that the agent does not have; that it does not is known from their results.
-    fn unknown(&mut self, reply: &Message, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn unknown(&mut self, reply: &Message, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         for result in view.results().filter(|result| native::flag(result, "invalid_call")) {
             let id = result.tool_call_id.as_deref();
             let Some(nth) = reply.tool_calls.iter().position(|call| call.id.as_deref() == id) else { continue };
@@ -190,7 +190,7 @@ impl AgentRun {
         }
     }
 
-    fn tools_ran(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn tools_ran(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let mut goes_on = false;
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             let refused = self.refused.contains(&nth);
@@ -206,7 +206,7 @@ impl AgentRun {
         }
     }
 
-    fn said(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn said(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         if self.lacks_required() {
             self.sent_back = true;
             acts.act(Action::Inject, RULES).code("required_before_exit");
@@ -221,8 +221,8 @@ impl AgentRun {
     }
 }
 
-impl Machine for AgentRun {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+impl Machine for LettaRun {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         if event.message().is_some_and(starts_run) {
             // After a reply that was sent back, the run would have continued, but in the recording the user speaks
             // instead. What would have happened is unknown from here on.
@@ -232,7 +232,7 @@ impl Machine for AgentRun {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }

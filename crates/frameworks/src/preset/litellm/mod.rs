@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::Code;
-use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run};
+use super::frame::{MachineAction, Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -68,7 +68,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if rounds.is_some() {
         return Ok(code_execution(rounds));
     }
-    proxy(settings, Requests { config: assembled(settings), by_sdk: false, session: None })
+    proxy(settings, ProxySetup { config: assembled(settings), by_sdk: false, session: None })
 }
 
 /// The loop that executes code, with at most so many rounds; 0 and `None` mean 10.
@@ -81,7 +81,7 @@ pub fn code_execution(rounds: Option<i64>) -> Recipe {
 /// What is known of a proxy's requests.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
-pub struct Requests {
+pub struct ProxySetup {
     /// The proxy's configuration, with its agents and the key.
     pub config: Value,
     /// Whether the SDK is called without a proxy.
@@ -92,8 +92,8 @@ pub struct Requests {
 
 /// The rules of a proxy, or of the SDK.
 #[doc(hidden)]
-pub fn proxy(settings: &Settings, requests: Requests) -> Result<Recipe, SettingsError> {
-    let Requests { config, by_sdk: is_sdk, session } = requests;
+pub fn proxy(settings: &Settings, requests: ProxySetup) -> Result<Recipe, SettingsError> {
+    let ProxySetup { config, by_sdk: is_sdk, session } = requests;
     let has = |agents: &str, rule: &str| match &config[agents] {
         Value::Object(agents) => agents.values().any(|agent| !agent[rule].is_null()),
         _ => false,
@@ -187,7 +187,7 @@ struct Proxy {
 }
 
 /// The properties of a request, as known from its reply.
-struct Request {
+struct ProxyRequest {
     session: Option<String>,
     agent: Option<String>,
     /// Whether its cost is added to the session: the session's id is where successful calls are logged.
@@ -199,12 +199,12 @@ struct Request {
 type Refusal = (&'static str, String, String, f64, f64);
 
 impl Proxy {
-    fn request(&self, reply: &Message) -> Request {
+    fn request(&self, reply: &Message) -> ProxyRequest {
         let native = native::field(reply, "native").unwrap_or_default();
         let field = |name: &str| native.get(name).or_else(|| self.config.get(name)).cloned();
         let session = field("session_id").unwrap_or_else(|| Value::from(self.session.as_str()));
         let agent = field("agent").filter(|agent| !agent.is_null());
-        Request {
+        ProxyRequest {
             session: (!session.is_null()).then(|| python::text(&session)),
             agent: agent.map(|agent| python::text(&agent)),
             is_booked: field("where").is_none_or(|place| place != "both"),
@@ -212,12 +212,12 @@ impl Proxy {
         }
     }
 
-    fn of_agent(&self, request: &Request, rule: &str) -> Option<&Value> {
+    fn of_agent(&self, request: &ProxyRequest, rule: &str) -> Option<&Value> {
         let agent = self.config["agents"].get(request.agent.as_deref()?)?;
         agent.get(rule).filter(|value| !value.is_null())
     }
 
-    fn refusal(&mut self, request: &Request, now: i64) -> Option<Refusal> {
+    fn refusal(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
         if !self.sdk.is_null() {
             return self.of_sdk();
         }
@@ -229,7 +229,7 @@ impl Proxy {
         self.config["hooks"].as_array().is_none_or(|hooks| hooks.iter().any(|hook| hook == rule))
     }
 
-    fn of_iterations(&mut self, request: &Request, now: i64) -> Option<Refusal> {
+    fn of_iterations(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
         let session = request.session.as_deref().filter(|_| self.is_hooked(ITERATIONS))?;
         let key = &self.config["key_metadata"][ITERATIONS];
         let limit = self.of_agent(request, ITERATIONS).or(Some(key).filter(|limit| !limit.is_null()))?.clone();
@@ -248,7 +248,7 @@ impl Proxy {
         })
     }
 
-    fn of_session(&mut self, request: &Request, now: i64) -> Option<Refusal> {
+    fn of_session(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
         let limit = self.of_agent(request, SESSION).filter(|_| self.is_hooked(SESSION))?.clone();
         let Ok(Some(limit)) = python::float(&limit) else {
             let words = format!("could not convert string to float: {}", python::repr(&limit));
@@ -293,7 +293,7 @@ impl Proxy {
     }
 
     /// Adds the cost of a successful call.
-    fn book(&mut self, request: &Request, reply: &Message, now: i64) {
+    fn book(&mut self, request: &ProxyRequest, reply: &Message, now: i64) {
         let cost = reply.cost().map_or(0.0, |cost| cost.0);
         self.key_spend += cost;
         let is_limited = self.of_agent(request, SESSION).is_some() && self.is_hooked(SESSION);
@@ -308,7 +308,7 @@ impl Proxy {
 
 impl Machine for Proxy {
     /// The session of a request is recorded with its reply, but the decision is made before the request.
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(reply) = event.message().filter(|message| message.is_step()) else { return };
         if self.session.is_empty() {
             self.session.clone_from(&acts.view().header().run_id);
@@ -323,7 +323,7 @@ impl Machine for Proxy {
         };
         let before = acts.event().and_then(|reply| reply.checked_sub(1));
         let point = Point { moment: Moment::BeforeRequest, ..acts.view().point() };
-        let act: &mut Act = acts.act(Action::Fail, rule).code(code).detail(words).evidence(seen, limit);
+        let act: &mut MachineAction = acts.act(Action::Fail, rule).code(code).detail(words).evidence(seen, limit);
         act.decision.event = before;
         act.decision.point = point;
     }
@@ -338,14 +338,14 @@ struct CodeExecution {
 }
 
 impl Machine for CodeExecution {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         if event.message().is_some_and(starts_run) {
             self.rounds = 0;
             self.over = false;
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }

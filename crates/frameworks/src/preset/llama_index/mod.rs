@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
@@ -26,13 +26,13 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    with_program(settings, &Program::default())
+    with_program(settings, &LlamaIndexProgram::default())
 }
 
 /// What the program around the agent does; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct LlamaIndexProgram {
     /// The early stopping method of the agent, if it differs from that of the workflow.
     pub agent_method: Option<String>,
     /// That of the run.
@@ -45,7 +45,7 @@ pub struct Program {
 
 /// The rules in such a program.
 #[doc(hidden)]
-pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, SettingsError> {
+pub fn with_program(settings: &Settings, program: &LlamaIndexProgram) -> Result<Recipe, SettingsError> {
     let agent = settings.text(&param::AGENT)?.unwrap_or_default();
     if !["FunctionAgent", "ReActAgent", "AgentWorkflow"].contains(&agent) {
         let expected = "FunctionAgent, ReActAgent or AgentWorkflow";
@@ -61,7 +61,7 @@ pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, Se
     let max = settings.in_force(&param::MAX_ITERATIONS).into_owned();
     let direct = settings.texts(&param::RETURN_DIRECT)?;
     let rules: &[&str] = if direct.is_empty() { &[ITERATIONS] } else { &[ITERATIONS, DIRECT] };
-    let agent = Workflow {
+    let agent = LlamaIndexWorkflow {
         max,
         default: settings.default_of(&param::MAX_ITERATIONS),
         by_run: program.max_iterations_by_run.clone(),
@@ -73,13 +73,13 @@ pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, Se
         limit: Value::Null,
         replies: 0,
     };
-    let recipe = Recipe::new(Rounds::new(agent), rules).blind(rules).needs(DIRECT, Need::ErrorFlags);
+    let recipe = Recipe::new(AgentLoopMachine::new(agent), rules).blind(rules).needs(DIRECT, Need::ErrorFlags);
     Ok(recipe.keeps_own_state())
 }
 
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct Workflow {
+pub struct LlamaIndexWorkflow {
     max: Value,
     /// The limit that 0 and null stand for.
     default: Value,
@@ -95,7 +95,7 @@ pub struct Workflow {
     replies: u32,
 }
 
-impl Workflow {
+impl LlamaIndexWorkflow {
     fn limit_of_run(&mut self) {
         if self.shares && self.runs > 0 {
             return;
@@ -105,7 +105,7 @@ impl Workflow {
     }
 }
 
-impl AgentLoop for Workflow {
+impl AgentLoop for LlamaIndexWorkflow {
     fn starts(&mut self, _: &Message) -> bool {
         self.limit_of_run();
         self.runs += 1;
@@ -113,7 +113,7 @@ impl AgentLoop for Workflow {
         true
     }
 
-    fn replied(&mut self, _: &PointView<'_>, _: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn replied(&mut self, _: &PointView<'_>, _: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         if self.runs == 0 {
             self.limit_of_run();
         }
@@ -138,7 +138,7 @@ impl AgentLoop for Workflow {
         Flow::Over
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         for (nth, result) in answered(view, reply) {
             let Some((_, result)) = result else { continue };
             let call = &reply.tool_calls[nth];
@@ -151,7 +151,7 @@ impl AgentLoop for Workflow {
         Flow::GoesOn
     }
 
-    fn said(&mut self, _: &PointView<'_>, reply: &Message, _: &mut Acts<'_, '_>) -> Flow {
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, _: &mut ActionSink<'_, '_>) -> Flow {
         let text = reply.text();
         if self.retries && (text.trim().is_empty() || text.strip_prefix("RAW:").is_some_and(|raw| !is_answer(raw))) {
             Flow::GoesOn

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::identity::{Keys, js_text};
-use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::identity::{KeyOrder, js_text};
+use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Message, PointView};
@@ -32,7 +32,7 @@ pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 /// What a condition tests.
 #[derive(Clone, Debug)]
-enum Condition {
+enum MastraCondition {
     HasToolCall(String),
     StepCountIs(f64),
     StepsAtLeast(f64),
@@ -40,7 +40,7 @@ enum Condition {
     TokensAtLeast(f64),
 }
 
-fn condition(value: &Value) -> Result<(Condition, String), SettingsError> {
+fn condition(value: &Value) -> Result<(MastraCondition, String), SettingsError> {
     let expected = "a table with one of has_tool_call, step_count_is, steps_at_least, text_contains, tokens_at_least";
     let wrong = || wrong_kind(STOP_WHEN, expected, value);
     let fields = value.as_object().filter(|fields| fields.len() == 1).ok_or_else(wrong)?;
@@ -48,24 +48,24 @@ fn condition(value: &Value) -> Result<(Condition, String), SettingsError> {
     let text = || given.as_str().map(str::to_owned).ok_or_else(wrong);
     let number = || given.as_f64().ok_or_else(wrong);
     let condition = match name.as_str() {
-        "has_tool_call" => Condition::HasToolCall(text()?),
-        "step_count_is" => Condition::StepCountIs(number()?),
-        "steps_at_least" => Condition::StepsAtLeast(number()?),
-        "text_contains" => Condition::TextContains(text()?),
-        "tokens_at_least" => Condition::TokensAtLeast(number()?),
+        "has_tool_call" => MastraCondition::HasToolCall(text()?),
+        "step_count_is" => MastraCondition::StepCountIs(number()?),
+        "steps_at_least" => MastraCondition::StepsAtLeast(number()?),
+        "text_contains" => MastraCondition::TextContains(text()?),
+        "tokens_at_least" => MastraCondition::TokensAtLeast(number()?),
         _ => return Err(wrong()),
     };
-    Ok((condition, js_text(value, Keys::Given)))
+    Ok((condition, js_text(value, KeyOrder::Given)))
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    with_hook(settings, Hook::default())
+    with_hook(settings, StepHook::default())
 }
 
 /// What the program's hook does after each step; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Hook {
+pub struct StepHook {
     /// From this step on, it ends the run.
     pub stop_at: Option<u64>,
     /// How many times it continues a finished run.
@@ -74,7 +74,7 @@ pub struct Hook {
 
 /// The rules with such a hook.
 #[doc(hidden)]
-pub fn with_hook(settings: &Settings, hook: Hook) -> Result<Recipe, SettingsError> {
+pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, SettingsError> {
     let conditions = match settings.get(param::STOP_WHEN.name) {
         None | Some(Value::Null) => None,
         Some(Value::Array(list)) => Some(list.iter().map(condition).collect::<Result<Vec<_>, _>>()?),
@@ -84,7 +84,7 @@ pub fn with_hook(settings: &Settings, hook: Hook) -> Result<Recipe, SettingsErro
     let number = |value: &Value| value.as_f64().ok_or_else(|| wrong_kind(STEPS, "a number", value));
     let steps = given.filter(|given| !given.is_null()).map(number).transpose()?.filter(|steps| *steps != 0.0);
     let cap = steps.or_else(|| settings.default_of(&param::MAX_STEPS).as_f64().filter(|_| conditions.is_none()));
-    let reads_tokens = |condition: &(Condition, String)| matches!(condition.0, Condition::TokensAtLeast(_));
+    let reads_tokens = |condition: &(MastraCondition, String)| matches!(condition.0, MastraCondition::TokensAtLeast(_));
     let counts_tokens = conditions.as_ref().is_some_and(|list| list.iter().any(reads_tokens));
     let mut rules = vec![STEPS, REASON];
     if conditions.is_some() {
@@ -107,7 +107,7 @@ pub fn with_hook(settings: &Settings, hook: Hook) -> Result<Recipe, SettingsErro
     if hook.stop_at.is_some() {
         rules.push(HOOK);
     }
-    let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, CALLER, HOOK, REASON]).keeps_own_state();
+    let recipe = Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[STEPS, CALLER, HOOK, REASON]).keeps_own_state();
     Ok(if counts_tokens { recipe.needs(STOP_WHEN, Need::Usage) } else { recipe })
 }
 
@@ -116,10 +116,10 @@ pub fn with_hook(settings: &Settings, hook: Hook) -> Result<Recipe, SettingsErro
 pub struct Mastra {
     cap: Option<f64>,
     /// Each condition with its source text in the framework's language.
-    conditions: Vec<(Condition, String)>,
+    conditions: Vec<(MastraCondition, String)>,
     client_tools: Vec<String>,
     approval_tools: Vec<String>,
-    hook: Hook,
+    hook: StepHook,
     gone_on: u64,
     steps: u64,
     tokens: f64,
@@ -147,19 +147,19 @@ impl Mastra {
     }
 
     #[expect(clippy::float_cmp, reason = "the framework asks for equality: a fraction is never met")]
-    fn holds(&self, condition: &Condition, reply: &Message) -> bool {
+    fn holds(&self, condition: &MastraCondition, reply: &Message) -> bool {
         let steps = self.steps as f64;
         match condition {
-            Condition::HasToolCall(tool) => reply.tool_calls.iter().any(|call| *call.name == **tool),
-            Condition::StepCountIs(count) => steps == *count,
-            Condition::StepsAtLeast(count) => steps >= *count,
-            Condition::TextContains(text) => reply.text().contains(text.as_str()),
-            Condition::TokensAtLeast(count) => self.tokens >= *count,
+            MastraCondition::HasToolCall(tool) => reply.tool_calls.iter().any(|call| *call.name == **tool),
+            MastraCondition::StepCountIs(count) => steps == *count,
+            MastraCondition::StepsAtLeast(count) => steps >= *count,
+            MastraCondition::TextContains(text) => reply.text().contains(text.as_str()),
+            MastraCondition::TokensAtLeast(count) => self.tokens >= *count,
         }
     }
 
     /// Checks whether something stops a run that would continue.
-    fn is_stopped(&self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+    fn is_stopped(&self, reply: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
         let steps = self.steps as f64;
         if self.is_at_cap() {
             acts.act(Action::Stop, STEPS).code(STEPS).evidence(steps, steps);
@@ -174,7 +174,7 @@ impl Mastra {
     }
 
     /// Ends the run or raises because of a reply's finish reason; `None` if it does neither.
-    fn by_reason(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> Option<Flow> {
+    fn by_reason(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Option<Flow> {
         let reason = finish_reason(reply)?;
         match reason {
             "length" | "content-filter" => {
@@ -192,7 +192,7 @@ impl Mastra {
         }
     }
 
-    fn raises(&mut self, words: &str, acts: &mut Acts<'_, '_>) -> Flow {
+    fn raises(&mut self, words: &str, acts: &mut ActionSink<'_, '_>) -> Flow {
         acts.act(Action::Fail, REASON).code("Error").detail(words);
         self.reasons.push(None);
         Flow::Over
@@ -211,7 +211,7 @@ impl AgentLoop for Mastra {
         true
     }
 
-    fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         self.steps += 1;
         self.tokens += reply.usage().and_then(|usage| usage.total()).map_or(0.0, |tokens| tokens.0 as f64);
         let needs_approval = |name: &str| self.approval_tools.iter().any(|tool| tool == name);
@@ -227,7 +227,7 @@ impl AgentLoop for Mastra {
         Flow::GoesOn
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         if reply.tool_calls.iter().any(|call| self.is_of_caller(&call.name)) {
             let own =
                 answered(view, reply).into_iter().filter(|(nth, _)| !self.is_of_caller(&reply.tool_calls[*nth].name));
@@ -246,7 +246,7 @@ impl AgentLoop for Mastra {
         Flow::GoesOn
     }
 
-    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         if let Some(flow) = self.by_reason(reply, acts) {
             return flow;
         }

@@ -1,23 +1,23 @@
 //! OpenClaw's history of calls, and the counts taken from it.
 
 use super::config::{LoopDetection, Release};
-use super::outcome::Outcome;
+use super::outcome::CallOutcome;
 use crate::transcript::{Fingerprint, Name};
 
 /// A call in the history.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct CallRecord {
     pub(super) tool: Name,
     /// Fingerprint of the tool and its arguments.
     pub(super) call: Fingerprint,
     pub(super) id: Option<Name>,
     /// Its outcome; not known yet if it has no fingerprint and was not refused.
-    pub(super) outcome: Outcome,
+    pub(super) outcome: CallOutcome,
 }
 
 /// A requested call, before it runs.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct RequestedCall {
     pub(super) tool: Name,
     pub(super) call: Fingerprint,
     pub(super) is_poll: bool,
@@ -25,7 +25,7 @@ pub(super) struct Asked {
 
 /// A detector's finding on a call.
 #[derive(Clone, Debug)]
-pub(super) struct Verdict {
+pub(super) struct DetectorFinding {
     pub(super) critical: bool,
     pub(super) detector: &'static str,
     pub(super) count: usize,
@@ -46,22 +46,22 @@ pub(super) enum WarningKey {
 
 /// The last calls of a run, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct History(Vec<Entry>);
+pub(super) struct CallHistory(Vec<CallRecord>);
 
 /// The fewest calls of each variant in a churn.
 const OF_EACH_VARIANT: usize = 3;
 
-impl History {
+impl CallHistory {
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// Adds a call without trimming, so that a reply's later calls are judged with its earlier ones in the history.
-    pub(super) fn foresee(&mut self, entry: Entry) {
+    pub(super) fn foresee(&mut self, entry: CallRecord) {
         self.0.push(entry);
     }
 
-    pub(super) fn push(&mut self, entry: Entry, size: usize) {
+    pub(super) fn push(&mut self, entry: CallRecord, size: usize) {
         self.0.push(entry);
         if self.0.len() > size {
             self.0.drain(..self.0.len() - size);
@@ -69,11 +69,11 @@ impl History {
     }
 
     /// Records a call's outcome. A call that has already left the history is added again as a new entry.
-    pub(super) fn settle(&mut self, done: Entry, size: usize) {
+    pub(super) fn settle(&mut self, done: CallRecord, size: usize) {
         if done.outcome.print.is_none() && !done.outcome.refused {
             return;
         }
-        let is_it = |entry: &&mut Entry| {
+        let is_it = |entry: &&mut CallRecord| {
             (done.id.is_none() || entry.id == done.id)
                 && entry.tool == done.tool
                 && entry.call == done.call
@@ -87,10 +87,10 @@ impl History {
     }
 
     /// The first detector that fires on the requested call.
-    pub(super) fn judge(&self, asked: &Asked, limits: &LoopDetection) -> Option<Verdict> {
+    pub(super) fn judge(&self, asked: &RequestedCall, limits: &LoopDetection) -> Option<DetectorFinding> {
         let tool = &asked.tool;
         let verdict = |critical, detector, count, limit, key, words: String| {
-            Some(Verdict { critical, detector, count, limit, words, key })
+            Some(DetectorFinding { critical, detector, count, limit, words, key })
         };
         let constants = limits.release == Release::Constants;
         let (unknown, missing) = self.unknown(tool);
@@ -186,7 +186,7 @@ impl History {
     }
 
     /// How many results in a row were equal, and the latest one.
-    fn streak(&self, asked: &Asked, constants: bool) -> (usize, Option<Fingerprint>) {
+    fn streak(&self, asked: &RequestedCall, constants: bool) -> (usize, Option<Fingerprint>) {
         let same_call = self.same_results(asked);
         if !constants || &*asked.tool != "exec" {
             return same_call;
@@ -198,7 +198,7 @@ impl History {
     /// Counts backwards over entries of this call, skipping other calls, for as long as the result equals the latest
     /// one. A refused call counts with the equal result before it; if there are no results, only refused calls are
     /// counted.
-    fn same_results(&self, asked: &Asked) -> (usize, Option<Fingerprint>) {
+    fn same_results(&self, asked: &RequestedCall) -> (usize, Option<Fingerprint>) {
         let (mut streak, mut refused, mut latest) = (0, 0, None);
         for entry in self.0.iter().rev().filter(|entry| entry.call == asked.call) {
             if entry.outcome.refused {
@@ -217,7 +217,7 @@ impl History {
 
     /// For `exec`: consecutive failures with the same result or the same shape, whatever the command. Once an entry
     /// with another command has been passed, an entry with the requested command ends the count.
-    fn same_failures(&self, asked: &Asked) -> (usize, Option<Fingerprint>) {
+    fn same_failures(&self, asked: &RequestedCall) -> (usize, Option<Fingerprint>) {
         let (mut streak, mut refused, mut passed_another) = (0, 0, false);
         let mut latest: Option<(Fingerprint, Fingerprint)> = None;
         for entry in self.0.iter().rev().take_while(|entry| entry.tool == asked.tool) {
@@ -268,7 +268,7 @@ impl History {
     /// The tool's latest consecutive entries that made no progress: their number, and how many variants of arguments
     /// they have. Both are 0 unless there are at least two variants, each occurs often enough, all have the same
     /// result, and the requested call is one of them.
-    fn churn(&self, asked: &Asked) -> (usize, usize) {
+    fn churn(&self, asked: &RequestedCall) -> (usize, usize) {
         let mut variants: Vec<(Fingerprint, Fingerprint, usize)> = Vec::new();
         for entry in self.0.iter().rev().take_while(|entry| entry.tool == asked.tool) {
             let Some(print) = entry.outcome.print else { continue };

@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 
 use self::config::{LoopDetection, Release};
-use self::history::{Asked, Entry, History, Verdict, WarningKey};
-use self::outcome::{Given, Outcome, is_poll, missing_tool, returned, thrown};
+use self::history::{RequestedCall, CallRecord, CallHistory, DetectorFinding, WarningKey};
+use self::outcome::{ReturnedResult, CallOutcome, is_poll, missing_tool, returned, thrown};
 use super::Code;
-use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run};
+use super::frame::identity::{KeyOrder, arguments, js_text};
+use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::fingerprint::of_text;
@@ -103,10 +103,10 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
     if limits.guarded {
         rules.push(COMPACTION);
     }
-    let machine = OpenClaw {
+    let machine = OpenClawMachine {
         tools,
         limits,
-        history: History::default(),
+        history: CallHistory::default(),
         said: Vec::new(),
         has_refused: false,
         missing_in_a_row: (None, 0),
@@ -128,17 +128,17 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
 /// A call of the current reply that runs.
 #[derive(Clone, Debug)]
 struct Running {
-    asked: Asked,
+    asked: RequestedCall,
     id: Option<Name>,
     arguments: Value,
 }
 
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct OpenClaw {
+pub struct OpenClawMachine {
     limits: LoopDetection,
     tools: Tools,
-    history: History,
+    history: CallHistory,
     said: Vec<(WarningKey, usize)>,
     /// Whether a critical loop was refused in this run; the next one ends it.
     has_refused: bool,
@@ -166,7 +166,7 @@ fn tool_name(name: &str, release: Release) -> Name {
     }
 }
 
-impl OpenClaw {
+impl OpenClawMachine {
     fn new_run(&mut self) {
         self.history.clear();
         self.said.clear();
@@ -179,8 +179,8 @@ impl OpenClaw {
     fn asked(&self, call: &ToolCall) -> Running {
         let tool = tool_name(&call.name, self.limits.release);
         let arguments = arguments(call).into_owned();
-        let print = of_text(&format!("{tool}:{}", js_text(&arguments, Keys::Sorted)));
-        let asked = Asked { is_poll: is_poll(&tool, &arguments), tool, call: print };
+        let print = of_text(&format!("{tool}:{}", js_text(&arguments, KeyOrder::Sorted)));
+        let asked = RequestedCall { is_poll: is_poll(&tool, &arguments), tool, call: print };
         Running { asked, id: call.id.clone(), arguments }
     }
 
@@ -195,7 +195,7 @@ impl OpenClaw {
         !(is_refused || self.is_missing(&call.name))
     }
 
-    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         self.running.clear();
         self.waiting.clear();
         if self.is_rewritten(reply, acts) || reply.tool_calls.is_empty() {
@@ -215,7 +215,7 @@ impl OpenClaw {
     }
 
     /// The guard against missing tools: true if this reply is replaced by a text.
-    fn is_rewritten(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+    fn is_rewritten(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
         let mut names = reply.tool_calls.iter().map(|call| tool_name(&call.name, self.limits.release));
         let only_missing = reply.tool_calls.iter().all(|call| self.is_missing(&call.name));
         let one = names.next().filter(|first| only_missing && names.all(|name| name == *first));
@@ -239,7 +239,7 @@ impl OpenClaw {
     }
 
     /// Judges all calls of a reply together; one critical loop refuses them all.
-    fn batch(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn batch(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let calls: Vec<Running> =
             reply.tool_calls.iter().filter(|call| self.can_run(call)).map(|call| self.asked(call)).collect();
         let mut foreseen = self.history.clone();
@@ -254,7 +254,7 @@ impl OpenClaw {
                 Some(verdict) if self.is_news(&verdict) => warnings.push((call.id.clone(), verdict)),
                 _ => {}
             }
-            foreseen.foresee(entry(call, Outcome { refused: true, ..Outcome::default() }));
+            foreseen.foresee(entry(call, CallOutcome { refused: true, ..CallOutcome::default() }));
         }
         for (id, verdict) in warnings {
             let act = report(Action::Warn, &verdict, id.as_deref(), acts);
@@ -264,14 +264,14 @@ impl OpenClaw {
         }
         let Some((trigger, verdict)) = critical else {
             for call in &calls {
-                self.history.push(entry(call, Outcome::default()), self.limits.history);
+                self.history.push(entry(call, CallOutcome::default()), self.limits.history);
             }
             self.tools_executed += calls.len() as u64;
             self.running = calls;
             return;
         };
         for call in calls.iter().filter(|call| call.asked.call == trigger.asked.call) {
-            self.history.push(entry(call, Outcome { refused: true, ..Outcome::default() }), self.limits.history);
+            self.history.push(entry(call, CallOutcome { refused: true, ..CallOutcome::default() }), self.limits.history);
         }
         if std::mem::replace(&mut self.has_refused, true) {
             report(Action::Stop, &verdict, trigger.id.as_deref(), acts);
@@ -292,7 +292,7 @@ impl OpenClaw {
     }
 
     /// Judges one call on its own. It runs unless it is refused.
-    fn single(&mut self, call: &ToolCall, place: Option<(usize, Point)>, acts: &mut Acts<'_, '_>) {
+    fn single(&mut self, call: &ToolCall, place: Option<(usize, Point)>, acts: &mut ActionSink<'_, '_>) {
         // Outcomes are needed only by the detectors and by the guard after a compaction.
         if !self.limits.enabled && self.watched.is_none() {
             self.tools_executed += 1;
@@ -311,19 +311,19 @@ impl OpenClaw {
             }
             if verdict.critical {
                 if self.limits.release == Release::Constants {
-                    let refused = Outcome { refused: true, ..Outcome::default() };
+                    let refused = CallOutcome { refused: true, ..CallOutcome::default() };
                     self.history.push(entry(&call, refused), self.limits.history);
                 }
                 return;
             }
         }
-        self.history.push(entry(&call, Outcome::default()), self.limits.history);
+        self.history.push(entry(&call, CallOutcome::default()), self.limits.history);
         self.tools_executed += 1;
         self.running.push(call);
     }
 
     /// If calls are handled one at a time: runs the next call that is not refused.
-    fn next_waiting(&mut self, acts: &mut Acts<'_, '_>) {
+    fn next_waiting(&mut self, acts: &mut ActionSink<'_, '_>) {
         while let Some((call, event, point)) = self.waiting.pop_front() {
             self.single(&call, Some((event, point)), acts);
             if !self.running.is_empty() {
@@ -333,7 +333,7 @@ impl OpenClaw {
     }
 
     /// Whether a warning is to be given: false if one was already given for the current ten counts.
-    fn is_news(&mut self, verdict: &Verdict) -> bool {
+    fn is_news(&mut self, verdict: &DetectorFinding) -> bool {
         let ten = verdict.count / PER_WARNING;
         match self.said.iter_mut().find(|(key, _)| *key == verdict.key) {
             Some((_, said)) if ten <= *said => false,
@@ -349,7 +349,7 @@ impl OpenClaw {
         }
     }
 
-    fn result(&mut self, result: &Message, acts: &mut Acts<'_, '_>) {
+    fn result(&mut self, result: &Message, acts: &mut ActionSink<'_, '_>) {
         let details = native::field(result, "native").and_then(|native| native.get("details").cloned());
         self.learn_missing(result);
         let is_it = |call: &Running| match (&call.id, &result.tool_call_id) {
@@ -366,7 +366,7 @@ impl OpenClaw {
         } else {
             let details = details.filter(Value::is_object).unwrap_or_else(|| json!({}));
             let tool = &call.asked.tool;
-            returned(&Given { tool, arguments: &call.arguments, details: &details, text: &text }, self.limits.release)
+            returned(&ReturnedResult { tool, arguments: &call.arguments, details: &details, text: &text }, self.limits.release)
         };
         let print = outcome.print;
         self.history.settle(entry(&call, outcome), self.limits.history);
@@ -389,7 +389,7 @@ impl OpenClaw {
     }
 
     /// After a compaction: checks whether all outcomes in the window are equal.
-    fn watch_outcome(&mut self, call: &Running, print: Option<Fingerprint>, acts: &mut Acts<'_, '_>) {
+    fn watch_outcome(&mut self, call: &Running, print: Option<Fingerprint>, acts: &mut ActionSink<'_, '_>) {
         let Some(seen) = &mut self.watched else { return };
         let outcome = (call.asked.tool.clone(), call.asked.call, print);
         seen.push(outcome.clone());
@@ -410,22 +410,22 @@ impl OpenClaw {
     }
 }
 
-fn entry(call: &Running, outcome: Outcome) -> Entry {
-    Entry { tool: call.asked.tool.clone(), call: call.asked.call, id: call.id.clone(), outcome }
+fn entry(call: &Running, outcome: CallOutcome) -> CallRecord {
+    CallRecord { tool: call.asked.tool.clone(), call: call.asked.call, id: call.id.clone(), outcome }
 }
 
 fn report<'a>(
     action: Action,
-    verdict: &Verdict,
+    verdict: &DetectorFinding,
     id: Option<&str>,
-    acts: &'a mut Acts<'_, '_>,
-) -> &'a mut super::frame::Act {
+    acts: &'a mut ActionSink<'_, '_>,
+) -> &'a mut super::frame::MachineAction {
     let act = acts.act(action, verdict.detector).code(verdict.detector).detail(verdict.words.as_str()).call(id);
     act.evidence(verdict.count as f64, verdict.limit as f64)
 }
 
-impl Machine for OpenClaw {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for OpenClawMachine {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         match event {
             Event::Note(note) if note.is_compaction() && self.limits.guarded => {
                 self.watched = Some(Vec::new());

@@ -6,13 +6,13 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::config::Release;
-use crate::preset::frame::identity::{Keys, js_text};
+use crate::preset::frame::identity::{KeyOrder, js_text};
 use crate::transcript::Fingerprint;
 use crate::transcript::fingerprint::of_text;
 
 /// A call's outcome, as stored in the history.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct CallOutcome {
     /// The fingerprint that is compared; `None` if the call was refused.
     pub(super) print: Option<Fingerprint>,
     /// Whether it was refused because of a loop.
@@ -26,7 +26,7 @@ pub(super) struct Outcome {
 }
 
 /// A result as the tool returned it.
-pub(super) struct Given<'r> {
+pub(super) struct ReturnedResult<'r> {
     pub(super) tool: &'r str,
     pub(super) arguments: &'r Value,
     pub(super) details: &'r Value,
@@ -68,19 +68,19 @@ const NEW_EACH_TIME: [&str; 18] = [
 ];
 
 /// The outcome of a thrown error.
-pub(super) fn thrown(message: &str, release: Release) -> Outcome {
+pub(super) fn thrown(message: &str, release: Release) -> CallOutcome {
     let message = if message.is_empty() { "Error" } else { message };
-    let print = of_text(&format!("error:{}", js_text(&without_ids(&Value::from(message), release), Keys::Sorted)));
-    Outcome { print: Some(print), no_progress: true, missing: missing_tool(message), ..Outcome::default() }
+    let print = of_text(&format!("error:{}", js_text(&without_ids(&Value::from(message), release), KeyOrder::Sorted)));
+    CallOutcome { print: Some(print), no_progress: true, missing: missing_tool(message), ..CallOutcome::default() }
 }
 
 /// The outcome of a returned result.
-pub(super) fn returned(given: &Given<'_>, release: Release) -> Outcome {
-    let Given { tool, arguments, details, text } = *given;
+pub(super) fn returned(given: &ReturnedResult<'_>, release: Release) -> CallOutcome {
+    let ReturnedResult { tool, arguments, details, text } = *given;
     let text = trimmed(text);
-    let plain = |value: Value| Outcome { print: Some(print(&value, release)), ..Outcome::default() };
+    let plain = |value: Value| CallOutcome { print: Some(print(&value, release)), ..CallOutcome::default() };
     if details["status"] == "blocked" && details["deniedReason"] == "tool-loop" {
-        return Outcome { refused: release == Release::Constants, ..Outcome::default() };
+        return CallOutcome { refused: release == Release::Constants, ..CallOutcome::default() };
     }
     if tool == "exec"
         && let Some(outcome) = of_command(details, text, release)
@@ -88,7 +88,7 @@ pub(super) fn returned(given: &Given<'_>, release: Release) -> Outcome {
         return outcome;
     }
     if release == Release::Constants && tool == "write" && details["changed"] == false {
-        return Outcome { no_progress: true, ..plain(json!({ "status": "unchanged" })) };
+        return CallOutcome { no_progress: true, ..plain(json!({ "status": "unchanged" })) };
     }
     if tool == "process" && is_poll(tool, arguments) {
         let fields: &[&str] = if arguments["action"] == "poll" {
@@ -125,10 +125,10 @@ fn is_send(tool: &str, arguments: &Value, release: Release) -> bool {
 }
 
 /// The outcome of an `exec` command by its status; `None` if the general rule applies.
-fn of_command(details: &Value, text: &str, release: Release) -> Option<Outcome> {
+fn of_command(details: &Value, text: &str, release: Release) -> Option<CallOutcome> {
     let status = details["status"].as_str().filter(|status| !status.is_empty())?;
     let word = |field: &str| details[field].as_str();
-    let plain = |value: Value| Some(Outcome { print: Some(print(&value, release)), ..Outcome::default() });
+    let plain = |value: Value| Some(CallOutcome { print: Some(print(&value, release)), ..CallOutcome::default() });
     match status {
         "running" => plain(json!({ "status": status, "tail": word("tail").unwrap_or_default() })),
         "approval-pending" | "approval-unavailable" => plain(json!({
@@ -145,12 +145,12 @@ fn of_command(details: &Value, text: &str, release: Release) -> Option<Outcome> 
             let timed_out = details["timedOut"] == true;
             let whole =
                 |output: &str| json!({ "status": status, "exitCode": exit, "timedOut": timed_out, "output": output });
-            let bare = format!("(Command exited with code {})", js_text(&exit, Keys::Given));
+            let bare = format!("(Command exited with code {})", js_text(&exit, KeyOrder::Given));
             let has_failed = exit.as_f64().is_some_and(|code| code != 0.0) && !timed_out;
             let tells = !output.is_empty() && output != bare;
             let failure =
                 (has_failed && tells && release == Release::Constants).then(|| print(&whole(&shape(output)), release));
-            Some(Outcome { print: Some(print(&whole(output), release)), failure, ..Outcome::default() })
+            Some(CallOutcome { print: Some(print(&whole(output), release)), failure, ..CallOutcome::default() })
         }
         _ => None,
     }
@@ -203,7 +203,7 @@ fn without_new_fields(value: &Value) -> Value {
 }
 
 fn print(value: &Value, release: Release) -> Fingerprint {
-    of_text(&js_text(&without_ids(value, release), Keys::Sorted))
+    of_text(&js_text(&without_ids(value, release), KeyOrder::Sorted))
 }
 
 /// Every text without the ids of untrusted-content wrappers. Releases up to 2026.7 do compare these ids.

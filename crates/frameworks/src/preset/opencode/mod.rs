@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::counters::Streak;
-use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use super::frame::counters::StreakCounter;
+use super::frame::identity::{KeyOrder, arguments, js_text};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
@@ -26,7 +26,7 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Permission {
+enum OpenCodePermission {
     Ask,
     Allow,
     Deny,
@@ -35,7 +35,7 @@ enum Permission {
 /// What a person says when asked; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Answer {
+pub enum OpenCodeAnswer {
     #[default]
     Once,
     Always,
@@ -43,39 +43,39 @@ pub enum Answer {
 }
 
 #[derive(Clone, Debug)]
-struct OpenCode {
-    permission: Permission,
-    answer: Answer,
+struct OpenCodeMachine {
+    permission: OpenCodePermission,
+    answer: OpenCodeAnswer,
     max_steps: Option<i64>,
     documented: bool,
-    streak: Streak<(Name, String)>,
+    streak: StreakCounter<(Name, String)>,
     silenced: Vec<Name>,
     requests: i64,
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    answered_by(settings, Answer::default())
+    answered_by(settings, OpenCodeAnswer::default())
 }
 
 /// The rules with a person who always gives this answer.
 #[doc(hidden)]
-pub fn answered_by(settings: &Settings, answer: Answer) -> Result<Recipe, SettingsError> {
+pub fn answered_by(settings: &Settings, answer: OpenCodeAnswer) -> Result<Recipe, SettingsError> {
     let permission = match settings.text(&param::DOOM_LOOP)?.unwrap_or_default() {
-        "ask" => Permission::Ask,
-        "allow" => Permission::Allow,
-        "deny" => Permission::Deny,
+        "ask" => OpenCodePermission::Ask,
+        "allow" => OpenCodePermission::Allow,
+        "deny" => OpenCodePermission::Deny,
         other => return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(other))),
     };
     let max_steps = settings.opt_int(&param::STEPS)?;
     if max_steps.is_some_and(|steps| steps <= 0) {
         return Err(SettingsError::refused("ConfigInvalidError", "steps must be greater than 0"));
     }
-    let machine = OpenCode {
+    let machine = OpenCodeMachine {
         permission,
         answer,
         max_steps,
         documented: settings.is_profile("documented"),
-        streak: Streak::default(),
+        streak: StreakCounter::default(),
         silenced: Vec::new(),
         requests: 0,
     };
@@ -83,29 +83,29 @@ pub fn answered_by(settings: &Settings, answer: Answer) -> Result<Recipe, Settin
     Ok(recipe.compares_calls(&[DOOM_LOOP]).resumes_at_user().requests_before_prompts())
 }
 
-impl OpenCode {
-    fn calls(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+impl OpenCodeMachine {
+    fn calls(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         if !self.documented {
             self.streak.clear();
         }
-        if self.permission == Permission::Allow {
+        if self.permission == OpenCodePermission::Allow {
             return;
         }
         for call in &reply.tool_calls {
-            let count = self.streak.push((call.name.clone(), js_text(&arguments(call), Keys::Given)));
+            let count = self.streak.push((call.name.clone(), js_text(&arguments(call), KeyOrder::Given)));
             if count < THRESHOLD || self.silenced.contains(&call.name) {
                 continue;
             }
-            if self.permission == Permission::Deny {
+            if self.permission == OpenCodePermission::Deny {
                 acts.act(Action::Stop, DOOM_LOOP).code("permission denied");
                 return;
             }
             let act = acts.act(Action::Ask, DOOM_LOOP).code("doom_loop").call(call.id.as_deref());
             act.evidence(f64::from(count), f64::from(THRESHOLD));
             match self.answer {
-                Answer::Once => {}
-                Answer::Always => self.silenced.push(call.name.clone()),
-                Answer::Reject => {
+                OpenCodeAnswer::Once => {}
+                OpenCodeAnswer::Always => self.silenced.push(call.name.clone()),
+                OpenCodeAnswer::Reject => {
                     acts.act(Action::Stop, DOOM_LOOP).code("permission rejected");
                     return;
                 }
@@ -114,8 +114,8 @@ impl OpenCode {
     }
 }
 
-impl Machine for OpenCode {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for OpenCodeMachine {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.is_prompt() {
             self.requests = 0;
@@ -125,7 +125,7 @@ impl Machine for OpenCode {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if view.moment() != Moment::BeforeRequest {
             return;
         }

@@ -13,7 +13,7 @@ use crate::transcript::{Message, ToolCall};
 const WINDOW: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Thresholds {
+pub(super) struct StuckThresholds {
     pub(super) action_observation: usize,
     pub(super) action_error: usize,
     pub(super) monologue: usize,
@@ -22,7 +22,7 @@ pub(super) struct Thresholds {
 
 /// An event as the detector sees it. `seq` is its position in the run, so that the event equals only itself.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Seen {
+pub(super) enum DetectorEvent {
     Action(Deed),
     Observation { tool: String, content: String, failed: bool },
     AgentError { text: String, seq: usize },
@@ -47,7 +47,7 @@ impl PartialEq for Deed {
     }
 }
 
-impl Seen {
+impl DetectorEvent {
     /// Equality as the detector defines it.
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -62,15 +62,15 @@ impl Seen {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Detector {
-    thresholds: Thresholds,
-    window: VecDeque<Seen>,
+pub(super) struct StuckDetector {
+    thresholds: StuckThresholds,
+    window: VecDeque<DetectorEvent>,
     seq: usize,
     nudged: Option<usize>,
 }
 
-impl Detector {
-    pub(super) fn new(thresholds: Thresholds) -> Self {
+impl StuckDetector {
+    pub(super) fn new(thresholds: StuckThresholds) -> Self {
         Self { thresholds, window: VecDeque::new(), seq: 0, nudged: None }
     }
 
@@ -84,7 +84,7 @@ impl Detector {
         self.window.clear();
     }
 
-    pub(super) fn push(&mut self, seen: Seen) {
+    pub(super) fn push(&mut self, seen: DetectorEvent) {
         self.seq += 1;
         self.window.push_back(seen);
         if self.window.len() > WINDOW {
@@ -100,30 +100,30 @@ impl Detector {
         let failed = message.is_error == Some(true);
         let native = native::word(message, "native");
         let seen = match native.as_deref() {
-            Some("UserRejectObservation") => Seen::Rejection { seq: self.seq },
+            Some("UserRejectObservation") => DetectorEvent::Rejection { seq: self.seq },
             Some("ObservationEvent") => self.observation(message, content, failed),
-            _ if failed => Seen::AgentError { text: content, seq: self.seq },
+            _ if failed => DetectorEvent::AgentError { text: content, seq: self.seq },
             _ => self.observation(message, content, failed),
         };
         self.push(seen);
     }
 
     /// A result as an observation, which takes its tool's name from the call if the result has none.
-    fn observation(&self, message: &Message, content: String, failed: bool) -> Seen {
+    fn observation(&self, message: &Message, content: String, failed: bool) -> DetectorEvent {
         let tool = message.name.as_deref().map(str::to_owned).or_else(|| {
             let id = message.tool_call_id.as_deref()?;
             self.window.iter().rev().find_map(|seen| match seen {
-                Seen::Action(deed) if deed.call_id.as_deref() == Some(id) => Some(deed.tool.clone()),
+                DetectorEvent::Action(deed) if deed.call_id.as_deref() == Some(id) => Some(deed.tool.clone()),
                 _ => None,
             })
         });
-        Seen::Observation { tool: tool.unwrap_or_default(), content, failed }
+        DetectorEvent::Observation { tool: tool.unwrap_or_default(), content, failed }
     }
 
     /// A call that could not be made is recorded with an empty action.
     fn forget_arguments(&mut self, call_id: Option<&str>) {
         let deed = self.window.iter_mut().rev().find_map(|seen| match seen {
-            Seen::Action(deed) if call_id.is_none() || deed.call_id.as_deref() == call_id => Some(deed),
+            DetectorEvent::Action(deed) if call_id.is_none() || deed.call_id.as_deref() == call_id => Some(deed),
             _ => None,
         });
         if let Some(deed) = deed {
@@ -132,13 +132,13 @@ impl Detector {
     }
 
     /// The last `n` actions and observations, the latest first.
-    fn latest(&self, n: usize, rejections: bool) -> (Vec<&Seen>, Vec<&Seen>) {
-        let actions = self.window.iter().rev().filter(|seen| matches!(seen, Seen::Action(_))).take(n).collect();
+    fn latest(&self, n: usize, rejections: bool) -> (Vec<&DetectorEvent>, Vec<&DetectorEvent>) {
+        let actions = self.window.iter().rev().filter(|seen| matches!(seen, DetectorEvent::Action(_))).take(n).collect();
         let observations = self
             .window
             .iter()
             .rev()
-            .filter(|seen| seen.is_observation() && (rejections || !matches!(seen, Seen::Rejection { .. })))
+            .filter(|seen| seen.is_observation() && (rejections || !matches!(seen, DetectorEvent::Rejection { .. })))
             .take(n)
             .collect();
         (actions, observations)
@@ -149,7 +149,7 @@ impl Detector {
         let (actions, observations) = self.latest(self.thresholds.action_error.saturating_add(1), true);
         let Some(reference) = actions.first() else { return 0 };
         let pairs = actions.iter().zip(&observations);
-        pairs.take_while(|(action, seen)| reference.same(action) && matches!(seen, Seen::AgentError { .. })).count()
+        pairs.take_while(|(action, seen)| reference.same(action) && matches!(seen, DetectorEvent::AgentError { .. })).count()
     }
 
     /// The pattern in which the agent is stuck, and its threshold.
@@ -180,8 +180,8 @@ impl Detector {
         self.window
             .iter()
             .rev()
-            .filter(|seen| !matches!(seen, Seen::EnvironmentMessage | Seen::Condensation))
-            .take_while(|seen| matches!(seen, Seen::AgentMessage))
+            .filter(|seen| !matches!(seen, DetectorEvent::EnvironmentMessage | DetectorEvent::Condensation))
+            .take_while(|seen| matches!(seen, DetectorEvent::AgentMessage))
             .count()
     }
 
@@ -192,7 +192,7 @@ impl Detector {
             return None;
         }
         let (actions, observations) = self.latest(1, true);
-        let (Some(Seen::Action(deed)), Some(Seen::AgentError { text, seq })) = (actions.first(), observations.first())
+        let (Some(DetectorEvent::Action(deed)), Some(DetectorEvent::AgentError { text, seq })) = (actions.first(), observations.first())
         else {
             return None;
         };
@@ -232,10 +232,10 @@ pub(super) fn deed(call: &ToolCall, thought: String, in_loop: bool, schema_defau
     Deed { thought, tool: call.name.to_string(), arguments, call_id: call.id.as_deref().map(str::to_owned) }
 }
 
-fn full_and_equal(list: &[&Seen], n: usize) -> bool {
+fn full_and_equal(list: &[&DetectorEvent], n: usize) -> bool {
     list.len() >= n && list.iter().all(|seen| list.first().is_some_and(|first| first.same(seen)))
 }
 
-fn alternates(list: &[&Seen], n: usize) -> bool {
+fn alternates(list: &[&DetectorEvent], n: usize) -> bool {
     list.len() == n && list.iter().zip(list.iter().skip(2)).all(|(a, b)| a.same(b))
 }

@@ -5,13 +5,13 @@ mod detector;
 use serde_json::{Map, Value};
 
 use super::Code;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
-use detector::{Detector, Seen, Thresholds, deed};
+use detector::{StuckDetector, DetectorEvent, StuckThresholds, deed};
 
 const ACTION_OBSERVATION: &str = "stuck_detector.action_observation";
 const ACTION_ERROR: &str = "stuck_detector.action_error";
@@ -52,15 +52,15 @@ pub fn driven_by(settings: &Settings, drive: Drive) -> Result<Recipe, SettingsEr
     if max_iterations < 1 {
         return Err(SettingsError::refused("ValidationError", "1 validation error for ConversationState"));
     }
-    let thresholds = Thresholds {
+    let thresholds = StuckThresholds {
         action_observation: threshold(settings, &param::ACTION_OBSERVATION)?,
         action_error: threshold(settings, &param::ACTION_ERROR)?,
         monologue: threshold(settings, &param::MONOLOGUE)?,
         alternating_pattern: threshold(settings, &param::ALTERNATING_PATTERN)?,
     };
-    let conversation = Conversation {
+    let conversation = OpenHandsConversation {
         drive,
-        detector: settings.flag(&param::STUCK_DETECTION)?.then(|| Detector::new(thresholds)),
+        detector: settings.flag(&param::STUCK_DETECTION)?.then(|| StuckDetector::new(thresholds)),
         max_iterations,
         max_budget: settings.opt_number(&param::MAX_BUDGET_PER_RUN)?,
         schema_defaults: settings.in_force(&param::SCHEMA_DEFAULTS).as_object().cloned().unwrap_or_default(),
@@ -110,9 +110,9 @@ pub enum Drive {
 }
 
 #[derive(Clone, Debug)]
-struct Conversation {
+struct OpenHandsConversation {
     drive: Drive,
-    detector: Option<Detector>,
+    detector: Option<StuckDetector>,
     max_iterations: i64,
     max_budget: Option<f64>,
     schema_defaults: Map<String, Value>,
@@ -122,8 +122,8 @@ struct Conversation {
     finishing: bool,
 }
 
-impl Conversation {
-    fn push(&mut self, seen: Seen) {
+impl OpenHandsConversation {
+    fn push(&mut self, seen: DetectorEvent) {
         if let Some(detector) = &mut self.detector {
             detector.push(seen);
         }
@@ -132,8 +132,8 @@ impl Conversation {
     /// Handles a message that neither the user nor the agent wrote; true if this is one.
     fn is_environment(&mut self, message: &Message) -> bool {
         let seen = match native::word(message, "native").as_deref() {
-            Some("environment") => Seen::EnvironmentMessage,
-            Some("CondensationSummaryEvent") => Seen::Condensation,
+            Some("environment") => DetectorEvent::EnvironmentMessage,
+            Some("CondensationSummaryEvent") => DetectorEvent::Condensation,
             _ => return false,
         };
         self.push(seen);
@@ -148,7 +148,7 @@ impl Conversation {
         self.finished = false;
     }
 
-    fn reply(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         self.iterations += 1;
         self.spent += message.cost().map_or(0.0, |cost| cost.0);
         self.finishing = message.tool_calls.iter().any(|call| &*call.name == "finish");
@@ -156,24 +156,24 @@ impl Conversation {
         for (nth, call) in message.tool_calls.iter().enumerate() {
             let thought = if nth == 0 { text.to_string() } else { String::new() };
             let deed = deed(call, thought, self.drive != Drive::Detector, &self.schema_defaults);
-            self.push(Seen::Action(deed));
+            self.push(DetectorEvent::Action(deed));
         }
         if !message.tool_calls.is_empty() {
             return;
         }
-        self.push(Seen::AgentMessage);
+        self.push(DetectorEvent::AgentMessage);
         if self.drive != Drive::Run {
             return;
         }
         if python::strip(&text).is_empty() {
             acts.act(Action::Inject, CORRECTIVE).code("corrective_nudge").detail(CORRECTION);
-            self.push(Seen::EnvironmentMessage);
+            self.push(DetectorEvent::EnvironmentMessage);
         } else {
             self.finished = true;
         }
     }
 
-    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, acts: &mut ActionSink<'_, '_>) {
         let Some(detector) = self.detector.as_mut().filter(|_| !self.finished) else { return };
         if let Some(words) = detector.nudge() {
             let threshold = detector.action_error() as f64;
@@ -181,7 +181,7 @@ impl Conversation {
                 .code("action_error_nudge")
                 .detail(words)
                 .evidence(threshold, threshold);
-            detector.push(Seen::EnvironmentMessage);
+            detector.push(DetectorEvent::EnvironmentMessage);
         } else if let Some((pattern, threshold)) = detector.pattern() {
             let threshold = threshold as f64;
             let name = pattern.trim_start_matches("stuck_detector.");
@@ -189,7 +189,7 @@ impl Conversation {
         }
     }
 
-    fn after_step(&mut self, acts: &mut Acts<'_, '_>) {
+    fn after_step(&mut self, acts: &mut ActionSink<'_, '_>) {
         self.finished |= self.finishing;
         self.finishing = false;
         if self.finished {
@@ -210,8 +210,8 @@ impl Conversation {
 const CORRECTION: &str = "Your last response did not include a function call or a message. Please use a tool to \
                           proceed with the task.";
 
-impl Machine for Conversation {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for OpenHandsConversation {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         match message.role {
             Role::User | Role::Assistant if self.is_environment(message) => {}
@@ -227,7 +227,7 @@ impl Machine for Conversation {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         match view.moment() {
             Moment::BeforeRequest => self.before_request(acts),
             Moment::AfterTools if self.drive != Drive::Detector => self.after_step(acts),

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::HashMap;
 use serde_json::Value;
 
-use super::calls::{Cap, DUPLICATES, key_of};
+use super::calls::{CallCap, DUPLICATES, key_of};
 use super::{CAP, DUPLICATE, FAILURES, INVALID};
 use crate::preset::frame::identity::arguments;
-use crate::preset::frame::{Action, Acts, Machine, native, next_request, starts_run};
+use crate::preset::frame::{Action, ActionSink, Machine, native, next_request, starts_run};
 use crate::transcript::{Event, Fingerprint, Message, Moment, PointView};
 
 /// How many calls of one tool with invalid parameters trigger the guard.
@@ -19,14 +19,14 @@ const BATCHES: u32 = 2;
 
 /// What the guard against repeated failures is allowed to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum GuardMode {
     Off,
     Shadow,
     Warn,
     Enforce,
 }
 
-impl Mode {
+impl GuardMode {
     /// Reads the environment variable; an unknown value means the default.
     pub(super) fn from_word(word: Option<&str>) -> Self {
         match word.unwrap_or_default().trim().to_lowercase().as_str() {
@@ -40,15 +40,15 @@ impl Mode {
 
 #[derive(Clone, Debug)]
 pub(super) struct Acp {
-    pub(super) mode: Mode,
+    pub(super) mode: GuardMode,
     pub(super) opted_in: bool,
-    pub(super) cap: Cap,
-    pub(super) prompt: Prompt,
+    pub(super) cap: CallCap,
+    pub(super) prompt: PromptState,
 }
 
 /// The state of one prompt.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Prompt {
+pub(super) struct PromptState {
     calls: u64,
     by_key: HashMap<Fingerprint, u32>,
     most: u32,
@@ -109,8 +109,8 @@ impl Failures {
     }
 
     /// Takes in a batch of results; returns the guard's action, if any.
-    fn batch(&mut self, results: &[&Message], mode: Mode) -> Option<Action> {
-        if mode == Mode::Off || self.latched || results.is_empty() {
+    fn batch(&mut self, results: &[&Message], mode: GuardMode) -> Option<Action> {
+        if mode == GuardMode::Off || self.latched || results.is_empty() {
             return None;
         }
         let (mut failures, mut successes, mut restarts) = (Vec::new(), BTreeSet::new(), false);
@@ -149,7 +149,7 @@ impl Failures {
         }
         self.count = self.count.saturating_add(count);
         self.batches += 1;
-        let enforces = mode == Mode::Enforce && !self.unclear;
+        let enforces = mode == GuardMode::Enforce && !self.unclear;
         if self.reminded {
             self.latched = true;
             return enforces.then_some(Action::Stop);
@@ -158,17 +158,17 @@ impl Failures {
             return None;
         }
         self.reminded = true;
-        (mode != Mode::Shadow).then_some(Action::Inject)
+        (mode != GuardMode::Shadow).then_some(Action::Inject)
     }
 }
 
 impl Acp {
-    fn stop(&mut self, rule: &'static str, code: &str, seen: u32, limit: f64, acts: &mut Acts<'_, '_>) {
+    fn stop(&mut self, rule: &'static str, code: &str, seen: u32, limit: f64, acts: &mut ActionSink<'_, '_>) {
         self.prompt.over = true;
         acts.act(Action::Stop, rule).code(format!("LoopDetected:{code}")).evidence(f64::from(seen), limit);
     }
 
-    fn asked(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn asked(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let prompt = &mut self.prompt;
         prompt.calls += reply.tool_calls.len() as u64;
         for call in &reply.tool_calls {
@@ -186,10 +186,10 @@ impl Acp {
 }
 
 impl Machine for Acp {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if starts_run(message) {
-            self.prompt = Prompt::default();
+            self.prompt = PromptState::default();
         } else if self.prompt.over {
         } else if message.is_step() && !message.tool_calls.is_empty() {
             self.asked(message, acts);
@@ -204,7 +204,7 @@ impl Machine for Acp {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.prompt.over || view.moment() != Moment::AfterTools {
             return;
         }

@@ -6,7 +6,7 @@ use foldhash::HashMap;
 use serde_json::Value;
 
 use super::shell::is_overview;
-use crate::preset::frame::identity::{Keys, arguments, js_text};
+use crate::preset::frame::identity::{KeyOrder, arguments, js_text};
 use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Fingerprint, Message, Name, ToolCall};
 
@@ -27,12 +27,12 @@ const STATEFUL: &str = "task_list";
 
 /// `maxToolCallsPerTurn`, and whether it was set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cap {
+pub(super) struct CallCap {
     pub(super) calls: f64,
     pub(super) is_set: bool,
 }
 
-impl Cap {
+impl CallCap {
     pub(super) fn is_passed(self, calls: u64, repeats: u32) -> bool {
         let calls = calls as f64;
         calls > self.calls && (self.is_set || calls > self.calls * HARD || repeats >= DUPLICATES)
@@ -41,7 +41,7 @@ impl Cap {
 
 /// A call as the rules see it.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenCall {
     name: String,
     key: Fingerprint,
     is_overview: bool,
@@ -60,10 +60,10 @@ fn canonical(name: &str) -> &str {
 
 /// The key by which two calls are considered the same.
 pub(super) fn key_of(name: &str, given: &Value) -> Fingerprint {
-    of_text(&format!("{}:{}", canonical(name), js_text(given, Keys::Sorted)))
+    of_text(&format!("{}:{}", canonical(name), js_text(given, KeyOrder::Sorted)))
 }
 
-impl Seen {
+impl SeenCall {
     /// A call through the bridge tool counts as the call it wraps.
     pub(super) fn from_call(call: &ToolCall) -> Self {
         let whole = arguments(call);
@@ -102,7 +102,7 @@ struct Results {
 
 /// The counts of one prompt.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct PromptCounts {
     last_key: Option<Fingerprint>,
     same: u32,
     overviews: u32,
@@ -119,12 +119,12 @@ pub(super) struct Calls {
     same_name: u32,
     results: HashMap<Fingerprint, Results>,
     /// Stateful calls whose results have not arrived.
-    awaited: Vec<Seen>,
+    awaited: Vec<SeenCall>,
 }
 
-impl Calls {
+impl PromptCounts {
     /// The rules that only the session's user can switch off: consecutive, shell, cap.
-    pub(super) fn always(&mut self, call: &Seen, cap: Cap) -> Option<(&'static str, u64, f64)> {
+    pub(super) fn always(&mut self, call: &SeenCall, cap: CallCap) -> Option<(&'static str, u64, f64)> {
         if call.is_stateful() {
             self.awaited.push(call.clone());
         } else {
@@ -143,7 +143,7 @@ impl Calls {
         cap.is_passed(self.total, self.most).then_some(("turn_tool_call_cap", self.total, cap.calls))
     }
 
-    fn is_same(&mut self, call: &Seen) -> bool {
+    fn is_same(&mut self, call: &SeenCall) -> bool {
         if self.last_key == Some(call.key) {
             self.same += 1;
         } else {
@@ -174,7 +174,7 @@ impl Calls {
 
     /// The opt-in rules: duplicate, alternating, reads, stagnation. All are counted; if several fire, the last one
     /// names the loop.
-    pub(super) fn opt_in(&mut self, call: &Seen) -> Option<(&'static str, u64, f64)> {
+    pub(super) fn opt_in(&mut self, call: &SeenCall) -> Option<(&'static str, u64, f64)> {
         self.last_reads.push_back(call.is_read());
         if self.last_reads.len() > READ_WINDOW {
             self.last_reads.pop_front();
@@ -221,7 +221,7 @@ impl Calls {
 
     /// Takes in a call's result. True if it is at least the sixth equal one in a row and the opt-in rules are on.
     pub(super) fn result(&mut self, result: &Message, opted_in: bool) -> bool {
-        let is_it = |call: &Seen| call.id.is_some() && call.id == result.tool_call_id;
+        let is_it = |call: &SeenCall| call.id.is_some() && call.id == result.tool_call_id;
         let Some(place) = self.awaited.iter().position(is_it) else { return false };
         let call = self.awaited.remove(place);
         let print = of_text(&format!("{}{}", u8::from(result.is_error == Some(true)), result.text()));

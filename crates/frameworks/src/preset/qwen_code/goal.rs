@@ -2,7 +2,7 @@
 
 use super::{GOAL, NO_PROGRESS, param};
 use crate::framework::Parameter;
-use crate::preset::frame::{Action, Acts, Machine, Settings, starts_run};
+use crate::preset::frame::{Action, ActionSink, Machine, Settings, starts_run};
 use crate::transcript::{Event, Instant, Message, Moment, Point};
 
 /// The largest accepted values.
@@ -14,13 +14,13 @@ const IDLE: u32 = 3;
 
 /// A budget: the amount granted per window, and the total at which the current window ends.
 #[derive(Clone, Copy, Debug)]
-struct Budget {
+struct GoalBudget {
     grant: Option<f64>,
     spent: f64,
     until: f64,
 }
 
-impl Budget {
+impl GoalBudget {
     fn granted(grant: Option<f64>) -> Self {
         Self { grant, spent: 0.0, until: f64::INFINITY }
     }
@@ -36,11 +36,11 @@ impl Budget {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Goal {
-    tokens: Budget,
-    turns: Budget,
+pub(super) struct QwenGoal {
+    tokens: GoalBudget,
+    turns: GoalBudget,
     /// In milliseconds.
-    time: Budget,
+    time: GoalBudget,
     is_active: bool,
     /// The time up to which active time has been counted.
     metered_at: Option<Instant>,
@@ -53,7 +53,7 @@ pub(super) struct Goal {
     last: Option<usize>,
 }
 
-impl Goal {
+impl QwenGoal {
     pub(super) fn from_settings(settings: &Settings) -> Self {
         let whole = |parameter: &Parameter| settings.value(parameter).as_f64().filter(|number| number.fract() == 0.0);
         let tokens = match whole(&param::GOAL_TOKEN_BUDGET) {
@@ -66,9 +66,9 @@ impl Goal {
         };
         let minutes = within(&param::GOAL_MAX_ACTIVE_MINUTES, MOST_MINUTES);
         Self {
-            tokens: Budget::granted(tokens),
-            turns: Budget::granted(within(&param::GOAL_MAX_TURNS, MOST_TURNS)),
-            time: Budget::granted(minutes.map(|minutes| minutes * 60_000.0)),
+            tokens: GoalBudget::granted(tokens),
+            turns: GoalBudget::granted(within(&param::GOAL_MAX_TURNS, MOST_TURNS)),
+            time: GoalBudget::granted(minutes.map(|minutes| minutes * 60_000.0)),
             is_active: false,
             metered_at: None,
             turn: None,
@@ -100,10 +100,10 @@ impl Goal {
         self.is_active = true;
         self.idle = 0;
         (self.winds_down, self.is_winding_down) = (false, false);
-        [&mut self.tokens, &mut self.turns, &mut self.time].into_iter().for_each(Budget::renew);
+        [&mut self.tokens, &mut self.turns, &mut self.time].into_iter().for_each(GoalBudget::renew);
     }
 
-    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         self.meter(reply.ts);
         if !self.is_active {
             return;
@@ -125,7 +125,7 @@ impl Goal {
     }
 
     /// Ends a goal turn.
-    fn finish(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+    fn finish(&mut self, at: Option<usize>, acts: &mut ActionSink<'_, '_>) {
         let Some((tokens, results)) = self.turn.take() else { return };
         self.last = at;
         self.tokens.spent += tokens;
@@ -195,8 +195,8 @@ fn grouped(number: f64) -> String {
     })
 }
 
-impl Machine for Goal {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for QwenGoal {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if starts_run(message) {
             // A turn that the user interrupted is over.

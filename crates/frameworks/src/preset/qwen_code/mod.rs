@@ -8,12 +8,12 @@ mod text;
 
 use serde_json::Value;
 
-use self::acp::{Acp, Mode, Prompt};
-use self::calls::{Calls, Cap, Seen};
-use self::goal::Goal;
-use self::text::{Repetition, Texts};
+use self::acp::{Acp, GuardMode, PromptState};
+use self::calls::{PromptCounts, CallCap, SeenCall};
+use self::goal::QwenGoal;
+use self::text::{RepetitionKind, PromptTexts};
 use super::Code;
-use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
+use super::frame::{MachineAction, Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
@@ -55,13 +55,13 @@ params! {
 pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    with_host(settings, Host::default())
+    with_host(settings, SessionHost::default())
 }
 
 /// How the host of a session behaves; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Host {
+pub struct SessionHost {
     /// The user has switched the detection off for the session.
     pub is_off: bool,
     /// Texts arrive in pieces of this many characters; 0 means in one piece.
@@ -72,10 +72,10 @@ pub struct Host {
 
 /// The rules with such a host.
 #[doc(hidden)]
-pub fn with_host(settings: &Settings, host: Host) -> Result<Recipe, SettingsError> {
+pub fn with_host(settings: &Settings, host: SessionHost) -> Result<Recipe, SettingsError> {
     let recipe = match settings.text(&param::SURFACE)?.unwrap_or_default() {
         "goal" => {
-            let goal = Goal::from_settings(settings);
+            let goal = QwenGoal::from_settings(settings);
             let timed = goal.is_timed();
             let rules = [GOAL, NO_PROGRESS];
             let recipe = Recipe::new(goal, &rules).blind(&rules).needs(GOAL, Need::Usage);
@@ -83,13 +83,13 @@ pub fn with_host(settings: &Settings, host: Host) -> Result<Recipe, SettingsErro
         }
         "acp" => {
             let acp = Acp {
-                mode: Mode::from_word(settings.text(&param::FAILURE_GUARD)?),
+                mode: GuardMode::from_word(settings.text(&param::FAILURE_GUARD)?),
                 opted_in: !settings.flag(&param::SKIP_LOOP_DETECTION)?,
                 cap: cap(settings)?,
-                prompt: Prompt::default(),
+                prompt: PromptState::default(),
             };
             let mut rules = vec![CAP, INVALID];
-            rules.extend((acp.mode != Mode::Off).then_some(FAILURES));
+            rules.extend((acp.mode != GuardMode::Off).then_some(FAILURES));
             rules.extend(acp.opted_in.then_some(DUPLICATE));
             Recipe::new(acp, &rules)
                 .blind(&[CAP, DUPLICATE, FAILURES, INVALID])
@@ -108,17 +108,17 @@ pub fn with_host(settings: &Settings, host: Host) -> Result<Recipe, SettingsErro
 }
 
 /// `maxToolCallsPerTurn`; an explicit null counts as set, with the default value.
-fn cap(settings: &Settings) -> Result<Cap, SettingsError> {
+fn cap(settings: &Settings) -> Result<CallCap, SettingsError> {
     let parameter = &param::MAX_TOOL_CALLS_PER_TURN;
     let Some(given) = settings.get(parameter.name).filter(|given| !given.is_null()) else {
-        return Ok(Cap { calls: settings.number(parameter)?, is_set: settings.gives(&[parameter]) });
+        return Ok(CallCap { calls: settings.number(parameter)?, is_set: settings.gives(&[parameter]) });
     };
     let Some(calls) = given.as_f64().filter(|calls| calls.fract() == 0.0) else {
         let got = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
         let words = format!("Invalid maxToolCallsPerTurn: must be an integer, got {got}");
         return Err(SettingsError::refused("FatalConfigError", words));
     };
-    Ok(Cap { calls: if calls <= 0.0 { f64::INFINITY } else { calls }, is_set: true })
+    Ok(CallCap { calls: if calls <= 0.0 { f64::INFINITY } else { calls }, is_set: true })
 }
 
 /// A whole number of a headless option, which may be written as a string.
@@ -165,8 +165,8 @@ fn wall_time(settings: &Settings) -> Result<Option<(f64, String)>, SettingsError
     }
 }
 
-fn session(settings: &Settings, host: Host, headless: bool) -> Result<Recipe, SettingsError> {
-    let session = Session {
+fn session(settings: &Settings, host: SessionHost, headless: bool) -> Result<Recipe, SettingsError> {
+    let session = QwenSession {
         opted_in: !settings.flag(&param::SKIP_LOOP_DETECTION)?,
         cap: cap(settings)?,
         max_turns: option(settings, &param::MAX_SESSION_TURNS, headless)?,
@@ -183,8 +183,8 @@ fn session(settings: &Settings, host: Host, headless: bool) -> Result<Recipe, Se
         },
         wall_time: if headless { wall_time(settings)? } else { None },
         host,
-        calls: Calls::default(),
-        texts: Texts::default(),
+        calls: PromptCounts::default(),
+        texts: PromptTexts::default(),
         turns: 0,
         last_prompt: 0,
         tool_calls: 0,
@@ -211,18 +211,18 @@ fn session(settings: &Settings, host: Host, headless: bool) -> Result<Recipe, Se
 /// The client's session, or the headless program.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "two settings, and three facts about the next request")]
-struct Session {
+struct QwenSession {
     opted_in: bool,
-    cap: Cap,
+    cap: CallCap,
     max_turns: i64,
     token_limit: f64,
     headless: bool,
     max_tool_calls: Option<i64>,
     /// The limit in milliseconds, and how it is written.
     wall_time: Option<(f64, String)>,
-    host: Host,
-    calls: Calls,
-    texts: Texts,
+    host: SessionHost,
+    calls: PromptCounts,
+    texts: PromptTexts,
     turns: i64,
     last_prompt: u64,
     tool_calls: i64,
@@ -238,7 +238,7 @@ struct Session {
 }
 
 /// A request that is refused.
-struct Refusal {
+struct RequestRefusal {
     action: Action,
     rule: &'static str,
     code: &'static str,
@@ -247,21 +247,21 @@ struct Refusal {
     limit: f64,
 }
 
-impl Refusal {
+impl RequestRefusal {
     fn from_action(action: Action, rule: &'static str, code: &'static str, seen: f64, limit: f64) -> Self {
         Self { action, rule, code, words: None, seen, limit }
     }
 
-    fn act<'a>(self, acts: &'a mut Acts<'_, '_>) -> &'a mut Act {
+    fn act<'a>(self, acts: &'a mut ActionSink<'_, '_>) -> &'a mut MachineAction {
         let act = acts.act(self.action, self.rule).code(self.code).evidence(self.seen, self.limit);
         act.decision.detail = self.words;
         act
     }
 }
 
-impl Session {
+impl QwenSession {
     fn new_prompt(&mut self, message: &Message) {
-        self.calls = Calls::default();
+        self.calls = PromptCounts::default();
         self.texts.clear();
         self.is_retry = native::word(message, "native").as_deref() == Some("retry");
         self.same_request = false;
@@ -270,7 +270,7 @@ impl Session {
     }
 
     /// Why the next request is refused; `None` if it is not.
-    fn refusal(&mut self) -> Option<Refusal> {
+    fn refusal(&mut self) -> Option<RequestRefusal> {
         if std::mem::take(&mut self.same_request) {
             return None;
         }
@@ -278,10 +278,10 @@ impl Session {
             self.turns += 1;
             let (turns, max) = (self.turns as f64, self.max_turns as f64);
             if self.headless && self.max_turns >= 0 && self.turns > self.max_turns {
-                return Some(Refusal::from_action(Action::Fail, HEADLESS, "FatalTurnLimitedError", turns, max));
+                return Some(RequestRefusal::from_action(Action::Fail, HEADLESS, "FatalTurnLimitedError", turns, max));
             }
             if self.max_turns > 0 && self.turns > self.max_turns {
-                return Some(Refusal::from_action(Action::Stop, TURNS, "MaxSessionTurns", turns, max));
+                return Some(RequestRefusal::from_action(Action::Stop, TURNS, "MaxSessionTurns", turns, max));
             }
         }
         let prompt = self.last_prompt as f64;
@@ -292,8 +292,8 @@ impl Session {
                 self.token_limit
             );
             let refusal =
-                Refusal::from_action(Action::Stop, TURNS, "SessionTokenLimitExceeded", prompt, self.token_limit);
-            return Some(Refusal { words: Some(words), ..refusal });
+                RequestRefusal::from_action(Action::Stop, TURNS, "SessionTokenLimitExceeded", prompt, self.token_limit);
+            return Some(RequestRefusal { words: Some(words), ..refusal });
         }
         let results = std::mem::take(&mut self.results);
         let code = "LoopDetected:global_tool_call_duplicate";
@@ -301,7 +301,7 @@ impl Session {
         let mut repeated = results.iter().filter(|_| !self.host.is_off);
         repeated
             .any(|result| self.calls.result(result, self.opted_in))
-            .then(|| Refusal::from_action(Action::Stop, DUPLICATE, code, limit, limit))
+            .then(|| RequestRefusal::from_action(Action::Stop, DUPLICATE, code, limit, limit))
     }
 
     fn pieces(&self, text: &str) -> Vec<Vec<u16>> {
@@ -313,7 +313,7 @@ impl Session {
         }
     }
 
-    fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         self.has_results = false;
         let native = native::field(reply, "native").unwrap_or_default();
         let over = self.is_looping(reply, &native, acts);
@@ -344,7 +344,7 @@ impl Session {
     }
 
     /// Checks a reply as it is streamed: thoughts, text, calls.
-    fn is_looping(&mut self, reply: &Message, native: &Value, acts: &mut Acts<'_, '_>) -> bool {
+    fn is_looping(&mut self, reply: &Message, native: &Value, acts: &mut ActionSink<'_, '_>) -> bool {
         if self.opted_in && !self.host.is_off {
             let reasoning = reply.reasoning().map(crate::transcript::Text::as_str).unwrap_or_default();
             let mut thoughts = self.pieces(&reasoning);
@@ -352,8 +352,8 @@ impl Session {
             thoughts.extend(own.filter(|text| !text.is_empty()).map(|text| text.encode_utf16().collect()));
             for piece in thoughts {
                 match self.texts.thought(&piece) {
-                    Some(Repetition::Thoughts) => return stop(THOUGHTS, THOUGHTS, acts),
-                    Some(Repetition::Chant) => return stop(CONTENT, "chanting_identical_sentences", acts),
+                    Some(RepetitionKind::Thoughts) => return stop(THOUGHTS, THOUGHTS, acts),
+                    Some(RepetitionKind::Chant) => return stop(CONTENT, "chanting_identical_sentences", acts),
                     None => {}
                 }
             }
@@ -367,7 +367,7 @@ impl Session {
             return false;
         }
         for call in &reply.tool_calls {
-            let call = Seen::from_call(call);
+            let call = SeenCall::from_call(call);
             let mut found = self.calls.always(&call, self.cap);
             if found.is_none() && self.opted_in {
                 self.texts.clear();
@@ -383,7 +383,7 @@ impl Session {
     }
 
     /// The program's timer ends whatever is in progress.
-    fn clock(&mut self, message: &Message, acts: &mut Acts<'_, '_>) -> bool {
+    fn clock(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
         let Some((limit, written)) = &self.wall_time else { return false };
         self.started_at = self.started_at.or(message.ts);
         let elapsed = message.ts.zip(self.started_at).map(|(now, start)| now.since(start).0 as f64);
@@ -396,13 +396,13 @@ impl Session {
     }
 }
 
-fn stop(rule: &'static str, code: &str, acts: &mut Acts<'_, '_>) -> bool {
+fn stop(rule: &'static str, code: &str, acts: &mut ActionSink<'_, '_>) -> bool {
     acts.act(Action::Stop, rule).code(format!("LoopDetected:{code}"));
     true
 }
 
-impl Machine for Session {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+impl Machine for QwenSession {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if self.clock(message, acts) {
             return;
@@ -427,7 +427,7 @@ impl Machine for Session {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if view.moment() == Moment::BeforeRequest
             && let Some(refusal) = self.refusal()
         {

@@ -26,14 +26,14 @@ const DESCRIPTION: usize = 200;
 
 /// The kind of repetition found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repetition {
+pub(super) enum RepetitionKind {
     Chant,
     Thoughts,
 }
 
 /// The text and the thoughts of the current prompt.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Texts {
+pub(super) struct PromptTexts {
     history: Vec<u16>,
     /// Where each window was seen, by its hash.
     places: HashMap<u64, Vec<usize>>,
@@ -42,7 +42,7 @@ pub(super) struct Texts {
     thoughts: VecDeque<(String, String)>,
 }
 
-impl Texts {
+impl PromptTexts {
     /// Clears everything except whether a code fence is open.
     pub(super) fn clear(&mut self) {
         self.forget_text();
@@ -57,7 +57,7 @@ impl Texts {
 
     /// Takes in a piece of the reply's text; true if it is repetitive.
     pub(super) fn said(&mut self, piece: &[u16]) -> bool {
-        let marks = Marks::from_piece(&String::from_utf16_lossy(piece));
+        let marks = MarkdownFeatures::from_piece(&String::from_utf16_lossy(piece));
         if marks.clear {
             self.forget_text();
         }
@@ -70,7 +70,7 @@ impl Texts {
     }
 
     /// Takes in a piece of a thought; returns the repetition found, if any.
-    pub(super) fn thought(&mut self, piece: &[u16]) -> Option<Repetition> {
+    pub(super) fn thought(&mut self, piece: &[u16]) -> Option<RepetitionKind> {
         let text = String::from_utf16_lossy(piece);
         let (subject, description) = summary(&text);
         let shown: String = String::from_utf16_lossy(
@@ -81,12 +81,12 @@ impl Texts {
             self.thoughts.pop_front();
         }
         if self.thoughts.len() == THOUGHTS && self.thoughts.iter().all(|thought| *thought == self.thoughts[0]) {
-            return Some(Repetition::Thoughts);
+            return Some(RepetitionKind::Thoughts);
         }
         let joined: Vec<&str> =
             [subject.as_str(), description.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
         let joined: Vec<u16> = joined.join(" ").encode_utf16().collect();
-        (!joined.is_empty() && self.add(&joined)).then_some(Repetition::Chant)
+        (!joined.is_empty() && self.add(&joined)).then_some(RepetitionKind::Chant)
     }
 
     fn add(&mut self, piece: &[u16]) -> bool {
@@ -184,13 +184,13 @@ fn summary(text: &str) -> (String, String) {
 }
 
 /// The Markdown features of a piece that restart the history.
-struct Marks {
+struct MarkdownFeatures {
     fences: usize,
     is_divider: bool,
     clear: bool,
 }
 
-impl Marks {
+impl MarkdownFeatures {
     fn from_piece(piece: &str) -> Self {
         static STRUCTURE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             let blank = r"[\s\u{FEFF}&&[^\u{85}]]";
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn short_and_long_units_are_found_where_nothing_else_stands_between_them() {
-        let check = |text: String, wanted: bool| assert_eq!(Texts::default().said(&units(&text)), wanted, "{text:.60}");
+        let check = |text: String, wanted: bool| assert_eq!(PromptTexts::default().said(&units(&text)), wanted, "{text:.60}");
         let sentence = "I will look at the parser again because it fails. ";
         check(sentence.repeat(11), true);
         check(sentence.repeat(9), false);
@@ -232,10 +232,10 @@ mod tests {
 
     #[test]
     fn three_equal_thoughts_are_one_too_many() {
-        let mut texts = Texts::default();
+        let mut texts = PromptTexts::default();
         let thought = units("**Plan** look at it");
         assert_eq!(texts.thought(&thought), None);
         assert_eq!(texts.thought(&thought), None);
-        assert_eq!(texts.thought(&units("**plan**  LOOK at it")), Some(Repetition::Thoughts));
+        assert_eq!(texts.thought(&units("**plan**  LOOK at it")), Some(RepetitionKind::Thoughts));
     }
 }

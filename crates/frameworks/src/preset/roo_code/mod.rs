@@ -3,9 +3,9 @@
 mod native;
 
 use super::Code;
-use super::frame::counters::Streak;
-use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::counters::StreakCounter;
+use super::frame::identity::{KeyOrder, arguments, js_text};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
@@ -26,26 +26,26 @@ pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Debug)]
 struct Roo {
-    repetition: Option<Repetition>,
+    repetition: Option<RepetitionDetector>,
     mistakes: Option<Mistakes>,
     approval: Option<Approval>,
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    parts(settings, &[REPETITION, MISTAKES, APPROVAL], Person::default())
+    parts(settings, &[REPETITION, MISTAKES, APPROVAL], RooUser::default())
 }
 
 /// What a person does when asked; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Person {
+pub struct RooUser {
     /// Whether they refuse, which ends the task.
     pub refuses: bool,
     /// Whether a request is announced before they are asked, and so counted twice.
     pub sees_request: bool,
 }
 
-impl Default for Person {
+impl Default for RooUser {
     fn default() -> Self {
         Self { refuses: false, sees_request: true }
     }
@@ -53,7 +53,7 @@ impl Default for Person {
 
 /// Some of the rules, with such a person.
 #[doc(hidden)]
-pub fn parts(settings: &Settings, rules: &[&'static str], person: Person) -> Result<Recipe, SettingsError> {
+pub fn parts(settings: &Settings, rules: &[&'static str], person: RooUser) -> Result<Recipe, SettingsError> {
     let wants = |rule: &str| rules.contains(&rule);
     let limit = settings.int(&param::CONSECUTIVE_MISTAKE_LIMIT)?;
     let approval = Approval {
@@ -67,7 +67,7 @@ pub fn parts(settings: &Settings, rules: &[&'static str], person: Person) -> Res
     };
     let native = settings.is_profile("native");
     let machine = Roo {
-        repetition: wants(REPETITION).then_some(Repetition { limit, native, streak: Streak::default() }),
+        repetition: wants(REPETITION).then_some(RepetitionDetector { limit, native, streak: StreakCounter::default() }),
         mistakes: wants(MISTAKES).then_some(Mistakes { limit, count: 0, replies_without_calls: 0 }),
         approval: wants(APPROVAL).then_some(approval),
     };
@@ -81,18 +81,18 @@ pub fn parts(settings: &Settings, rules: &[&'static str], person: Person) -> Res
 
 /// Counts identical calls in a row.
 #[derive(Clone, Debug)]
-struct Repetition {
+struct RepetitionDetector {
     limit: i64,
     native: bool,
-    streak: Streak<String>,
+    streak: StreakCounter<String>,
 }
 
-impl Repetition {
-    fn call(&mut self, call: &ToolCall, acts: &mut Acts<'_, '_>) {
+impl RepetitionDetector {
+    fn call(&mut self, call: &ToolCall, acts: &mut ActionSink<'_, '_>) {
         let key = if self.native {
             native::identity(call)
         } else {
-            Some(format!("{}\n{}", call.name, js_text(&arguments(call), Keys::Sorted)))
+            Some(format!("{}\n{}", call.name, js_text(&arguments(call), KeyOrder::Sorted)))
         };
         let Some(key) = key.filter(|_| self.limit > 0) else { return };
         let repeats = i64::from(self.streak.push(key)) - 1;
@@ -128,7 +128,7 @@ impl Mistakes {
         }
     }
 
-    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, acts: &mut ActionSink<'_, '_>) {
         if self.limit > 0 && self.count >= self.limit {
             let act = acts.act(Action::Ask, MISTAKES).code("mistake_limit_reached");
             act.evidence(self.count as f64, self.limit as f64);
@@ -154,7 +154,7 @@ struct Approval {
 }
 
 impl Approval {
-    fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
+    fn before_request(&mut self, acts: &mut ActionSink<'_, '_>) {
         let present = f64::from(u8::from(self.counts_present_request));
         let requests = f64::from(self.requests) + present + 1.0;
         let (what, observed, limit) = match (self.max_requests, self.max_cost) {
@@ -181,7 +181,7 @@ impl Approval {
 }
 
 impl Machine for Roo {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if let Some(mistakes) = &mut self.mistakes {
             mistakes.message(message);
@@ -199,7 +199,7 @@ impl Machine for Roo {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if !matches!(view.moment(), Moment::BeforeRequest | Moment::EndOfRound) {
             return;
         }

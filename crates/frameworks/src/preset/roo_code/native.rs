@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::frame::identity::{Keys, js_text};
+use super::super::frame::identity::{KeyOrder, js_text};
 use crate::transcript::ToolCall;
 
 /// Roo's tools and their required arguments (alternatives as `a|b`); without them, a call is refused.
@@ -108,5 +108,5 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
 
 /// Strings are kept; everything else becomes JSON text in the given order.
 fn parameter_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| js_text(value, Keys::Given), str::to_owned)
+    value.as_str().map_or_else(|| js_text(value, KeyOrder::Given), str::to_owned)
 }

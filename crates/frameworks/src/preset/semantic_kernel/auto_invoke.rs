@@ -1,7 +1,7 @@
 //! Automatic function calls, limited in number.
 
 use super::super::frame::{
-    Action, Acts, Machine, RuleReading, Settings, SettingsError, reading, starts_run, wrong_kind,
+    Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading, starts_run, wrong_kind,
 };
 use super::{AUTO_INVOKE, param};
 use crate::transcript::{Event, Moment, PointView};
@@ -29,7 +29,7 @@ impl AutoInvoke {
 }
 
 impl Machine for AutoInvoke {
-    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if starts_run(message) {
             self.attempts = 0;
@@ -37,7 +37,7 @@ impl Machine for AutoInvoke {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let has_calls = view.reply().is_some_and(|reply| !reply.tool_calls.is_empty());
         let (seen, limit) = (self.attempts as f64, self.max as f64);
         match view.moment() {

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
-use super::strategy::Strategy;
+use super::super::frame::{Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use super::strategy::ChatTermination;
 use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY, param};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
@@ -18,7 +18,7 @@ fn agent_of(message: &Message) -> &str {
 
 #[derive(Clone, Debug)]
 pub(super) struct GroupChat {
-    strategy: Strategy,
+    strategy: ChatTermination,
     /// Agent turns in this invocation; `None` before it begins.
     turns: Option<i64>,
     messages: i64,
@@ -27,11 +27,11 @@ pub(super) struct GroupChat {
 
 impl GroupChat {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
-        let strategy = Strategy::read(&settings.in_force(&param::TERMINATION_STRATEGY))?;
+        let strategy = ChatTermination::read(&settings.in_force(&param::TERMINATION_STRATEGY))?;
         Ok(Self { strategy, turns: None, messages: 0, complete: false })
     }
 
-    fn begin(&mut self, acts: &mut Acts<'_, '_>) {
+    fn begin(&mut self, acts: &mut ActionSink<'_, '_>) {
         let max = self.strategy.maximum_iterations;
         if self.complete && !self.strategy.automatic_reset {
             acts.act(Action::Fail, STRATEGY).code("AgentChatException").detail("Chat is already complete");
@@ -42,7 +42,7 @@ impl GroupChat {
         self.turns = Some(0);
     }
 
-    fn spoken(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+    fn spoken(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         let turns = self.turns.unwrap_or(0) + 1;
         let max = self.strategy.maximum_iterations;
         self.turns = Some(turns);
@@ -57,14 +57,14 @@ impl GroupChat {
 }
 
 impl Machine for GroupChat {
-    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.role == Role::User {
             self.turns = None;
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         match (view.moment(), turn(view)) {
             (Moment::BeforeRequest, _) if self.turns.is_none() => self.begin(acts),
             (Moment::AfterTools, Some(message)) => self.spoken(message, acts),
@@ -75,7 +75,7 @@ impl Machine for GroupChat {
 
 #[derive(Clone, Debug)]
 pub(super) struct Aggregator {
-    parts: Vec<Strategy>,
+    parts: Vec<ChatTermination>,
     all: bool,
     messages: i64,
 }
@@ -91,13 +91,13 @@ impl Aggregator {
             "Any" => false,
             other => return Err(wrong_kind(param::CONDITION.name, "All or Any", &Value::from(other))),
         };
-        let parts = parts.iter().map(Strategy::read).collect::<Result<_, _>>()?;
+        let parts = parts.iter().map(ChatTermination::read).collect::<Result<_, _>>()?;
         Ok(Self { parts, all, messages: 0 })
     }
 }
 
 impl Machine for Aggregator {
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = turn(view).filter(|_| view.moment() == Moment::AfterTools) else { return };
         self.messages += 1;
         let (agent, text) = (agent_of(message), message.text());
@@ -111,21 +111,21 @@ impl Machine for Aggregator {
 
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct Rounds {
+pub struct OrchestrationRounds {
     max: Option<i64>,
     /// Turns of agents so far.
     pub spoken: i64,
 }
 
-impl Rounds {
+impl OrchestrationRounds {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
         Ok(Self { max: settings.opt_int(&param::MAX_ROUNDS)?, spoken: 0 })
     }
 }
 
-impl Machine for Rounds {
+impl Machine for OrchestrationRounds {
     /// Checks before the first agent, and after each agent has spoken.
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         self.spoken += i64::from(view.moment() == Moment::EndOfRound);
         let asked = view.moment() == Moment::EndOfRound || (view.moment() == Moment::BeforeRequest && self.spoken == 0);
         if let Some(max) = self.max.filter(|max| asked && self.spoken + 1 > *max) {

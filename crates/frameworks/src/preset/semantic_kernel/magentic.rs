@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Machine, Settings, SettingsError};
+use super::super::frame::{Action, ActionSink, Machine, Settings, SettingsError};
 use super::{MAGENTIC_LEDGER, MAGENTIC_LIMITS, param};
 use crate::python;
 use crate::transcript::{Event, Role};
@@ -20,13 +20,13 @@ pub struct Magentic {
 }
 
 /// The answers of a ledger.
-struct Ledger {
+struct ProgressLedger {
     satisfied: bool,
     progress: bool,
     in_loop: bool,
 }
 
-impl Ledger {
+impl ProgressLedger {
     /// Reads answers given as plain values or as `{reason, answer}`; `None` if the ledger cannot be read.
     fn read(reply: &str) -> Option<Self> {
         let table: Value = serde_json::from_str(reply).ok()?;
@@ -55,7 +55,7 @@ impl Magentic {
     }
 
     /// Checks the limits before each ledger.
-    fn before_ledger(&self, acts: &mut Acts<'_, '_>) {
+    fn before_ledger(&self, acts: &mut ActionSink<'_, '_>) {
         let rounds = self.max_rounds.filter(|max| self.rounds >= *max).map(|max| ("round", self.rounds, max));
         let resets = self.max_resets.filter(|max| self.resets > *max).map(|max| ("reset", self.resets, max));
         if let Some((name, seen, limit)) = rounds.or(resets) {
@@ -64,7 +64,7 @@ impl Magentic {
         }
     }
 
-    fn ledger(&mut self, ledger: &Ledger, acts: &mut Acts<'_, '_>) {
+    fn ledger(&mut self, ledger: &ProgressLedger, acts: &mut ActionSink<'_, '_>) {
         self.rounds += 1;
         if ledger.satisfied {
             acts.act(Action::Stop, MAGENTIC_LEDGER).code("is_request_satisfied");
@@ -83,7 +83,7 @@ impl Magentic {
 }
 
 impl Machine for Magentic {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         match event {
             Event::Message(message) if message.role == Role::User => {
                 (self.stalls, self.resets, self.rounds) = (0, 0, 0);
@@ -91,7 +91,7 @@ impl Machine for Magentic {
             }
             Event::Message(message) if message.is_step() && message.tool_calls.is_empty() => self.before_ledger(acts),
             Event::Judge(judge) => {
-                if let Some(ledger) = judge.reply.as_ref().and_then(|reply| Ledger::read(&reply.as_str())) {
+                if let Some(ledger) = judge.reply.as_ref().and_then(|reply| ProgressLedger::read(&reply.as_str())) {
                     self.ledger(&ledger, acts);
                 }
             }

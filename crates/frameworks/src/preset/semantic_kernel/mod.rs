@@ -48,7 +48,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             .needs(MAXIMUM, AGENT_NAMES),
         Some(AGGREGATOR) => Recipe::new(chat::Aggregator::new(settings)?, &[AGGREGATOR]).needs(AGGREGATOR, AGENT_NAMES),
         Some("GroupChatOrchestration") => {
-            Recipe::new(chat::Rounds::new(settings)?, &[ROUNDS]).blind(&[ROUNDS]).needs(ROUNDS, AGENT_NAMES)
+            Recipe::new(chat::OrchestrationRounds::new(settings)?, &[ROUNDS]).blind(&[ROUNDS]).needs(ROUNDS, AGENT_NAMES)
         }
         Some("MagenticOrchestration") => {
             Recipe::new(magentic::Magentic::new(settings)?, &[MAGENTIC_LIMITS, MAGENTIC_LEDGER])

@@ -7,8 +7,8 @@ use crate::python;
 
 /// A termination strategy.
 #[derive(Clone, Debug)]
-pub(super) struct Strategy {
-    kind: Kind,
+pub(super) struct ChatTermination {
+    kind: TerminationKind,
     /// Only messages of these agents are tested; if empty, all are.
     agents: Vec<String>,
     pub(super) maximum_iterations: i64,
@@ -16,13 +16,13 @@ pub(super) struct Strategy {
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum TerminationKind {
     Never,
     Contains(String),
     MinMessages(i64),
 }
 
-impl Strategy {
+impl ChatTermination {
     /// Reads a configured strategy; null is the default one.
     pub(super) fn read(value: &Value) -> Result<Self, SettingsError> {
         let empty = Map::new();
@@ -33,10 +33,10 @@ impl Strategy {
         };
         let word = |name: &str| table.get(name).and_then(Value::as_str);
         let (kind, maximum) = match word("type").unwrap_or("default") {
-            "default" => (Kind::Never, 5),
-            "never" => (Kind::Never, 99),
-            "contains" => (Kind::Contains(word("word").unwrap_or_default().to_owned()), 99),
-            "min_messages" => (Kind::MinMessages(table.get("n").and_then(Value::as_i64).unwrap_or(0)), 99),
+            "default" => (TerminationKind::Never, 5),
+            "never" => (TerminationKind::Never, 99),
+            "contains" => (TerminationKind::Contains(word("word").unwrap_or_default().to_owned()), 99),
+            "min_messages" => (TerminationKind::MinMessages(table.get("n").and_then(Value::as_i64).unwrap_or(0)), 99),
             other => return Err(wrong_kind("termination_strategy.type", "a known type", &Value::from(other))),
         };
         let agents = table.get("agents").and_then(Value::as_array);
@@ -53,9 +53,9 @@ impl Strategy {
         let in_scope = self.agents.is_empty() || self.agents.iter().any(|name| name == agent);
         in_scope
             && match &self.kind {
-                Kind::Never => false,
-                Kind::Contains(word) => python::lower(text).contains(word.as_str()),
-                Kind::MinMessages(n) => n_messages >= *n,
+                TerminationKind::Never => false,
+                TerminationKind::Contains(word) => python::lower(text).contains(word.as_str()),
+                TerminationKind::MinMessages(n) => n_messages >= *n,
             }
     }
 }

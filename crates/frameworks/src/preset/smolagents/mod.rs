@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run, wrong_kind,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run, wrong_kind,
 };
 use crate::framework::{Parameter, params};
 use crate::transcript::{Event, Message, Moment, PointView};
@@ -27,7 +27,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let run = number(settings, &param::RUN_MAX_STEPS)?.filter(|steps| *steps != 0.0);
     let never_accepts = settings.text(&param::FINAL_ANSWER_CHECKS)? == Some("never_accept");
     settings.flag(&param::RESET)?;
-    let machine = AgentRun {
+    let machine = SmolagentsRun {
         max_steps: run.or(agent),
         never_accepts,
         refused_answer: false,
@@ -50,7 +50,7 @@ fn number(settings: &Settings, parameter: &Parameter) -> Result<Option<f64>, Set
 /// One call of `run()`.
 #[derive(Clone, Debug)]
 #[doc(hidden)]
-pub struct AgentRun {
+pub struct SmolagentsRun {
     /// The limit; `None` is Python's None, with which the framework cannot compare.
     max_steps: Option<f64>,
     never_accepts: bool,
@@ -63,9 +63,9 @@ pub struct AgentRun {
     pub states: Vec<&'static str>,
 }
 
-impl AgentRun {
+impl SmolagentsRun {
     /// Starts another step, unless the limit has been reached.
-    fn step_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn step_due(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let steps = f64::from(self.steps);
         let Some(limit) = self.max_steps else { return self.fail("TypeError", acts) };
         if steps + 1.0 <= limit {
@@ -95,7 +95,7 @@ impl AgentRun {
         }
     }
 
-    fn fail(&mut self, code: &'static str, acts: &mut Acts<'_, '_>) {
+    fn fail(&mut self, code: &'static str, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         acts.act(Action::Fail, RULE).code(code);
     }
@@ -109,8 +109,8 @@ impl AgentRun {
     }
 }
 
-impl Machine for AgentRun {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+impl Machine for SmolagentsRun {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         if event.message().is_some_and(starts_run) {
             self.steps = 0;
             self.refused_answer = false;
@@ -118,7 +118,7 @@ impl Machine for AgentRun {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -57,7 +57,7 @@ pub fn parts(settings: &Settings, rules: &[&str]) -> Result<Recipe, SettingsErro
     let wants = |rule: &str| rules.contains(&rule);
     let timeout = &param::EXECUTION_TIMEOUT;
     let is_timed = wants(SWARM) || settings.get(timeout.name).is_some_and(|value| !value.is_null());
-    let team = Team {
+    let team = StrandsTeam {
         swarm: wants(SWARM).then_some(SwarmLimits {
             max_handoffs: settings.int(&param::MAX_HANDOFFS)?,
             max_iterations: settings.int(&param::MAX_ITERATIONS)?,
@@ -72,7 +72,7 @@ pub fn parts(settings: &Settings, rules: &[&str]) -> Result<Recipe, SettingsErro
         },
         started_at: None,
         history: Vec::new(),
-        turn: Turn::Idle,
+        turn: TeamPhase::Idle,
     };
     let caps = if wants(LIMITS) { caps(settings.get(param::LIMITS.name))? } else { [None; 3] };
     let mut rules = Vec::new();
@@ -132,7 +132,7 @@ struct SwarmLimits {
 
 /// The state of a team of agents.
 #[derive(Clone, Debug, PartialEq)]
-enum Turn {
+enum TeamPhase {
     /// No agent has been called, or the last one is done.
     Idle,
     /// An agent is working; `handover` says whether it has asked to hand over.
@@ -144,7 +144,7 @@ enum Turn {
 }
 
 #[derive(Clone, Debug)]
-struct Team {
+struct StrandsTeam {
     swarm: Option<SwarmLimits>,
     max_nodes: Option<i64>,
     /// Seconds, and how the framework prints them.
@@ -152,7 +152,7 @@ struct Team {
     started_at: Option<Instant>,
     /// Agents that have finished a turn.
     history: Vec<String>,
-    turn: Turn,
+    turn: TeamPhase,
 }
 
 #[derive(Clone, Debug)]
@@ -161,27 +161,27 @@ pub struct Strands {
     caps: [Option<u64>; 3],
     /// Turns, total tokens and output tokens of this invocation.
     used: [u64; 3],
-    team: Team,
+    team: StrandsTeam,
     /// Whether a team failed.
     pub failed: bool,
 }
 
-impl Team {
+impl StrandsTeam {
     fn new_invocation(&mut self, now: Option<Instant>) {
         self.history.clear();
-        self.turn = Turn::Idle;
+        self.turn = TeamPhase::Idle;
         self.started_at = now;
     }
 
     fn reply(&mut self, message: &Message) {
-        let asked = matches!(self.turn, Turn::Working { handover: true });
+        let asked = matches!(self.turn, TeamPhase::Working { handover: true });
         if message.tool_calls.is_empty() {
             self.history.push(message.name.as_deref().unwrap_or("assistant").to_owned());
-            self.turn = if asked { Turn::HandedOver } else { Turn::Answered };
+            self.turn = if asked { TeamPhase::HandedOver } else { TeamPhase::Answered };
             return;
         }
         let asks = message.tool_calls.iter().any(|call| &*call.name == "handoff_to_agent");
-        self.turn = Turn::Working { handover: asked || asks };
+        self.turn = TeamPhase::Working { handover: asked || asks };
     }
 
     fn seconds(&self, now: Option<Instant>) -> Option<f64> {
@@ -225,7 +225,7 @@ impl Team {
 }
 
 impl Strands {
-    fn over_cap(&self, acts: &mut Acts<'_, '_>) {
+    fn over_cap(&self, acts: &mut ActionSink<'_, '_>) {
         for ((cap, used), (_, code)) in self.caps.iter().zip(self.used).zip(CAPS) {
             if let Some(cap) = cap.filter(|cap| used >= *cap) {
                 acts.act(Action::Stop, LIMITS).code(code).evidence(used as f64, cap as f64);
@@ -235,11 +235,11 @@ impl Strands {
     }
 
     /// Called before each agent of the team: the first one, the one after a hand-off, or in a graph after any agent.
-    fn before_agent(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn before_agent(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let asks = match self.team.turn {
-            Turn::Idle | Turn::HandedOver => true,
-            Turn::Answered => self.team.swarm.is_none() && !view.is_after_end(),
-            Turn::Working { .. } => false,
+            TeamPhase::Idle | TeamPhase::HandedOver => true,
+            TeamPhase::Answered => self.team.swarm.is_none() && !view.is_after_end(),
+            TeamPhase::Working { .. } => false,
         };
         if asks && let Some((rule, reason, seen, limit)) = self.team.refusal(view.now()) {
             self.failed = true;
@@ -249,7 +249,7 @@ impl Strands {
 }
 
 impl Machine for Strands {
-    fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.is_prompt() {
             self.used = [0; 3];
@@ -267,13 +267,13 @@ impl Machine for Strands {
             }
         } else if message.is_result() && message.is_error == Some(true) {
             let failed = message.name.as_deref() == Some("handoff_to_agent");
-            if failed && let Turn::Working { handover } = &mut self.team.turn {
+            if failed && let TeamPhase::Working { handover } = &mut self.team.turn {
                 *handover = false;
             }
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if view.moment() != Moment::BeforeRequest {
             return;
         }

@@ -1,7 +1,7 @@
 //! tau2-bench: the orchestrator's limits on steps (messages passed on) and on tool errors.
 
 use super::Code;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
@@ -74,7 +74,7 @@ type Reason = Option<(&'static str, &'static str)>;
 
 impl Orchestrator {
     /// Passes on a message by the agent or the user.
-    fn message(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         self.steps += 1;
         self.waiting = message.tool_calls.len();
         let by_agent = message.role == Role::Assistant;
@@ -94,7 +94,7 @@ impl Orchestrator {
         }
     }
 
-    fn result(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
+    fn result(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         self.errors += u32::from(message.is_error == Some(true));
         self.results = acts.event();
         self.waiting = self.waiting.saturating_sub(1);
@@ -104,7 +104,7 @@ impl Orchestrator {
     }
 
     /// Passes on the results received so far, together as one step.
-    fn results_passed_on(&mut self, acts: &mut Acts<'_, '_>) {
+    fn results_passed_on(&mut self, acts: &mut ActionSink<'_, '_>) {
         if let Some(last) = self.results.take() {
             self.steps += 1;
             self.check(None, Some(last), acts);
@@ -120,7 +120,7 @@ impl Orchestrator {
     }
 
     /// Checks the limits after a step; if several apply, the later one gives the reason.
-    fn check(&mut self, reason: Reason, event: Option<usize>, acts: &mut Acts<'_, '_>) {
+    fn check(&mut self, reason: Reason, event: Option<usize>, acts: &mut ActionSink<'_, '_>) {
         let mut reason = reason;
         let mut evidence = None;
         if self.out_of_steps() {
@@ -143,7 +143,7 @@ impl Orchestrator {
 }
 
 impl Machine for Orchestrator {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.role == Role::System {
             return;

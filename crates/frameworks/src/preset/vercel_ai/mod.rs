@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
 use crate::decision::RuleName;
 use crate::framework::params;
 use crate::transcript::{Event, Moment, PointView};
@@ -25,7 +25,7 @@ pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 /// One stop condition.
 #[derive(Clone, Debug)]
-enum Condition {
+enum VercelCondition {
     StepCount(f64),
     ToolCall(Vec<String>),
     Never,
@@ -33,7 +33,7 @@ enum Condition {
 
 #[derive(Clone, Debug)]
 struct StopWhen {
-    any: Vec<Condition>,
+    any: Vec<VercelCondition>,
     code: &'static str,
     steps: u32,
 }
@@ -46,9 +46,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         Some(one) => {
             let condition = condition(one)?;
             let code = match condition {
-                Condition::StepCount(_) => "isStepCount",
-                Condition::ToolCall(_) => "hasToolCall",
-                Condition::Never => "isLoopFinished",
+                VercelCondition::StepCount(_) => "isStepCount",
+                VercelCondition::ToolCall(_) => "hasToolCall",
+                VercelCondition::Never => "isLoopFinished",
             };
             (vec![condition], code)
         }
@@ -56,27 +56,27 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(StopWhen { any, code, steps: 0 }, &[RULE]).blind(&[RULE]))
 }
 
-fn condition(value: &Value) -> Result<Condition, SettingsError> {
+fn condition(value: &Value) -> Result<VercelCondition, SettingsError> {
     let wrong =
         || wrong_kind(param::STOP_WHEN.name, "isStepCount = n, hasToolCall = [names] or isLoopFinished = true", value);
     let table = value.as_object().ok_or_else(wrong)?;
     let (key, argument) = table.iter().next().ok_or_else(wrong)?;
     match (key.as_str(), argument) {
-        ("isStepCount" | "stepCountIs", Value::Number(n)) => Ok(Condition::StepCount(n.as_f64().ok_or_else(wrong)?)),
-        ("hasToolCall", Value::String(name)) => Ok(Condition::ToolCall(vec![name.clone()])),
+        ("isStepCount" | "stepCountIs", Value::Number(n)) => Ok(VercelCondition::StepCount(n.as_f64().ok_or_else(wrong)?)),
+        ("hasToolCall", Value::String(name)) => Ok(VercelCondition::ToolCall(vec![name.clone()])),
         ("hasToolCall", Value::Array(names)) => names
             .iter()
             .map(|name| name.as_str().map(str::to_owned))
             .collect::<Option<_>>()
-            .map(Condition::ToolCall)
+            .map(VercelCondition::ToolCall)
             .ok_or_else(wrong),
-        ("isLoopFinished", _) => Ok(Condition::Never),
+        ("isLoopFinished", _) => Ok(VercelCondition::Never),
         _ => Err(wrong()),
     }
 }
 
 impl Machine for StopWhen {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         let Some(message) = event.message() else { return };
         if message.is_prompt() {
             self.steps = 0;
@@ -85,20 +85,20 @@ impl Machine for StopWhen {
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let Some(reply) = view.reply().filter(|reply| !reply.tool_calls.is_empty()) else { return };
         if view.moment() != Moment::AfterTools || view.results().count() < reply.tool_calls.len() {
             return;
         }
         let steps = f64::from(self.steps);
         let met = self.any.iter().find(|condition| match condition {
-            Condition::StepCount(n) => (*n - steps).abs() < f64::EPSILON,
-            Condition::ToolCall(names) => reply.tool_calls.iter().any(|call| names.iter().any(|n| **n == *call.name)),
-            Condition::Never => false,
+            VercelCondition::StepCount(n) => (*n - steps).abs() < f64::EPSILON,
+            VercelCondition::ToolCall(names) => reply.tool_calls.iter().any(|call| names.iter().any(|n| **n == *call.name)),
+            VercelCondition::Never => false,
         });
         if let Some(condition) = met {
             let act = acts.act(Action::Stop, RULE).code(self.code);
-            if let Condition::StepCount(limit) = condition {
+            if let VercelCondition::StepCount(limit) = condition {
                 act.evidence(steps, *limit);
             }
         }
@@ -107,11 +107,11 @@ impl Machine for StopWhen {
     fn readings(&self) -> Vec<RuleReading> {
         let steps = f64::from(self.steps);
         let counted = self.any.iter().filter_map(|condition| match condition {
-            Condition::StepCount(limit) => {
+            VercelCondition::StepCount(limit) => {
                 let passes = (*limit - steps).abs() < f64::EPSILON;
                 Some(RuleReading::new(RuleName::fixed(RULE), "steps", Some(steps)).against(*limit, passes))
             }
-            Condition::ToolCall(_) | Condition::Never => None,
+            VercelCondition::ToolCall(_) | VercelCondition::Never => None,
         });
         counted.collect()
     }

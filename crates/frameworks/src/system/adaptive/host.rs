@@ -1,13 +1,13 @@
 //! What adaptive's configuration can hold of a stack.
 
-use crate::host::{Host, Place, Slot, Syntax};
+use crate::host::{ClauseSlot, ExportTarget, ParameterPlace, Syntax};
 use crate::transcript::Moment;
 
-pub(super) const HOST: Host = Host::new(
+pub(super) const HOST: ExportTarget = ExportTarget::new(
     "config.yaml",
     Syntax::Yaml,
     "agent:\n  search:\n    max_iterations: <<max_iterations>>\n",
-    &[Slot::new("steps", Moment::AfterResponse, Place::Is("max_iterations"))
+    &[ClauseSlot::new("steps", Moment::AfterResponse, ParameterPlace::Is("max_iterations"))
         .session()
         .plus(1)
         .differs("the prompt of the last iteration asks for the conclusion, and its experiment is not run")],

@@ -1,6 +1,6 @@
 //! The loop of model calls and experiments, step by step, in both profiles.
 
-use super::review::{Review, ReviewAction};
+use super::review::{ReviewAction, ReviewerVerdict};
 use crate::python;
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::has_conclusion;
@@ -10,7 +10,7 @@ pub const DEFAULT_MAX: i64 = super::param::MAX_ITERATIONS.whole();
 
 /// Which checks are made, and so which source is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
+pub enum AdaptiveProfile {
     /// The design document: the conclusion tag and the completion words.
     Documented,
     /// The released workflow: a reviewer.
@@ -39,7 +39,7 @@ fn says_complete(reply: &str) -> bool {
 
 /// Why the iterations end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum IterationsEnd {
     /// The conclusion tag was found before the last iteration.
     ConclusionTag,
     /// The observation contains completion words; one more call was made.
@@ -58,7 +58,7 @@ pub enum End {
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextAction {
     /// Run the reply's experiment.
     Experiment,
     /// Call the model for another cycle.
@@ -66,13 +66,13 @@ pub enum Next {
     /// Call the model for the conclusion: the last call.
     FinalCall,
     /// Nothing: the workflow is over.
-    Stop(End),
+    Stop(IterationsEnd),
 }
 
 /// The state of the loop.
 #[derive(Clone, Debug)]
 pub struct Iterations {
-    profile: Profile,
+    profile: AdaptiveProfile,
     max: i64,
     strategies: Strategies,
     /// Experiments in a row that ran without failing.
@@ -80,19 +80,19 @@ pub struct Iterations {
     /// The latest iteration begun, from 1.
     pub current: i64,
     /// The check that asked for the last call, once one has.
-    finalising: Option<End>,
+    finalising: Option<IterationsEnd>,
     /// The lines that the workflow logs.
     pub log: Vec<String>,
 }
 
 impl Iterations {
     /// The state before the first call. `max` is not validated: below 2 there is a single call.
-    pub fn new(profile: Profile, max: i64, strategies: Strategies) -> Self {
+    pub fn new(profile: AdaptiveProfile, max: i64, strategies: Strategies) -> Self {
         Self { profile, max, strategies, successes: 0, current: 0, finalising: None, log: Vec::new() }
     }
 
     /// Takes in a reply; `has_experiment` says whether it contains an experiment.
-    pub fn reply(&mut self, reply: &str, has_experiment: bool) -> Next {
+    pub fn reply(&mut self, reply: &str, has_experiment: bool) -> NextAction {
         if let Some(end) = self.finalising {
             return self.stop(end);
         }
@@ -100,29 +100,29 @@ impl Iterations {
         let (current, max) = (self.current, self.max);
         if current == 1 {
             if has_experiment {
-                return Next::Experiment;
+                return NextAction::Experiment;
             }
             self.log.push("No <Experiment> tag found in response".to_owned());
-            return Next::Stop(End::NoExperiment);
+            return NextAction::Stop(IterationsEnd::NoExperiment);
         }
-        if self.profile == Profile::Documented && current < max {
+        if self.profile == AdaptiveProfile::Documented && current < max {
             if self.strategies.conclusion_tag && has_conclusion(reply) {
                 self.log.push(format!("Early completion detected: <Conclusion> found at iteration {current}/{max}"));
-                return self.stop(End::ConclusionTag);
+                return self.stop(IterationsEnd::ConclusionTag);
             }
             if self.strategies.task_status && says_complete(reply) {
                 self.log.push(format!("Task status complete at iteration {current}/{max}"));
-                return self.finalise(End::TaskStatus);
+                return self.finalise(IterationsEnd::TaskStatus);
             }
         }
         if current >= max {
-            return self.stop(End::MaxIterations);
+            return self.stop(IterationsEnd::MaxIterations);
         }
         if !has_experiment {
             self.log.push(format!("No experiment in iteration {current}, stopping"));
-            return self.stop(End::NoExperiment);
+            return self.stop(IterationsEnd::NoExperiment);
         }
-        Next::Experiment
+        NextAction::Experiment
     }
 
     /// Records whether the experiment failed. Call this before [`Self::observe`]; unknown (`None`) breaks a streak of
@@ -132,46 +132,46 @@ impl Iterations {
     }
 
     /// Takes in the experiment's observation, with the reviewer's verdict if there is one.
-    pub fn observe(&mut self, observation: &str, review: Option<&Review>) -> Next {
+    pub fn observe(&mut self, observation: &str, review: Option<&ReviewerVerdict>) -> NextAction {
         let (current, max) = (self.current, self.max);
         let end = match self.profile {
-            Profile::Documented if current > 1 => {
+            AdaptiveProfile::Documented if current > 1 => {
                 let word = completion_word(observation).filter(|_| self.strategies.completion_words);
                 let streak = self.strategies.successes.filter(|wanted| self.successes >= *wanted);
-                word.map(End::TaskCompleted).or(streak.map(End::Successes))
+                word.map(IterationsEnd::TaskCompleted).or(streak.map(IterationsEnd::Successes))
             }
-            Profile::Documented => None,
-            Profile::Published => review.filter(|_| !observation.is_empty()).and_then(|review| {
+            AdaptiveProfile::Documented => None,
+            AdaptiveProfile::Published => review.filter(|_| !observation.is_empty()).and_then(|review| {
                 let (verdict, log) = review.verdict();
                 self.log.push(log);
-                (verdict == ReviewAction::Finalise).then_some(End::Reviewed)
+                (verdict == ReviewAction::Finalise).then_some(IterationsEnd::Reviewed)
             }),
         };
         if let Some(end) = end {
-            if matches!(end, End::TaskCompleted(_)) {
+            if matches!(end, IterationsEnd::TaskCompleted(_)) {
                 self.log.push(format!("Task completion detected in observation at iteration {current}/{max}"));
-            } else if let End::Successes(n) = end {
+            } else if let IterationsEnd::Successes(n) = end {
                 self.log.push(format!("{n} experiments in a row succeeded at iteration {current}/{max}"));
             }
             return self.finalise(end);
         }
         if current >= max {
-            return self.stop(End::MaxIterations);
+            return self.stop(IterationsEnd::MaxIterations);
         }
-        if current + 1 == max { Next::FinalCall } else { Next::Call }
+        if current + 1 == max { NextAction::FinalCall } else { NextAction::Call }
     }
 
     /// Asks for one more call, for the conclusion.
-    fn finalise(&mut self, end: End) -> Next {
-        if end != End::Reviewed {
+    fn finalise(&mut self, end: IterationsEnd) -> NextAction {
+        if end != IterationsEnd::Reviewed {
             self.log.push("Triggering final round to generate <Conclusion>".to_owned());
         }
         self.finalising = Some(end);
-        Next::FinalCall
+        NextAction::FinalCall
     }
 
-    fn stop(&mut self, end: End) -> Next {
+    fn stop(&mut self, end: IterationsEnd) -> NextAction {
         self.log.push("Scientific discovery workflow completed".to_owned());
-        Next::Stop(end)
+        NextAction::Stop(end)
     }
 }

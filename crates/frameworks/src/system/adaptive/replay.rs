@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use super::config;
-use super::iterations::{End, Iterations, Next, Profile, Strategies};
+use super::iterations::{AdaptiveProfile, Iterations, IterationsEnd, NextAction, Strategies};
 use super::param;
-use super::review::Review;
+use super::review::ReviewerVerdict;
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{Settings, SettingsError};
 use crate::judge::Judge;
-use crate::system::{Round, RoundClock, judge_of};
+use crate::system::{RoundClock, RoundUnit, judge_of};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
@@ -30,21 +30,22 @@ const MAX: RuleName = RuleName::fixed("adaptive.max_iterations");
 /// The workflow, configured.
 struct Adaptive {
     name: String,
-    profile: Profile,
+    profile: AdaptiveProfile,
     max: i64,
-    round: Round,
+    round: RoundUnit,
     reviewer: Judge,
     strategies: Strategies,
 }
 
 /// Builds the strategy from a `config.yaml` (or JSON or TOML).
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
-    let profile = if settings.is_profile(PROFILES[1]) { Profile::Published } else { Profile::Documented };
-    let round = Round::from_settings(settings, &param::ROUND)?;
+    let profile =
+        if settings.is_profile(PROFILES[1]) { AdaptiveProfile::Published } else { AdaptiveProfile::Documented };
+    let round = RoundUnit::from_settings(settings, &param::ROUND)?;
     let reviewer = judge_of(settings, &param::JUDGE)?;
     let max = config::max_iterations(settings)?;
     let strategies = config::strategies(settings)?;
-    if profile == Profile::Published && strategies != config::strategies(&Settings::default())? {
+    if profile == AdaptiveProfile::Published && strategies != config::strategies(&Settings::default())? {
         let help = "the released workflow has none of them; take the profile `documented`";
         let set =
             if settings.gives(&[&param::STRATEGIES]) { &param::STRATEGIES } else { &param::CONSECUTIVE_SUCCESSES };
@@ -60,14 +61,14 @@ impl Strategy for Adaptive {
 
     fn profile(&self) -> &'static str {
         match self.profile {
-            Profile::Documented => PROFILES[0],
-            Profile::Published => PROFILES[1],
+            AdaptiveProfile::Documented => PROFILES[0],
+            AdaptiveProfile::Published => PROFILES[1],
         }
     }
 
     fn rules(&self) -> Vec<RuleName> {
         match self.profile {
-            Profile::Documented => {
+            AdaptiveProfile::Documented => {
                 let Strategies { conclusion_tag, task_status, completion_words, successes } = self.strategies;
                 let rules = [
                     (conclusion_tag, CONCLUSION),
@@ -79,16 +80,16 @@ impl Strategy for Adaptive {
                 ];
                 rules.into_iter().filter(|(is_on, _)| *is_on).map(|(_, rule)| rule).collect()
             }
-            Profile::Published if self.reviewer == Judge::Absent => vec![NO_EXPERIMENT, MAX],
-            Profile::Published => vec![NO_EXPERIMENT, REVIEW, MAX],
+            AdaptiveProfile::Published if self.reviewer == Judge::Absent => vec![NO_EXPERIMENT, MAX],
+            AdaptiveProfile::Published => vec![NO_EXPERIMENT, REVIEW, MAX],
         }
     }
 
     fn requirements(&self) -> Vec<Requirement> {
         let need = match (self.profile, self.reviewer) {
-            (Profile::Published, Judge::Recorded) => Some(Need::Judge),
-            (Profile::Published, Judge::Simulated(_)) => Some(Need::Outcome),
-            (Profile::Published, Judge::Absent) | (Profile::Documented, _) => None,
+            (AdaptiveProfile::Published, Judge::Recorded) => Some(Need::Judge),
+            (AdaptiveProfile::Published, Judge::Simulated(_)) => Some(Need::Outcome),
+            (AdaptiveProfile::Published, Judge::Absent) | (AdaptiveProfile::Documented, _) => None,
         };
         let review = need.map(|need| Requirement { rule: REVIEW, need });
         let streak = self.strategies.successes.map(|_| Requirement { rule: SUCCESSES, need: Need::ErrorFlags });
@@ -102,7 +103,7 @@ impl Strategy for Adaptive {
     }
 
     fn start(self: Arc<Self>, _: &Header) -> Box<dyn Watch> {
-        Box::new(Workflow {
+        Box::new(AdaptiveWatch {
             clock: RoundClock::new(self.round),
             iterations: Iterations::new(self.profile, self.max, self.strategies),
             adaptive: self,
@@ -126,7 +127,7 @@ struct Cycle {
 }
 
 /// The workflow running on one recording.
-struct Workflow {
+struct AdaptiveWatch {
     adaptive: Arc<Adaptive>,
     clock: RoundClock,
     iterations: Iterations,
@@ -141,7 +142,7 @@ struct Workflow {
     truth: Truth,
 }
 
-impl Watch for Workflow {
+impl Watch for AdaptiveWatch {
     fn seat_judge(&mut self, truth: Truth) {
         self.truth = truth;
     }
@@ -162,7 +163,7 @@ impl Watch for Workflow {
         self.logged = self.iterations.log.len();
         self.take_in(view);
         let ends = self.clock.ends(view);
-        let by_step = self.adaptive.round == Round::Step;
+        let by_step = self.adaptive.round == RoundUnit::Step;
         if view.moment() == Moment::BeforeRequest {
             trail.extend(self.force_final(view));
         }
@@ -172,13 +173,13 @@ impl Watch for Workflow {
             let has_experiment =
                 self.cycle.has_experiment || experiment_code(&text).is_some_and(|code| !code.is_empty());
             match self.iterations.reply(&text, has_experiment) {
-                Next::Stop(end) => {
+                NextAction::Stop(end) => {
                     trail.push(self.stop(view, end));
                     return;
                 }
                 // The reply's own experiment would not be run, so what the recording says of it does not count.
-                Next::FinalCall => self.final_call = Some(STATUS),
-                Next::Experiment | Next::Call => {}
+                NextAction::FinalCall => self.final_call = Some(STATUS),
+                NextAction::Experiment | NextAction::Call => {}
             }
         }
         if ends {
@@ -190,7 +191,7 @@ impl Watch for Workflow {
     }
 }
 
-impl Workflow {
+impl AdaptiveWatch {
     fn take_in(&mut self, view: &PointView<'_>) {
         for event in view.news() {
             match event {
@@ -224,7 +225,7 @@ impl Workflow {
         let review = match self.review(view, cycle.review.as_ref()) {
             Ok(review) => review,
             Err(why) => {
-                if self.adaptive.profile == Profile::Published && !seen.is_empty() {
+                if self.adaptive.profile == AdaptiveProfile::Published && !seen.is_empty() {
                     let missing = Decision::at(view, Action::Observe, REVIEW, Evidence::NONE);
                     trail.push(missing.code("no_verdict").detail(why));
                 }
@@ -233,8 +234,8 @@ impl Workflow {
         };
         let logged = self.iterations.log.len();
         match self.iterations.observe(&seen, review.as_ref()) {
-            Next::Stop(end) => trail.push(self.stop(view, end)),
-            Next::FinalCall => {
+            NextAction::Stop(end) => trail.push(self.stop(view, end)),
+            NextAction::FinalCall => {
                 let words = self.iterations.log.get(logged..).unwrap_or_default();
                 let rule = match words.first() {
                     Some(word) if word.starts_with("Task completion") => COMPLETED,
@@ -244,18 +245,22 @@ impl Workflow {
                 };
                 self.final_call = Some(rule);
             }
-            Next::Call | Next::Experiment => {}
+            NextAction::Call | NextAction::Experiment => {}
         }
     }
 
     /// The reviewer's verdict; `Ok(None)` if there is no reviewer, an error if a verdict is missing.
-    fn review(&mut self, view: &PointView<'_>, recorded: Option<&JudgeReply>) -> Result<Option<Review>, &'static str> {
+    fn review(
+        &mut self,
+        view: &PointView<'_>,
+        recorded: Option<&JudgeReply>,
+    ) -> Result<Option<ReviewerVerdict>, &'static str> {
         match (self.adaptive.reviewer, recorded) {
             (Judge::Absent, _) => Ok(None),
             (Judge::Simulated(judge), _) => {
                 self.reviews += 1;
                 match judge.says_done(view, self.truth) {
-                    Some(done) => Ok(Some(Review::simulated(done))),
+                    Some(done) => Ok(Some(ReviewerVerdict::simulated(done))),
                     None => Err("the outcome is unknown, so no verdict can be simulated"),
                 }
             }
@@ -263,9 +268,11 @@ impl Workflow {
             (Judge::Recorded, Some(JudgeReply { reply: None, .. })) => {
                 Err("the reviewer failed here; the workflow goes on")
             }
-            (Judge::Recorded, Some(JudgeReply { reply: Some(reply), .. })) => Review::read_reply(&reply.as_str())
-                .map(Some)
-                .ok_or("the reviewer's verdict is not readable; the workflow goes on"),
+            (Judge::Recorded, Some(JudgeReply { reply: Some(reply), .. })) => {
+                ReviewerVerdict::read_reply(&reply.as_str())
+                    .map(Some)
+                    .ok_or("the reviewer's verdict is not readable; the workflow goes on")
+            }
         }
     }
 
@@ -274,20 +281,22 @@ impl Workflow {
         Evidence::new(self.iterations.current as f64, self.adaptive.max as f64)
     }
 
-    fn stop(&self, view: &PointView<'_>, end: End) -> Decision {
+    fn stop(&self, view: &PointView<'_>, end: IterationsEnd) -> Decision {
         let (rule, evidence) = match end {
-            End::ConclusionTag => (CONCLUSION, Evidence::NONE),
-            End::TaskCompleted(_) => (COMPLETED, Evidence::NONE),
-            End::TaskStatus => (STATUS, Evidence::NONE),
-            End::Successes(n) => (SUCCESSES, Evidence::new(f64::from(n), f64::from(n))),
-            End::Reviewed => (REVIEW, Evidence::NONE),
-            End::NoExperiment => (NO_EXPERIMENT, Evidence::NONE),
-            End::MaxIterations => (MAX, self.progress()),
+            IterationsEnd::ConclusionTag => (CONCLUSION, Evidence::NONE),
+            IterationsEnd::TaskCompleted(_) => (COMPLETED, Evidence::NONE),
+            IterationsEnd::TaskStatus => (STATUS, Evidence::NONE),
+            IterationsEnd::Successes(n) => (SUCCESSES, Evidence::new(f64::from(n), f64::from(n))),
+            IterationsEnd::Reviewed => (REVIEW, Evidence::NONE),
+            IterationsEnd::NoExperiment => (NO_EXPERIMENT, Evidence::NONE),
+            IterationsEnd::MaxIterations => (MAX, self.progress()),
         };
         let log = self.iterations.log.iter().rev().find(|line| !line.ends_with("workflow completed"));
         let decision = Decision::at(view, Action::Stop, rule, evidence);
         match (end, log) {
-            (End::TaskCompleted(word), _) => decision.detail(format!("observation has `{word}` and no error word")),
+            (IterationsEnd::TaskCompleted(word), _) => {
+                decision.detail(format!("observation has `{word}` and no error word"))
+            }
             (_, Some(log)) => decision.detail(log.clone()),
             (_, None) => decision,
         }

@@ -46,7 +46,7 @@ fn number(value: &Value) -> Option<f64> {
 
 /// A reviewer's verdict; absent fields get the original's defaults.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Review {
+pub struct ReviewerVerdict {
     /// The execution failed or the code has a bug.
     pub is_buggy: bool,
     /// The reviewer recommends another iteration (the default).
@@ -70,7 +70,7 @@ pub enum ReviewAction {
     Continue,
 }
 
-impl Review {
+impl ReviewerVerdict {
     /// Reads a verdict from JSON; `None` if it is not one. As the original's model: three fields must be there, numbers and
     /// truth values may be written as texts, scores lie in [0, 1].
     pub fn read(value: &Value) -> Option<Self> {
@@ -157,22 +157,22 @@ mod tests {
 
     use super::*;
 
-    fn with(key: &str, value: Value) -> Option<Review> {
+    fn with(key: &str, value: Value) -> Option<ReviewerVerdict> {
         let mut verdict = json!({"is_buggy": false, "summary": "s", "metric_value": null});
         verdict[key] = value;
-        Review::read(&verdict)
+        ReviewerVerdict::read(&verdict)
     }
 
     #[test]
     fn what_is_no_verdict_is_not_read() {
-        assert!(Review::read(&json!({"is_buggy": false, "summary": "s"})).is_none(), "a field is missing");
+        assert!(ReviewerVerdict::read(&json!({"is_buggy": false, "summary": "s"})).is_none(), "a field is missing");
         assert!(with("quality_score", json!(1.5)).is_none());
         assert!(with("completion_state", json!("Complete")).is_none());
         assert!(with("summary", Value::Null).is_none());
         assert!(with("improvement_notes", json!(true)).is_none());
         let fenced = "```json\n{\"is_buggy\":false,\"summary\":\"s\",\"metric_value\":null}\n```";
-        assert!(Review::read_reply(fenced).is_none());
-        assert!(Review::read_reply(fenced.trim_matches(|c: char| c.is_alphabetic() || c == '`')).is_some());
+        assert!(ReviewerVerdict::read_reply(fenced).is_none());
+        assert!(ReviewerVerdict::read_reply(fenced.trim_matches(|c: char| c.is_alphabetic() || c == '`')).is_some());
     }
 
     #[test]

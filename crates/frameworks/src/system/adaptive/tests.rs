@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::ADAPTIVE;
-use crate::system::testing::{Recording, configured, decisions, refusal, settings};
+use crate::system::testing::{TestRecording, configured, decisions, refusal, settings};
 
-fn check(profile: &str, set: &Value, recording: Recording, expected: &str) {
+fn check(profile: &str, set: &Value, recording: TestRecording, expected: &str) {
     assert_eq!(decisions(&ADAPTIVE, &settings(profile, set), recording), expected, "{profile} {set}");
 }
 
-fn steps(results: &[&str]) -> Recording {
-    results.iter().fold(Recording::default().user("go"), |recording, result| recording.step("next", result))
+fn steps(results: &[&str]) -> TestRecording {
+    results.iter().fold(TestRecording::default().user("go"), |recording, result| recording.step("next", result))
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn the_strategies_for_later_are_off_unless_asked_for() {
 fn a_recorded_reviewer_decides_in_the_published_profile() {
     let verdict = r#"{"is_buggy": false, "summary": "s", "metric_value": null, "should_continue": false,
         "completion_state": "complete", "quality_score": 0.7}"#;
-    let run = Recording::default().step("first", "ok").judge(verdict).step("second", "ok").reply("bye");
+    let run = TestRecording::default().step("first", "ok").judge(verdict).step("second", "ok").reply("bye");
     check("published", &json!({}), run, "force_final adaptive.review at 1:before_request");
 }
 

@@ -23,7 +23,7 @@ pub(super) const SCENARIOS: [(&str, i64); 4] = [
 ];
 
 /// The cap with its handler.
-pub struct Cap {
+pub struct IterationCap {
     /// Model calls a chat may make; with 0 or less, the handler is asked before the first.
     pub max_iterations: i64,
     /// The name of the bailout strategy.
@@ -32,7 +32,7 @@ pub struct Cap {
     pub handler: Recipe,
 }
 
-impl Cap {
+impl IterationCap {
     /// Reads `max_iterations` (or a `scenario` from the page's table), `strategy` and `params` from JSON or TOML; all
     /// are optional, and settings of the same names take precedence. Without a strategy, the transport's default handler is asked, which stops.
     pub fn read(settings: &Settings) -> Result<Self, SettingsError> {

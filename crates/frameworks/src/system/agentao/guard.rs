@@ -13,7 +13,7 @@ const LIMIT: u32 = 3;
 
 /// A call as the model wrote it.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct WrittenCall<'a> {
     /// The tool's name.
     pub name: &'a str,
     /// The arguments, unparsed.
@@ -79,7 +79,7 @@ impl Tripped {
 
 /// The counts of one chat. Granting more iterations at the cap does not clear them.
 #[derive(Clone, Debug, Default)]
-pub struct Guard {
+pub struct ChatGuard {
     same: BTreeMap<Fingerprint, u32>,
     /// Calls of tools that write; none clears the counts of others a second time, even if its own was cleared since.
     writes: BTreeSet<Fingerprint>,
@@ -94,10 +94,10 @@ pub fn is_cut(finish_reason: Option<&str>) -> bool {
         .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&python::lower(strip(reason)).as_str()))
 }
 
-impl Guard {
+impl ChatGuard {
     /// Takes in a reply; `Some` if the chat ends with it. A cut-off reply's calls are never run, so they are not
     /// counted.
-    pub fn take_in<'a>(&mut self, cut: bool, calls: impl Iterator<Item = Call<'a>>) -> Option<Tripped> {
+    pub fn take_in<'a>(&mut self, cut: bool, calls: impl Iterator<Item = WrittenCall<'a>>) -> Option<Tripped> {
         let mut calls = calls.peekable();
         if cut && calls.peek().is_some() {
             self.cut += 1;
@@ -118,7 +118,7 @@ impl Guard {
         (count, LIMIT)
     }
 
-    fn plan(&mut self, call: Call<'_>) -> Option<Tripped> {
+    fn plan(&mut self, call: WrittenCall<'_>) -> Option<Tripped> {
         if strip(call.name).is_empty() {
             self.empty_names += 1;
             return (self.empty_names >= LIMIT).then_some(Tripped::EmptyName);
@@ -200,12 +200,12 @@ fn without_trailing_commas(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn call(name: &'static str, arguments: &'static str) -> Call<'static> {
-        Call { name, arguments, is_json: true, writes: name == "edit" }
+    fn call(name: &'static str, arguments: &'static str) -> WrittenCall<'static> {
+        WrittenCall { name, arguments, is_json: true, writes: name == "edit" }
     }
 
     fn check(replies: &[&[(&'static str, &'static str)]], expected: Option<(usize, Tripped)>) {
-        let mut guard = Guard::default();
+        let mut guard = ChatGuard::default();
         let tripped = replies.iter().enumerate().find_map(|(index, calls)| {
             let calls = calls.iter().map(|(name, arguments)| call(name, arguments));
             Some((index, guard.take_in(false, calls)?))

@@ -1,13 +1,13 @@
 //! What agentao's configuration can hold of a stack.
 
-use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::host::{ClauseSlot, ExportTarget, FROM_ZERO, OUT_OF_REACH, ParameterPlace, Syntax};
 use crate::transcript::Moment;
 
-pub(super) const HOST: Host = Host::new(
+pub(super) const HOST: ExportTarget = ExportTarget::new(
     "where the agent is asked",
     Syntax::Python,
     "answer = agent.chat(\n    message,\n    max_iterations=<<max_iterations>>,\n)\n",
-    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_iterations")).range(FROM_ZERO)],
+    &[ClauseSlot::new("steps", Moment::BeforeRequest, ParameterPlace::Is("max_iterations")).range(FROM_ZERO)],
 )
 .quiet(&[("max_iterations", OUT_OF_REACH)])
 .reading_file()

@@ -8,12 +8,12 @@ mod traps;
 
 use std::sync::Arc;
 
-pub use config::{Cap, DEFAULT_MAX_ITERATIONS};
-pub use guard::{Call, Guard, Tripped, is_cut, why_unreadable};
+pub use config::{DEFAULT_MAX_ITERATIONS, IterationCap};
+pub use guard::{ChatGuard, Tripped, WrittenCall, is_cut, why_unreadable};
 
 use crate::bailout::{AfterCap, AtCap, Bailout, History, HistoryEntry, Reply, RunHistory, Speaker, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::framework::{Build, Framework, Profile as Named, Settings, SettingsError, params};
+use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
 use crate::transcript::{Header, Message, Moment, PointView};
 
 params! {
@@ -38,19 +38,19 @@ pub const AGENTAO: Framework = Framework {
     manual: include_str!("manual.md"),
     parameters: param::ALL,
     profiles: &[
-        Named::new("published-0.5", "the package, 0.5.17"),
-        Named::new("documented", "the page on the iteration cap"),
+        Profile::new("published-0.5", "the package, 0.5.17"),
+        Profile::new("documented", "the page on the iteration cap"),
     ],
     config: "TOML or JSON: `max_iterations` (or a `scenario`), `strategy`, `params`",
     traps: traps::traps,
     host: host::HOST,
-    build: Build::Strategy(|settings| Ok(Arc::new(Agentao::build(settings)?))),
+    build: Build::Strategy(|settings| Ok(Arc::new(AgentaoStrategy::build(settings)?))),
     ..Framework::SYSTEM
 };
 
 /// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Profile {
+enum AgentaoProfile {
     /// The documentation page on the iteration cap.
     Documented,
     /// The released package, 0.5.17.
@@ -67,10 +67,10 @@ enum SecondArgument {
 }
 
 /// agentao as a strategy over recorded runs.
-pub struct Agentao {
+pub struct AgentaoStrategy {
     name: String,
-    profile: Profile,
-    cap: Cap,
+    profile: AgentaoProfile,
+    cap: IterationCap,
     second: SecondArgument,
     /// Tools that change nothing. Any other may change something, like a tool in the package that does not say.
     read_only: Vec<String>,
@@ -78,10 +78,11 @@ pub struct Agentao {
     warns_before: Option<i64>,
 }
 
-impl Agentao {
+impl AgentaoStrategy {
     /// Builds the strategy from settings.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
-        let profile = if settings.is_profile("documented") { Profile::Documented } else { Profile::Published05 };
+        let profile =
+            if settings.is_profile("documented") { AgentaoProfile::Documented } else { AgentaoProfile::Published05 };
         let second = match settings.word(&param::SECOND_ARGUMENT, &["history", "last_calls"])? {
             "history" => SecondArgument::History,
             _ => SecondArgument::LastCalls,
@@ -96,7 +97,14 @@ impl Agentao {
                 Some(value.as_i64().filter(|calls| *calls >= 0).ok_or_else(refused)?)
             }
         };
-        Ok(Self { name: settings.name.clone(), profile, cap: Cap::read(settings)?, second, read_only, warns_before })
+        Ok(Self {
+            name: settings.name.clone(),
+            profile,
+            cap: IterationCap::read(settings)?,
+            second,
+            read_only,
+            warns_before,
+        })
     }
 
     fn cap_rule(&self) -> RuleName {
@@ -111,22 +119,22 @@ const WARNS_BEFORE: i64 = 20;
 
 const GUARDS: [Tripped; 4] = [Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments, Tripped::CutReplies];
 
-impl Strategy for Agentao {
+impl Strategy for AgentaoStrategy {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn profile(&self) -> &'static str {
         match self.profile {
-            Profile::Documented => "documented",
-            Profile::Published05 => "published-0.5",
+            AgentaoProfile::Documented => "documented",
+            AgentaoProfile::Published05 => "published-0.5",
         }
     }
 
     fn rules(&self) -> Vec<RuleName> {
         let guards = match self.profile {
-            Profile::Documented => &[][..],
-            Profile::Published05 => &GUARDS[..],
+            AgentaoProfile::Documented => &[][..],
+            AgentaoProfile::Published05 => &GUARDS[..],
         };
         let warning = self.warns_before.map(|_| APPROACHING);
         std::iter::once(self.cap_rule())
@@ -139,9 +147,9 @@ impl Strategy for Agentao {
         let cut = Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::FinishReasons };
         let calls = |guard: Tripped| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::Calls };
         match self.profile {
-            Profile::Documented => Vec::new(),
+            AgentaoProfile::Documented => Vec::new(),
             // An unreadable call neither counts for one guard nor clears the counts of the other.
-            Profile::Published05 => [Tripped::BadArguments, Tripped::SameCall]
+            AgentaoProfile::Published05 => [Tripped::BadArguments, Tripped::SameCall]
                 .map(|guard| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::PlainArguments })
                 .into_iter()
                 .chain([cut])
@@ -160,13 +168,13 @@ impl Strategy for Agentao {
             chat_over: true,
             turns: 0,
             iteration: 0,
-            guard: Guard::default(),
+            guard: ChatGuard::default(),
         })
     }
 }
 
 struct AgentaoWatch {
-    system: Arc<Agentao>,
+    system: Arc<AgentaoStrategy>,
     session: String,
     handler: Box<dyn Bailout>,
     hits: u32,
@@ -176,7 +184,7 @@ struct AgentaoWatch {
     turns: i64,
     /// Model calls of this chat since the cap was last granted.
     iteration: i64,
-    guard: Guard,
+    guard: ChatGuard,
 }
 
 impl Watch for AgentaoWatch {
@@ -194,8 +202,8 @@ impl Watch for AgentaoWatch {
         let (iteration, cap) = (self.iteration as f64, self.system.cap.max_iterations as f64);
         let iterations = RuleReading::new(self.system.cap_rule(), "iterations", Some(iteration));
         let guards = match self.system.profile {
-            Profile::Documented => &[][..],
-            Profile::Published05 => &GUARDS[..],
+            AgentaoProfile::Documented => &[][..],
+            AgentaoProfile::Published05 => &GUARDS[..],
         };
         let guards = guards.iter().map(|guard| {
             let (count, limit) = self.guard.count(*guard);
@@ -211,7 +219,7 @@ impl AgentaoWatch {
         if self.chat_over {
             self.chat_over = false;
             self.iteration = 0;
-            self.guard = Guard::default();
+            self.guard = ChatGuard::default();
         }
         if self.iteration >= self.system.cap.max_iterations {
             self.hits = self.hits.saturating_add(1);
@@ -264,9 +272,9 @@ impl AgentaoWatch {
     }
 
     fn after_response(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
-        let Some(reply) = view.reply().filter(|_| self.system.profile == Profile::Published05) else { return };
+        let Some(reply) = view.reply().filter(|_| self.system.profile == AgentaoProfile::Published05) else { return };
         let arguments: Vec<_> = reply.tool_calls.iter().map(|call| call.arguments.as_str()).collect();
-        let calls = reply.tool_calls.iter().zip(&arguments).map(|(call, arguments)| Call {
+        let calls = reply.tool_calls.iter().zip(&arguments).map(|(call, arguments)| WrittenCall {
             name: &call.name,
             arguments,
             // Text that does not start like an object is a text protocol's command, not broken JSON.
@@ -317,7 +325,7 @@ mod tests {
             config: Some(ConfigText { path: "agentao.toml".to_owned(), text: config.to_owned() }),
             ..Settings::named("t")
         };
-        let system = Arc::new(Agentao::build(&settings).unwrap());
+        let system = Arc::new(AgentaoStrategy::build(&settings).unwrap());
         let mut watch = system.start(&run.header);
         let mut trail = Vec::new();
         for view in run.views() {
@@ -369,7 +377,7 @@ mod tests {
         let set = |set: serde_json::Value| {
             let set = set.as_object().cloned().unwrap_or_default();
             let settings = Settings { profile: Some("documented".to_owned()), set, ..Settings::named("t") };
-            let system = Arc::new(Agentao::build(&settings).map_err(|error| error.to_string())?);
+            let system = Arc::new(AgentaoStrategy::build(&settings).map_err(|error| error.to_string())?);
             let run = run(13, false);
             let (mut watch, mut trail) = (system.start(&run.header), Vec::new());
             run.views().for_each(|view| watch.at(&view, &mut trail));
@@ -402,7 +410,7 @@ mod tests {
     fn a_bad_configuration_says_where_and_what() {
         let refusal = |text: &str| {
             let config = Some(ConfigText { path: "a.toml".to_owned(), text: text.to_owned() });
-            Agentao::build(&Settings { config, ..Settings::named("t") }).err().map(|error| error.to_string())
+            AgentaoStrategy::build(&Settings { config, ..Settings::named("t") }).err().map(|error| error.to_string())
         };
         assert_eq!(refusal("max_iteration = 3").unwrap(), "unknown key `max_iteration` (a.toml:1:1)");
         assert_eq!(refusal("strategy = \"smrt\"").unwrap(), "unknown bailout `smrt` (a.toml)");

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::goal::Budgets;
 use super::limit::Limit;
-use super::{Rules, Version};
+use super::{GoalRules, Version};
 use crate::diagnostic::nearest;
 use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::judge::Judge;
@@ -28,7 +28,7 @@ pub struct GoalConfig {
     /// The limits, checked by the rules of the version.
     pub budgets: Budgets,
     /// The rules that follow from the arguments.
-    pub rules: Rules,
+    pub rules: GoalRules,
     /// Whether the model has the tool `update_goal`.
     pub has_goal_tool: bool,
 }
@@ -43,7 +43,7 @@ impl GoalConfig {
             let near = nearest(key, KEYS).map_or(HELP.to_owned(), |near| format!("did you mean `{near}`?"));
             return Err(config.error_at(key, format!("unknown argument `{key}`"), near));
         }
-        let arguments = Arguments { config, values: &values };
+        let arguments = GoalArguments { config, values: &values };
         let budgets = Budgets {
             turns: arguments.whole("turn_budget")?,
             tokens: arguments.whole("token_budget")?,
@@ -60,7 +60,7 @@ impl GoalConfig {
         }
         Ok(Self {
             budgets,
-            rules: Rules { version, auto_judge, has_judge: judge != Judge::Absent },
+            rules: GoalRules { version, auto_judge, has_judge: judge != Judge::Absent },
             has_goal_tool: arguments.flag("attach_goal_tool", true)?,
         })
     }
@@ -74,12 +74,12 @@ fn read_text(config: &ConfigText) -> Result<Map<String, Value>, SettingsError> {
     }
 }
 
-struct Arguments<'c> {
+struct GoalArguments<'c> {
     config: &'c ConfigText,
     values: &'c Map<String, Value>,
 }
 
-impl Arguments<'_> {
+impl GoalArguments<'_> {
     /// The argument's value; Python's `None` (null) counts as absent.
     fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name).filter(|value| !value.is_null())

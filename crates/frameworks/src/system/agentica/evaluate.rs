@@ -1,17 +1,17 @@
 //! Evaluates one turn: agentica's checks in order.
 
-use super::goal::{Goal, Status};
+use super::goal::{AgenticaGoal, GoalStatus};
 use super::limit::with_thousands;
 use super::reply::JudgeAnswer;
-use super::ruling::{Cause, Event, Prompt, Ruling};
-use super::{Rules, Version};
+use super::ruling::{Cause, GoalEvent, PromptKind, Ruling};
+use super::{GoalRules, Version};
 
 /// How many failures in a row pause the goal: unreadable judge replies, or turns in which all tools failed.
 const LIMIT: u32 = 3;
 
 /// What a turn used and did.
 #[derive(Clone, Debug, Default)]
-pub struct Turn {
+pub struct TurnUsage {
     /// Input and output tokens; negative values count as 0.
     pub tokens: i128,
     /// Duration in seconds; negative values count as 0.
@@ -28,7 +28,7 @@ pub struct Verified {
     /// The reason; if empty, a stock phrase is used.
     pub reason: String,
     /// A status that it sets instead of continuing.
-    pub status: Option<Status>,
+    pub status: Option<GoalStatus>,
 }
 
 /// Decides whether the goal is reached. Each method is called only when agentica would ask.
@@ -37,16 +37,16 @@ pub trait Referee {
     fn verify(&mut self) -> Option<Verified>;
 
     /// The judge's answer; `None` if it is not known.
-    fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<JudgeAnswer>;
+    fn judge(&mut self, goal: &AgenticaGoal, turn: &TurnUsage) -> Option<JudgeAnswer>;
 }
 
 /// Evaluates a turn: charges it, then makes the checks in order.
-pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Referee) -> Ruling {
+pub fn evaluate(rules: GoalRules, goal: &mut AgenticaGoal, turn: &TurnUsage, referee: &mut dyn Referee) -> Ruling {
     charge(goal, turn);
     if let Some(ruling) = blown_budget(rules, goal) {
         return ruling;
     }
-    if goal.status != Status::Active {
+    if goal.status != GoalStatus::Active {
         return after_tool(goal);
     }
     if goal.tool_failures >= LIMIT {
@@ -59,7 +59,7 @@ pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Re
         return without_judge(rules, goal);
     }
     if !rules.has_judge {
-        goal.status = Status::Paused;
+        goal.status = GoalStatus::Paused;
         goal.paused_reason = Some("judge-broken".to_owned());
         let reason = match rules.version {
             Version::V15 => "no judge model configured and verifier deferred",
@@ -74,8 +74,8 @@ pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Re
 }
 
 /// Charges the turn whatever the result; only a cleared goal is not charged.
-fn charge(goal: &mut Goal, turn: &Turn) {
-    if goal.status != Status::Cleared {
+fn charge(goal: &mut AgenticaGoal, turn: &TurnUsage) {
+    if goal.status != GoalStatus::Cleared {
         goal.turns_used += 1;
         goal.tokens_used = goal.tokens_used.saturating_add(turn.tokens.max(0));
         if turn.seconds > 0.0 {
@@ -89,7 +89,7 @@ fn charge(goal: &mut Goal, turn: &Turn) {
 }
 
 /// The exhausted token or wall-clock budget, checked in this order. The documentation also checks the turn budget here.
-fn exhausted(rules: Rules, goal: &Goal) -> Option<(Cause, String)> {
+fn exhausted(rules: GoalRules, goal: &AgenticaGoal) -> Option<(Cause, String)> {
     if let Some(limit) = goal.budgets.tokens.filter(|limit| limit.is_reached_by(goal.tokens_used)) {
         let (used, limit) = match rules.version {
             Version::V15 => (with_thousands(goal.tokens_used), limit.grouped()),
@@ -106,16 +106,16 @@ fn exhausted(rules: Rules, goal: &Goal) -> Option<(Cause, String)> {
     turns_too.then(|| (Cause::Turns, turn_words(goal)))
 }
 
-fn turns_exhausted(goal: &Goal) -> bool {
+fn turns_exhausted(goal: &AgenticaGoal) -> bool {
     goal.budgets.turns.is_some_and(|limit| limit.is_reached_by(i128::from(goal.turns_used)))
 }
 
-fn turn_words(goal: &Goal) -> String {
+fn turn_words(goal: &AgenticaGoal) -> String {
     let limit = goal.budgets.turns.map(|limit| limit.to_string()).unwrap_or_default();
     format!("turn budget exhausted ({}/{limit})", goal.turns_used)
 }
 
-fn blown_budget(rules: Rules, goal: &mut Goal) -> Option<Ruling> {
+fn blown_budget(rules: GoalRules, goal: &mut AgenticaGoal) -> Option<Ruling> {
     let (cause, words) = exhausted(rules, goal)?;
     Some(match wrap_up(rules, goal, cause, &words) {
         Some(ruling) => ruling,
@@ -124,88 +124,96 @@ fn blown_budget(rules: Rules, goal: &mut Goal) -> Option<Ruling> {
 }
 
 /// 1.5's single wrap-up turn: the loop is told to continue, whatever the goal's status.
-fn wrap_up(rules: Rules, goal: &mut Goal, cause: Cause, words: &str) -> Option<Ruling> {
+fn wrap_up(rules: GoalRules, goal: &mut AgenticaGoal, cause: Cause, words: &str) -> Option<Ruling> {
     if rules.version != Version::V15 || goal.wrapup_sent {
         return None;
     }
     goal.wrapup_sent = true;
     goal.last_verdict = Some("continue");
     goal.last_reason = Some(words.to_owned());
-    let event =
-        Event { budget_message: Some(words.to_owned()), ..Event::said(goal, "goal.continuing", "continue", words) };
+    let event = GoalEvent {
+        budget_message: Some(words.to_owned()),
+        ..GoalEvent::said(goal, "goal.continuing", "continue", words)
+    };
     let ruling = Ruling::go_on(cause, "continue", words).announcing(event);
-    Some(Ruling { prompt: Some(Prompt::BudgetWrapup), ..ruling })
+    Some(Ruling { prompt: Some(PromptKind::BudgetWrapup), ..ruling })
 }
 
-fn limited(goal: &mut Goal, cause: Cause, verdict: &'static str, reason: String, budget_message: String) -> Ruling {
-    goal.status = Status::BudgetLimited;
+fn limited(
+    goal: &mut AgenticaGoal,
+    cause: Cause,
+    verdict: &'static str,
+    reason: String,
+    budget_message: String,
+) -> Ruling {
+    goal.status = GoalStatus::BudgetLimited;
     goal.paused_reason = Some("budget".to_owned());
-    let event = Event { budget_message: Some(budget_message), ..Event::paused(goal) };
+    let event = GoalEvent { budget_message: Some(budget_message), ..GoalEvent::paused(goal) };
     Ruling::stop(cause, goal, verdict, reason).announcing(event)
 }
 
 /// The ruling for a goal that is no longer active, because the model's tool or a user has changed it.
-fn after_tool(goal: &Goal) -> Ruling {
+fn after_tool(goal: &AgenticaGoal) -> Ruling {
     let last = goal.last_reason.clone().filter(|reason| !reason.is_empty());
     match goal.status {
-        Status::Complete => {
+        GoalStatus::Complete => {
             let reason = last.unwrap_or_else(|| "agent marked complete".to_owned());
-            let event = Event::said(goal, "goal.completed", "tool_signal", &reason);
+            let event = GoalEvent::said(goal, "goal.completed", "tool_signal", &reason);
             Ruling::stop(Cause::Tool, goal, "tool_signal", reason).announcing(event)
         }
-        Status::Paused => {
+        GoalStatus::Paused => {
             let reason = last.unwrap_or_else(|| "agent paused goal".to_owned());
             let why = goal.paused_reason.clone().filter(|why| !why.is_empty());
             let why = why.unwrap_or_else(|| "agent-tool".to_owned());
-            let event = Event { paused_reason: Some(Some(why.clone())), ..Event::paused(goal) };
+            let event = GoalEvent { paused_reason: Some(Some(why.clone())), ..GoalEvent::paused(goal) };
             let cause = if why == "agent-tool" { Cause::Tool } else { Cause::User };
             Ruling::stop(cause, goal, "tool_signal", reason).announcing(event)
         }
-        Status::Active | Status::Cleared | Status::BudgetLimited => {
+        GoalStatus::Active | GoalStatus::Cleared | GoalStatus::BudgetLimited => {
             Ruling::stop(Cause::NoGoal, goal, "continue", "no active goal")
         }
     }
 }
 
-fn tool_stuck(goal: &mut Goal) -> Ruling {
-    goal.status = Status::Paused;
+fn tool_stuck(goal: &mut AgenticaGoal) -> Ruling {
+    goal.status = GoalStatus::Paused;
     goal.paused_reason = Some("tool-stuck".to_owned());
     let reason = format!("every tool call failed for {} turns in a row", goal.tool_failures);
-    Ruling::stop(Cause::ToolStuck, goal, "continue", reason).announcing(Event::paused(goal))
+    Ruling::stop(Cause::ToolStuck, goal, "continue", reason).announcing(GoalEvent::paused(goal))
 }
 
-fn after_verifier(rules: Rules, goal: &mut Goal, verified: Verified) -> Ruling {
+fn after_verifier(rules: GoalRules, goal: &mut AgenticaGoal, verified: Verified) -> Ruling {
     let stock = if verified.done { "verifier=done" } else { "verifier=continue" };
     let reason = if verified.reason.is_empty() { stock.to_owned() } else { verified.reason };
     goal.last_verdict = Some("verifier");
     goal.last_reason = Some(reason.clone());
     if verified.done {
-        goal.status = Status::Complete;
-        let event = Event::said(goal, "goal.completed", "verifier", &reason);
+        goal.status = GoalStatus::Complete;
+        let event = GoalEvent::said(goal, "goal.completed", "verifier", &reason);
         return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
     }
-    if let Some(status @ (Status::Paused | Status::BudgetLimited)) = verified.status {
+    if let Some(status @ (GoalStatus::Paused | GoalStatus::BudgetLimited)) = verified.status {
         goal.status = status;
-        let why = if status == Status::Paused { "verifier" } else { "budget" };
+        let why = if status == GoalStatus::Paused { "verifier" } else { "budget" };
         goal.paused_reason = Some(why.to_owned());
-        let event = Event { verdict: Some("verifier"), ..Event::paused(goal) };
+        let event = GoalEvent { verdict: Some("verifier"), ..GoalEvent::paused(goal) };
         return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
     }
     if turns_exhausted(goal) {
         let words = turn_budget_message(rules, goal);
         return limited(goal, Cause::Turns, "verifier", reason, words);
     }
-    let event = Event::said(goal, "goal.continuing", "verifier", &reason);
+    let event = GoalEvent::said(goal, "goal.continuing", "verifier", &reason);
     Ruling::go_on(Cause::Verifier, "verifier", reason).announcing(event)
 }
 
 /// The message of the announcement; 1.4 leaves out the numbers.
-fn turn_budget_message(rules: Rules, goal: &Goal) -> String {
+fn turn_budget_message(rules: GoalRules, goal: &AgenticaGoal) -> String {
     if rules.version == Version::V15 { turn_words(goal) } else { "turn budget exhausted".to_owned() }
 }
 
 /// In 1.5 without a judge on every turn, the loop continues up to the turn cap.
-fn without_judge(rules: Rules, goal: &mut Goal) -> Ruling {
+fn without_judge(rules: GoalRules, goal: &mut AgenticaGoal) -> Ruling {
     if turns_exhausted(goal) {
         let words = turn_words(goal);
         if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &words) {
@@ -219,11 +227,11 @@ fn without_judge(rules: Rules, goal: &mut Goal) -> Ruling {
     let reason = "no completion signal yet; keep working (call verify_completion when done)";
     goal.last_verdict = Some("continue");
     goal.last_reason = Some(reason.to_owned());
-    let event = Event::said(goal, "goal.continuing", "continue", reason);
+    let event = GoalEvent::said(goal, "goal.continuing", "continue", reason);
     Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
 }
 
-fn after_judge(rules: Rules, goal: &mut Goal, verdict: JudgeAnswer) -> Ruling {
+fn after_judge(rules: GoalRules, goal: &mut AgenticaGoal, verdict: JudgeAnswer) -> Ruling {
     goal.last_reason = Some(verdict.reason().to_owned());
     let reason = match verdict {
         JudgeAnswer::Unreadable(reason) => {
@@ -232,15 +240,15 @@ fn after_judge(rules: Rules, goal: &mut Goal, verdict: JudgeAnswer) -> Ruling {
             if goal.parse_failures < LIMIT {
                 return Ruling::go_on(Cause::Judge, "parse_failed", reason);
             }
-            goal.status = Status::Paused;
+            goal.status = GoalStatus::Paused;
             goal.paused_reason = Some("judge-broken".to_owned());
             return Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason);
         }
         JudgeAnswer::Done(reason) => {
             goal.last_verdict = Some("done");
             goal.parse_failures = 0;
-            goal.status = Status::Complete;
-            let event = Event::said(goal, "goal.completed", "done", &reason);
+            goal.status = GoalStatus::Complete;
+            let event = GoalEvent::said(goal, "goal.completed", "done", &reason);
             return Ruling::stop(Cause::Judge, goal, "done", reason).announcing(event);
         }
         JudgeAnswer::Continue(reason) | JudgeAnswer::Unavailable(reason) => reason,
@@ -255,12 +263,12 @@ fn after_judge(rules: Rules, goal: &mut Goal, verdict: JudgeAnswer) -> Ruling {
         let message = turn_budget_message(rules, goal);
         return limited(goal, Cause::Turns, "continue", reason, message);
     }
-    let event = Event::said(goal, "goal.continuing", "continue", &reason);
+    let event = GoalEvent::said(goal, "goal.continuing", "continue", &reason);
     Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
 }
 
 /// The judge's answer is not known. At the turn cap, the loop ends either way; before it, nothing can be decided.
-fn after_unknown(rules: Rules, goal: &mut Goal) -> Ruling {
+fn after_unknown(rules: GoalRules, goal: &mut AgenticaGoal) -> Ruling {
     if turns_exhausted(goal) {
         let words = turn_words(goal);
         return wrap_up(rules, goal, Cause::Turns, &words)

@@ -9,7 +9,7 @@ use crate::python;
 /// The status of a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum GoalStatus {
     /// Being pursued.
     Active,
     /// Stopped until someone resumes it.
@@ -22,7 +22,7 @@ pub enum Status {
     BudgetLimited,
 }
 
-impl Status {
+impl GoalStatus {
     /// agentica's name for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -48,9 +48,9 @@ pub struct Budgets {
 
 /// The state of a goal, as agentica writes it to its log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Goal {
+pub struct AgenticaGoal {
     /// Whether it is still pursued.
-    pub status: Status,
+    pub status: GoalStatus,
     /// Why it is paused or out of budget.
     pub paused_reason: Option<String>,
     /// The limits.
@@ -77,11 +77,11 @@ pub struct Goal {
     pub final_answer: Option<String>,
 }
 
-impl Goal {
+impl AgenticaGoal {
     /// A new, active goal.
     pub fn new(budgets: Budgets) -> Self {
         Self {
-            status: Status::Active,
+            status: GoalStatus::Active,
             paused_reason: None,
             budgets,
             turns_used: 0,
@@ -107,7 +107,7 @@ impl Goal {
 
 /// Why a goal was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum GoalRefusal {
     /// The objective is empty.
     #[error("Goal objective cannot be empty.")]
     NoObjective,
@@ -120,7 +120,7 @@ impl Budgets {
     /// The budgets as `version` interprets them. 1.5 rejects 0 and numbers below -1, and reads -1 as unlimited; earlier
     /// versions take every number as a limit. A missing turn budget is replaced by the manager's own, which no version
     /// checks: 0 or less is a cap that is reached at once.
-    pub fn checked(self, default_turns: Option<Limit>, version: Version) -> Result<Self, Refused> {
+    pub fn checked(self, default_turns: Option<Limit>, version: Version) -> Result<Self, GoalRefusal> {
         if version != Version::V15 {
             let turns = self.turns.or(default_turns).unwrap_or(Limit::Whole(super::DEFAULT_TURNS));
             return Ok(Self { turns: Some(turns), ..self });
@@ -128,7 +128,7 @@ impl Budgets {
         let checked = |budget: Option<Limit>| match budget {
             None => Ok(None),
             Some(limit) if limit.value().total_cmp(&-1.0).is_eq() => Ok(None),
-            Some(limit) if limit.value() <= 0.0 => Err(Refused::BadBudget),
+            Some(limit) if limit.value() <= 0.0 => Err(GoalRefusal::BadBudget),
             Some(limit) => Ok(Some(limit)),
         };
         let turns = if self.turns.is_none() { default_turns } else { checked(self.turns)? };
@@ -144,16 +144,16 @@ impl Budgets {
 /// starts by reading the log; changes that it does not write back are lost at the next evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct Manager {
-    memory: Option<Goal>,
-    log: Option<Goal>,
+    memory: Option<AgenticaGoal>,
+    log: Option<AgenticaGoal>,
     loaded: bool,
 }
 
 impl Manager {
     /// Sets a goal, replacing any other.
-    pub fn set(&mut self, objective: &str, goal: Goal) -> Result<(), Refused> {
+    pub fn set(&mut self, objective: &str, goal: AgenticaGoal) -> Result<(), GoalRefusal> {
         if python::strip(objective).is_empty() {
-            return Err(Refused::NoObjective);
+            return Err(GoalRefusal::NoObjective);
         }
         self.memory = Some(goal);
         self.loaded = true;
@@ -162,7 +162,7 @@ impl Manager {
     }
 
     /// The manager's copy of the goal; `None` before one is set and after it is cleared.
-    pub fn goal(&self) -> Option<&Goal> {
+    pub fn goal(&self) -> Option<&AgenticaGoal> {
         self.memory.as_ref()
     }
 
@@ -173,7 +173,7 @@ impl Manager {
         self.load();
     }
 
-    fn load(&mut self) -> Option<&mut Goal> {
+    fn load(&mut self) -> Option<&mut AgenticaGoal> {
         if !self.loaded {
             self.memory.clone_from(&self.log);
             self.loaded = true;
@@ -189,7 +189,7 @@ impl Manager {
 
     /// Reads the log and changes the goal. `change` returns its result and whether to write the goal back. `None` if
     /// there is no goal.
-    pub fn evaluate<T>(&mut self, change: impl FnOnce(&mut Goal) -> (T, bool)) -> Option<T> {
+    pub fn evaluate<T>(&mut self, change: impl FnOnce(&mut AgenticaGoal) -> (T, bool)) -> Option<T> {
         if self.log.is_some() {
             self.memory.clone_from(&self.log);
         }
@@ -203,8 +203,8 @@ impl Manager {
 
     /// Pauses an active goal for the user, with an optional reason; true if this changed anything.
     pub fn pause(&mut self, reason: Option<&str>) -> bool {
-        let Some(goal) = self.load().filter(|goal| goal.status == Status::Active) else { return false };
-        goal.status = Status::Paused;
+        let Some(goal) = self.load().filter(|goal| goal.status == GoalStatus::Active) else { return false };
+        goal.status = GoalStatus::Paused;
         goal.paused_reason = reason.map(str::to_owned);
         self.persist();
         true
@@ -217,9 +217,9 @@ impl Manager {
 
     /// Resumes a paused or out-of-budget goal. What was used and the limits stay the same.
     pub fn resume(&mut self) {
-        let waits = |goal: &&mut Goal| matches!(goal.status, Status::Paused | Status::BudgetLimited);
+        let waits = |goal: &&mut AgenticaGoal| matches!(goal.status, GoalStatus::Paused | GoalStatus::BudgetLimited);
         let Some(goal) = self.load().filter(waits) else { return };
-        goal.status = Status::Active;
+        goal.status = GoalStatus::Active;
         goal.paused_reason = None;
         goal.parse_failures = 0;
         goal.tool_failures = 0;
@@ -230,7 +230,7 @@ impl Manager {
     /// Gives up the goal; the log keeps it as cleared.
     pub fn clear(&mut self) {
         if let Some(goal) = self.load() {
-            goal.status = Status::Cleared;
+            goal.status = GoalStatus::Cleared;
             self.persist();
             self.memory = None;
         }
@@ -249,8 +249,8 @@ impl Manager {
     /// it was accepted. A blank answer leaves the previous one.
     pub fn update_from_tool(&mut self, status: &str, reason: &str, final_answer: Option<&str>) -> bool {
         let status = match python::lower(python::strip(status)).as_str() {
-            "complete" => Status::Complete,
-            "paused" => Status::Paused,
+            "complete" => GoalStatus::Complete,
+            "paused" => GoalStatus::Paused,
             _ => return false,
         };
         let words = if reason.is_empty() { format!("agent-marked {}", status.name()) } else { reason.to_owned() };
@@ -259,7 +259,7 @@ impl Manager {
             goal.last_verdict = Some("tool_signal");
             goal.last_reason = Some(words);
             goal.take_answer(final_answer);
-            if status == Status::Paused {
+            if status == GoalStatus::Paused {
                 goal.paused_reason = Some("agent-tool".to_owned());
             }
         })
@@ -277,20 +277,20 @@ impl Manager {
         passes: impl FnOnce(&str) -> Result<bool, E>,
     ) -> Result<bool, E> {
         let command = python::strip(command);
-        let is_active = self.log.as_ref().is_some_and(|goal| goal.status == Status::Active);
+        let is_active = self.log.as_ref().is_some_and(|goal| goal.status == GoalStatus::Active);
         if !is_active || command.is_empty() || !passes(command)? {
             return Ok(false);
         }
         Ok(self.change_in_log(|goal| {
-            goal.status = Status::Complete;
+            goal.status = GoalStatus::Complete;
             goal.last_verdict = Some("verify_tool");
             goal.last_reason = Some(format!("verify_command passed (exit 0): {command}"));
             goal.take_answer(final_answer);
         }))
     }
 
-    fn change_in_log(&mut self, change: impl FnOnce(&mut Goal)) -> bool {
-        let active = self.log.as_mut().filter(|goal| goal.status == Status::Active);
+    fn change_in_log(&mut self, change: impl FnOnce(&mut AgenticaGoal)) -> bool {
+        let active = self.log.as_mut().filter(|goal| goal.status == GoalStatus::Active);
         let accepted = active.is_some();
         if let Some(goal) = active {
             change(goal);

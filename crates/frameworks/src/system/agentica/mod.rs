@@ -13,18 +13,18 @@ mod traps;
 use std::sync::Arc;
 
 pub use config::GoalConfig;
-pub use evaluate::{Referee, Turn, Verified, evaluate};
-pub use goal::{Budgets, Goal, Manager, Refused, Status};
+pub use evaluate::{Referee, TurnUsage, Verified, evaluate};
+pub use goal::{AgenticaGoal, Budgets, GoalRefusal, GoalStatus, Manager};
 pub use limit::Limit;
 pub use reply::{JudgeAnswer, read as read_judge_reply};
-pub use ruling::{Cause, Event, Prompt, Ruling};
+pub use ruling::{Cause, GoalEvent, PromptKind, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
-use super::{Round, RoundClock, judge_of};
+use super::{RoundClock, RoundUnit, judge_of};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
 use crate::judge::Judge;
-use crate::transcript::{Event as Recorded, Header, Instant, PointView, Truth};
+use crate::transcript::{Event, Header, Instant, PointView, Truth};
 
 params! {
     ROUND: "round" = "prompt", "what a turn is on recordings that hold only one: prompt, step, or a number of steps";
@@ -53,7 +53,7 @@ pub const AGENTICA: Framework = Framework {
     ],
     manual: include_str!("manual.md"),
     host: host::HOST,
-    build: Build::Strategy(|settings| Ok(Arc::new(Agentica::build(settings)?))),
+    build: Build::Strategy(|settings| Ok(Arc::new(AgenticaStrategy::build(settings)?))),
     ..Framework::SYSTEM
 };
 
@@ -79,7 +79,7 @@ pub enum Version {
 
 /// The settings that the order of checks depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
+pub struct GoalRules {
     /// The version followed.
     pub version: Version,
     /// Whether the judge is asked on every turn.
@@ -90,18 +90,18 @@ pub struct Rules {
 
 /// agentica's goal loop as a strategy over recorded runs.
 #[derive(Debug)]
-pub struct Agentica {
+pub struct AgenticaStrategy {
     name: String,
     goal: GoalConfig,
     judge: Judge,
-    round: Round,
+    round: RoundUnit,
     /// Whether only the tokens by which a turn exceeds the previous one are charged, as 1.4's `run_goal` does.
     undercounts: bool,
     /// Whether a prompt that the loop did not write undoes the turn before it.
     prompts_preempt: bool,
 }
 
-impl Agentica {
+impl AgenticaStrategy {
     /// Builds the strategy from settings.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
         let version = match settings.profile.as_deref() {
@@ -115,7 +115,7 @@ impl Agentica {
             name: settings.name.clone(),
             goal: GoalConfig::read(version, judge, settings)?,
             judge,
-            round: Round::from_settings(settings, &param::ROUND)?,
+            round: RoundUnit::from_settings(settings, &param::ROUND)?,
             undercounts,
             prompts_preempt: settings.word(&param::PROMPTS, &["goal", "queue"])? == "queue",
         })
@@ -123,7 +123,7 @@ impl Agentica {
 
     /// The rules in the order they are checked.
     fn causes(&self) -> Vec<Cause> {
-        let Rules { version, auto_judge, has_judge } = self.goal.rules;
+        let GoalRules { version, auto_judge, has_judge } = self.goal.rules;
         let mut causes = vec![Cause::Tokens, Cause::Seconds];
         if version == Version::Documented {
             causes.push(Cause::Turns);
@@ -191,7 +191,7 @@ impl Agentica {
         }
     }
 
-    fn evidence(&self, cause: Cause, goal: &Goal) -> Evidence {
+    fn evidence(&self, cause: Cause, goal: &AgenticaGoal) -> Evidence {
         let budgets = self.goal.budgets;
         let held = |observed: f64, limit: Option<f64>| Evidence { observed: Some(observed), limit };
         match cause {
@@ -205,7 +205,7 @@ impl Agentica {
     }
 }
 
-impl Strategy for Agentica {
+impl Strategy for AgenticaStrategy {
     fn name(&self) -> &str {
         &self.name
     }
@@ -231,7 +231,7 @@ impl Strategy for Agentica {
 
     fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {
         let mut manager = Manager::default();
-        let set = manager.set(TASK, Goal::new(self.goal.budgets));
+        let set = manager.set(TASK, AgenticaGoal::new(self.goal.budgets));
         debug_assert!(set.is_ok(), "the objective is not empty");
         Box::new(AgenticaWatch {
             clock: RoundClock::new(self.round),
@@ -253,11 +253,11 @@ impl Strategy for Agentica {
 /// What was announced, and the rule that caused it.
 struct Announced {
     cause: Cause,
-    event: ruling::Event,
+    event: ruling::GoalEvent,
 }
 
 struct AgenticaWatch {
-    system: Arc<Agentica>,
+    system: Arc<AgenticaStrategy>,
     clock: RoundClock,
     manager: Manager,
     /// The goal row that closed the previous round.
@@ -341,7 +341,7 @@ impl AgenticaWatch {
     /// Undoes the last turn if a prompt has come that the loop did not write: it was typed while that turn ran, and the
     /// command line went on with it without counting or judging the turn.
     fn undo_preempted(&mut self, view: &PointView<'_>) {
-        let is_typed = |event: &Recorded| event.is_prompt() && !OWN_PROMPTS.iter().any(|own| says(event, own));
+        let is_typed = |event: &Event| event.is_prompt() && !OWN_PROMPTS.iter().any(|own| says(event, own));
         if !view.news().iter().any(is_typed) {
             return;
         }
@@ -363,7 +363,7 @@ impl AgenticaWatch {
                 UserDeed::Set => {
                     self.row = None;
                     self.tokens_before = 0;
-                    let set = self.manager.set(TASK, Goal::new(self.system.goal.budgets));
+                    let set = self.manager.set(TASK, AgenticaGoal::new(self.system.goal.budgets));
                     debug_assert!(set.is_ok(), "the objective is not empty");
                 }
             }
@@ -399,7 +399,7 @@ impl AgenticaWatch {
             // gone. Reported once per run.
             (true, _, Cause::Unknown) if std::mem::replace(&mut self.verdict_was_missing, true) => return None,
             (true, _, Cause::Unknown) => Action::Ask,
-            (true, Some(Prompt::BudgetWrapup), _) => Action::Inject,
+            (true, Some(PromptKind::BudgetWrapup), _) => Action::Inject,
             (true, ..) => Action::Extend,
         };
         let code = match (ruling.cause, action) {
@@ -418,7 +418,7 @@ impl AgenticaWatch {
 }
 
 /// Whether the text of an event begins so.
-fn says(event: &Recorded, beginning: &str) -> bool {
+fn says(event: &Event, beginning: &str) -> bool {
     event.message().is_some_and(|message| message.text().starts_with(beginning))
 }
 

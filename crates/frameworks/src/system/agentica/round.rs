@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::evaluate::{Referee, Turn, Verified};
-use super::goal::Goal;
+use super::evaluate::{Referee, TurnUsage, Verified};
+use super::goal::AgenticaGoal;
 use super::reply::{self, JudgeAnswer};
 use crate::judge::{self, Judge};
 use crate::transcript::{Carries, Event, Lane, Message, Millis, PointView, Role, Truth};
@@ -102,7 +102,7 @@ impl RoundEvents<'_, '_> {
 
     /// Tokens and seconds of the round, taken from the goal rows if there are any; `since` is when the previous round
     /// ended.
-    pub(super) fn turn(&self, before: Option<&GoalRow>, since: Option<crate::transcript::Instant>) -> Turn {
+    pub(super) fn turn(&self, before: Option<&GoalRow>, since: Option<crate::transcript::Instant>) -> TurnUsage {
         let zero = GoalRow::default();
         let (tokens, seconds) = match (self.goal_row(before), before.unwrap_or(&zero)) {
             (Some(row), before) => {
@@ -115,7 +115,7 @@ impl RoundEvents<'_, '_> {
             reason = "Python's int() of the turn's tokens; a float cast saturates"
         )]
         let tokens = tokens.trunc() as i128;
-        Turn { tokens, seconds, tools: self.tools() }
+        TurnUsage { tokens, seconds, tools: self.tools() }
     }
 
     /// Tokens of the agent's own calls and of its sub-agents.
@@ -194,14 +194,14 @@ impl Referee for RoundJudge<'_, '_> {
             done: row.status == "complete",
             reason: row.last_reason.unwrap_or_default(),
             status: match row.status.as_str() {
-                "paused" => Some(super::Status::Paused),
-                "budget_limited" => Some(super::Status::BudgetLimited),
+                "paused" => Some(super::GoalStatus::Paused),
+                "budget_limited" => Some(super::GoalStatus::BudgetLimited),
                 _ => None,
             },
         })
     }
 
-    fn judge(&mut self, _goal: &Goal, _turn: &Turn) -> Option<JudgeAnswer> {
+    fn judge(&mut self, _goal: &AgenticaGoal, _turn: &TurnUsage) -> Option<JudgeAnswer> {
         match self.judge {
             Judge::Absent => None,
             Judge::Simulated(judge) => {

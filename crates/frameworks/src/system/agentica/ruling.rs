@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::goal::{Budgets, Goal, Status};
+use super::goal::{AgenticaGoal, Budgets, GoalStatus};
 
 /// The kind of prompt that continues the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Prompt {
+pub enum PromptKind {
     /// Asks to continue toward the goal.
     Continuation,
     /// 1.5: says that a budget is used up, and asks to wrap up.
@@ -63,7 +63,7 @@ pub struct Ruling {
     /// The rule that led to it.
     pub cause: Cause,
     /// The status reported to the loop; 1.5's wrap-up reports active whatever the goal's own status.
-    pub status: Status,
+    pub status: GoalStatus,
     /// Whether there is another turn.
     pub should_continue: bool,
     /// Who decided, in agentica's terms.
@@ -71,14 +71,14 @@ pub struct Ruling {
     /// The reason.
     pub reason: String,
     /// The prompt of the next turn.
-    pub prompt: Option<Prompt>,
+    pub prompt: Option<PromptKind>,
     /// The announcement, if there is one.
-    pub event: Option<Event>,
+    pub event: Option<GoalEvent>,
 }
 
 /// An announcement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Event {
+pub struct GoalEvent {
     /// Its name.
     pub event: &'static str,
     /// Why the goal is paused: `None` if the event has no such field, `Some(None)` if it is null.
@@ -94,13 +94,13 @@ pub struct Event {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_message: Option<String>,
     /// The goal's status.
-    pub status: Status,
+    pub status: GoalStatus,
     /// Turns evaluated.
     pub turns_used: i64,
 }
 
 /// Printed as `goal.paused after 3 turns: tool-stuck`.
-impl fmt::Display for Event {
+impl fmt::Display for GoalEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} after {} turns", self.event, self.turns_used)?;
         let paused = self.paused_reason.iter().flatten().map(String::as_str);
@@ -112,9 +112,9 @@ impl fmt::Display for Event {
     }
 }
 
-impl Event {
+impl GoalEvent {
     /// An event about the goal's current state.
-    pub fn about(goal: &Goal, event: &'static str) -> Self {
+    pub fn about(goal: &AgenticaGoal, event: &'static str) -> Self {
         Self {
             event,
             paused_reason: None,
@@ -127,17 +127,17 @@ impl Event {
     }
 
     /// The goal is paused, by the user or by an evaluation.
-    pub fn paused(goal: &Goal) -> Self {
+    pub fn paused(goal: &AgenticaGoal) -> Self {
         Self { paused_reason: Some(goal.paused_reason.clone()), ..Self::about(goal, "goal.paused") }
     }
 
-    pub(super) fn said(goal: &Goal, event: &'static str, verdict: &'static str, reason: &str) -> Self {
+    pub(super) fn said(goal: &AgenticaGoal, event: &'static str, verdict: &'static str, reason: &str) -> Self {
         Self { verdict: Some(verdict), reason: Some(reason.to_owned()), ..Self::about(goal, event) }
     }
 }
 
 impl Ruling {
-    pub(super) fn stop(cause: Cause, goal: &Goal, verdict: &'static str, reason: impl Into<String>) -> Self {
+    pub(super) fn stop(cause: Cause, goal: &AgenticaGoal, verdict: &'static str, reason: impl Into<String>) -> Self {
         Self {
             cause,
             status: goal.status,
@@ -152,11 +152,11 @@ impl Ruling {
     pub(super) fn go_on(cause: Cause, verdict: &'static str, reason: impl Into<String>) -> Self {
         Self {
             cause,
-            status: Status::Active,
+            status: GoalStatus::Active,
             should_continue: true,
             verdict,
             reason: reason.into(),
-            prompt: Some(Prompt::Continuation),
+            prompt: Some(PromptKind::Continuation),
             event: None,
         }
     }
@@ -167,7 +167,7 @@ impl Ruling {
         self.cause != Cause::NoGoal
     }
 
-    pub(super) fn announcing(mut self, event: Event) -> Self {
+    pub(super) fn announcing(mut self, event: GoalEvent) -> Self {
         self.event = Some(event);
         self
     }
@@ -175,8 +175,8 @@ impl Ruling {
     /// The ruling if there is no goal.
     pub fn no_goal() -> Self {
         Self {
-            status: Status::Cleared,
-            ..Self::stop(Cause::NoGoal, &Goal::new(Budgets::default()), "continue", "no active goal")
+            status: GoalStatus::Cleared,
+            ..Self::stop(Cause::NoGoal, &AgenticaGoal::new(Budgets::default()), "continue", "no active goal")
         }
     }
 }

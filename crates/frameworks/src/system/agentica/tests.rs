@@ -35,7 +35,7 @@ fn check(config: &str, profile: &str, set: &Value, run: &Run, expected: &str) {
         set: set.as_object().cloned().unwrap_or_default(),
         ..Settings::named("t")
     };
-    let system = Arc::new(Agentica::build(&settings).unwrap());
+    let system = Arc::new(AgenticaStrategy::build(&settings).unwrap());
     let trail = trail(run, &system);
     let told = trail.iter().filter(|decision| decision.action != Action::Extend);
     let told = told.map(|decision| format!("{} {}", decision.point.step, decision.code.as_deref().unwrap_or_default()));
@@ -113,7 +113,7 @@ fn arguments_are_checked_by_the_version() {
     let refusal = |profile: &str, text: &str| {
         let config = Some(ConfigText { path: "goal.toml".to_owned(), text: text.to_owned() });
         let settings = Settings { profile: Some(profile.to_owned()), config, ..Settings::named("t") };
-        Agentica::build(&settings).err().map(|error| error.to_string()).unwrap_or_default()
+        AgenticaStrategy::build(&settings).err().map(|error| error.to_string()).unwrap_or_default()
     };
     assert_eq!(refusal("published-1.4", "token_budget = 0"), "");
     assert_eq!(

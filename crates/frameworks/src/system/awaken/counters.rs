@@ -65,12 +65,12 @@ impl Counters {
     }
 
     /// What the policies see after `boundary`, `elapsed_ms` into the run (`None` if not recorded).
-    pub fn snapshot<'a>(&'a self, boundary: &'a Boundary<'_>, elapsed_ms: Option<u64>) -> Snapshot<'a> {
+    pub fn snapshot<'a>(&'a self, boundary: &'a Boundary<'_>, elapsed_ms: Option<u64>) -> RunStatistics<'a> {
         let (text, tools): (&str, &[Cow<'_, str>]) = match boundary {
             Boundary::Reply { text, tools, .. } => (text, tools),
             Boundary::Failed | Boundary::Nothing => ("", &[]),
         };
-        Snapshot {
+        RunStatistics {
             step_count: self.step_count,
             input: self.input,
             output: self.output,
@@ -86,7 +86,7 @@ impl Counters {
 
 /// The statistics on which a policy decides.
 #[derive(Clone, Copy, Debug)]
-pub struct Snapshot<'a> {
+pub struct RunStatistics<'a> {
     /// Model calls so far.
     pub step_count: u32,
     /// Input tokens so far.

@@ -1,27 +1,27 @@
 //! awaken's hooks after a model reply: the ordered policies on one set of counters, and the trap in which a second hook
 //! counts on the same counters.
 
-use super::Profile;
+use super::AwakenProfile;
 use super::counters::{Boundary, Counters};
-use super::policy::{Policy, Stop};
+use super::policy::{PolicyStop, StopPolicy};
 
 /// The hooks of one agent.
 #[derive(Debug)]
 pub struct Hooks {
-    profile: Profile,
-    policies: Vec<Policy>,
+    profile: AwakenProfile,
+    policies: Vec<StopPolicy>,
     /// A round guard attached as a separate hook; every step then counts twice.
-    second: Option<Policy>,
+    second: Option<StopPolicy>,
 }
 
 impl Hooks {
     /// The ordered policies, and the separately attached guard if there is one.
-    pub fn new(profile: Profile, policies: Vec<Policy>, second: Option<Policy>) -> Self {
+    pub fn new(profile: AwakenProfile, policies: Vec<StopPolicy>, second: Option<StopPolicy>) -> Self {
         Self { profile, policies, second }
     }
 
     /// All policies, in the order they are checked.
-    pub fn policies(&self) -> impl Iterator<Item = &Policy> {
+    pub fn policies(&self) -> impl Iterator<Item = &StopPolicy> {
         self.policies.iter().chain(&self.second)
     }
 
@@ -31,24 +31,29 @@ impl Hooks {
         counters: &mut Counters,
         boundary: &Boundary<'_>,
         elapsed_ms: Option<u64>,
-    ) -> Option<(usize, Stop)> {
+    ) -> Option<(usize, PolicyStop)> {
         self.verdict(self.each(counters, boundary, elapsed_ms))
     }
 
     /// The policy whose stop takes effect, and its reason.
-    pub fn verdict(&self, said: Vec<Option<Stop>>) -> Option<(usize, Stop)> {
+    pub fn verdict(&self, said: Vec<Option<PolicyStop>>) -> Option<(usize, PolicyStop)> {
         let mut stops = said.into_iter().enumerate().filter_map(|(place, stop)| Some((place, stop?)));
         let first = stops.next()?;
         // The second hook runs even if the first has stopped the run, and overwrites its reason.
-        let overwrites = |(place, _): &(usize, Stop)| self.second.is_some() && *place == self.policies.len();
+        let overwrites = |(place, _): &(usize, PolicyStop)| self.second.is_some() && *place == self.policies.len();
         Some(stops.next_back().filter(overwrites).unwrap_or(first))
     }
 
     /// Takes in a step and returns each policy's own answer, in order.
-    pub fn each(&self, counters: &mut Counters, boundary: &Boundary<'_>, elapsed_ms: Option<u64>) -> Vec<Option<Stop>> {
+    pub fn each(
+        &self,
+        counters: &mut Counters,
+        boundary: &Boundary<'_>,
+        elapsed_ms: Option<u64>,
+    ) -> Vec<Option<PolicyStop>> {
         counters.take_in(boundary);
         let seen = counters.snapshot(boundary, elapsed_ms);
-        let mut said: Vec<Option<Stop>> =
+        let mut said: Vec<Option<PolicyStop>> =
             self.policies.iter().map(|policy| policy.evaluate(self.profile, &seen)).collect();
         if let Some(guard) = &self.second {
             counters.take_in(boundary);

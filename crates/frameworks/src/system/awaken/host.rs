@@ -1,44 +1,44 @@
 //! What awaken's configuration can hold of a stack.
 
-use crate::host::{Host, Place, Slot, Syntax};
+use crate::host::{ClauseSlot, ExportTarget, ParameterPlace, Syntax};
 use crate::transcript::Moment;
 
 /// Why awaken's limits never match a clause exactly.
 const LOST: &str = "a final answer on which the limit is passed is not kept";
 
-pub(super) const HOST: Host = Host::new(
+pub(super) const HOST: ExportTarget = ExportTarget::new(
     "the agent's stop conditions",
     Syntax::Json,
     "",
     &[
-        Slot::new(
+        ClauseSlot::new(
             "steps",
             Moment::AfterResponse,
-            Place::Item("stop_conditions", r#"{"type": "max_rounds", "rounds": $}"#, ""),
+            ParameterPlace::Item("stop_conditions", r#"{"type": "max_rounds", "rounds": $}"#, ""),
         )
         .session()
         .plus(1)
         .differs(LOST),
-        Slot::new(
+        ClauseSlot::new(
             "tokens.total",
             Moment::AfterResponse,
-            Place::Item("stop_conditions", r#"{"type": "token_budget", "max_total": $}"#, ""),
+            ParameterPlace::Item("stop_conditions", r#"{"type": "token_budget", "max_total": $}"#, ""),
         )
         .session()
         .more_than()
         .differs(LOST),
-        Slot::new(
+        ClauseSlot::new(
             "elapsed",
             Moment::AfterResponse,
-            Place::Item("stop_conditions", r#"{"type": "timeout", "seconds": $}"#, ""),
+            ParameterPlace::Item("stop_conditions", r#"{"type": "timeout", "seconds": $}"#, ""),
         )
         .session()
         .more_than()
         .differs(LOST),
-        Slot::new(
+        ClauseSlot::new(
             "tool.named",
             Moment::AfterResponse,
-            Place::Item("stop_conditions", r#"{"type": "stop_on_tool", "tool_name": "$"}"#, ""),
+            ParameterPlace::Item("stop_conditions", r#"{"type": "stop_on_tool", "tool_name": "$"}"#, ""),
         )
         .session()
         .named(),

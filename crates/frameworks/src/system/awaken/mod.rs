@@ -10,14 +10,14 @@ mod traps;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-pub use counters::{Boundary, Counters, Snapshot};
+pub use counters::{Boundary, Counters, RunStatistics};
 pub use hooks::Hooks;
-pub use policy::{Policy, Stop};
+pub use policy::{PolicyStop, StopPolicy};
 pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
-use crate::framework::{Build, Framework, Profile as Named, Settings, SettingsError, params};
+use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
 use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView};
 
 params! {
@@ -35,19 +35,19 @@ pub const AWAKEN: Framework = Framework {
     manual: include_str!("manual.md"),
     parameters: param::ALL,
     profiles: &[
-        Named::new("published-0.6", "awaken-runtime 0.6.0"),
-        Named::new("documented", "the page on stop policies, to the letter"),
+        Profile::new("published-0.6", "awaken-runtime 0.6.0"),
+        Profile::new("documented", "the page on stop policies, to the letter"),
     ],
     config: "a JSON list of stop conditions, or an agent's JSON with `max_rounds` and `stop_conditions`",
     traps: traps::traps,
     host: host::HOST,
-    build: Build::Strategy(|settings| Ok(Arc::new(Awaken::build(settings)?))),
+    build: Build::Strategy(|settings| Ok(Arc::new(AwakenStrategy::build(settings)?))),
     ..Framework::SYSTEM
 };
 
 /// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
+pub enum AwakenProfile {
     /// The documentation page on stop policies, taken literally.
     Documented,
     /// The released package awaken-runtime 0.6.0.
@@ -56,18 +56,19 @@ pub enum Profile {
 
 /// awaken as a strategy over recorded runs.
 #[derive(Debug)]
-pub struct Awaken {
+pub struct AwakenStrategy {
     name: String,
-    profile: Profile,
+    profile: AwakenProfile,
     hooks: Hooks,
     /// Whether any policy searches texts; if not, they need not be decoded.
     reads_text: bool,
 }
 
-impl Awaken {
+impl AwakenStrategy {
     /// Builds the strategy from a list of stop conditions, or from an agent's configuration that contains one.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
-        let profile = if settings.is_profile("documented") { Profile::Documented } else { Profile::Published06 };
+        let profile =
+            if settings.is_profile("documented") { AwakenProfile::Documented } else { AwakenProfile::Published06 };
         let mut stops = match &settings.config {
             None => AgentStops::default(),
             Some(config) => AgentStops::read(&config.text).map_err(|error| {
@@ -83,7 +84,7 @@ impl Awaken {
             })?;
         }
         let shared = settings.flag(&param::SHARED_COUNTERS)?;
-        if shared && profile == Profile::Documented {
+        if shared && profile == AwakenProfile::Documented {
             let what = "StateError::KeyAlreadyRegistered: StopConditionPlugin and MaxRoundsPlugin are both registered";
             let help = "the page: choose one of the two (drop `shared_counters`); 0.6.0 takes both, in `published-0.6`";
             return Err(SettingsError::new(Location::default(), what, help));
@@ -93,15 +94,15 @@ impl Awaken {
 
     /// An agent that stops by `stops`. With `shared_counters`, its guard is a second hook on the same counters as the
     /// first, so that every step counts twice.
-    pub fn new(name: String, profile: Profile, stops: AgentStops, shared_counters: bool) -> Self {
-        let guard = Policy::new(StopConditionSpec::MaxRounds { rounds: stops.max_rounds });
-        let conditions = stops.conditions.into_iter().map(Policy::new);
+    pub fn new(name: String, profile: AwakenProfile, stops: AgentStops, shared_counters: bool) -> Self {
+        let guard = StopPolicy::new(StopConditionSpec::MaxRounds { rounds: stops.max_rounds });
+        let conditions = stops.conditions.into_iter().map(StopPolicy::new);
         let hooks = if shared_counters {
             Hooks::new(profile, conditions.collect(), Some(guard))
         } else {
             Hooks::new(profile, std::iter::once(guard).chain(conditions).collect(), None)
         };
-        let reads_text = hooks.policies().any(Policy::reads_text);
+        let reads_text = hooks.policies().any(StopPolicy::reads_text);
         Self { name, profile, hooks, reads_text }
     }
 
@@ -126,15 +127,15 @@ impl Awaken {
     }
 }
 
-impl Strategy for Awaken {
+impl Strategy for AwakenStrategy {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn profile(&self) -> &'static str {
         match self.profile {
-            Profile::Documented => "documented",
-            Profile::Published06 => "published-0.6",
+            AwakenProfile::Documented => "documented",
+            AwakenProfile::Published06 => "published-0.6",
         }
     }
 
@@ -173,7 +174,7 @@ impl Strategy for Awaken {
 const STATISTICS: RuleName = RuleName::fixed("statistics");
 
 struct AwakenWatch {
-    system: Arc<Awaken>,
+    system: Arc<AwakenStrategy>,
     counters: Counters,
     /// Whether the next request begins an agent run: each message of the user has its own, with its own counters.
     is_over: bool,
@@ -208,7 +209,7 @@ impl Watch for AwakenWatch {
         let decision = Decision::at(view, Action::Stop, self.system.rule(index), stop.evidence)
             .code(format!("stopped:{}", stop.code));
         // The published loop returns before it appends the reply, so a final answer is lost.
-        let loses_answer = self.system.profile == Profile::Published06 && view.ends_round();
+        let loses_answer = self.system.profile == AwakenProfile::Published06 && view.ends_round();
         trail.push(if loses_answer {
             decision
                 .detail(format!("{} (this reply was the final answer; it is dropped)", stop.detail))
@@ -250,7 +251,7 @@ impl AwakenWatch {
     fn begin(&mut self, view: &PointView<'_>) {
         let is_first = view.replies().next().is_none();
         let told = if is_first { view.started_at() } else { view.news().iter().find_map(Event::ts) };
-        self.started_at = told.filter(|_| self.system.profile == Profile::Published06);
+        self.started_at = told.filter(|_| self.system.profile == AwakenProfile::Published06);
         self.counters = Counters::default();
         self.is_over = false;
     }
@@ -285,7 +286,7 @@ mod tests {
             set: set.as_object().cloned().unwrap_or_default(),
             ..Settings::named("t")
         };
-        let system = Arc::new(Awaken::build(&settings).unwrap());
+        let system = Arc::new(AwakenStrategy::build(&settings).unwrap());
         let run = run();
         let mut watch = system.start(&run.header);
         let mut trail = Vec::new();
@@ -329,7 +330,7 @@ mod tests {
             ..Settings::named("t")
         };
         let firings =
-            crate::replay::replay(&run(), &Arc::new(Awaken::build(&settings).unwrap())).first_firings.unwrap();
+            crate::replay::replay(&run(), &Arc::new(AwakenStrategy::build(&settings).unwrap())).first_firings.unwrap();
         let points: Vec<_> = firings.iter().map(|first| first.map(|(point, _)| point.step)).collect();
         assert_eq!(points, [None, Some(3), Some(1)]);
     }

@@ -2,15 +2,15 @@
 
 use regex::Regex;
 
-use super::Profile;
-use super::counters::Snapshot;
+use super::AwakenProfile;
+use super::counters::RunStatistics;
 use super::spec::StopConditionSpec;
 use crate::decision::{Evidence, Need};
 use crate::transcript::fingerprint;
 
 /// A stop condition ready to be checked.
 #[derive(Debug)]
-pub struct Policy {
+pub struct StopPolicy {
     condition: StopConditionSpec,
     /// For a content match, the compiled pattern or its error.
     pattern: Option<Result<Regex, String>>,
@@ -18,7 +18,7 @@ pub struct Policy {
 
 /// A policy's reason to stop.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stop {
+pub struct PolicyStop {
     /// awaken's code; the run's status reason is `stopped:` followed by it.
     pub code: &'static str,
     /// awaken's message.
@@ -27,13 +27,13 @@ pub struct Stop {
     pub evidence: Evidence,
 }
 
-impl Stop {
+impl PolicyStop {
     fn new(code: &'static str, detail: String, evidence: Evidence) -> Self {
         Self { code, detail, evidence }
     }
 }
 
-impl Policy {
+impl StopPolicy {
     /// Compiles the condition. An invalid pattern is kept: it stops the run at the first step.
     pub fn new(condition: StopConditionSpec) -> Self {
         let pattern = match &condition {
@@ -49,8 +49,8 @@ impl Policy {
     }
 
     /// The rule's name in tables.
-    pub fn rule(&self, profile: Profile) -> String {
-        let over = if profile == Profile::Documented { ">" } else { ">=" };
+    pub fn rule(&self, profile: AwakenProfile) -> String {
+        let over = if profile == AwakenProfile::Documented { ">" } else { ">=" };
         match &self.condition {
             StopConditionSpec::MaxRounds { rounds } => format!("max_rounds {over} {rounds}"),
             StopConditionSpec::Timeout { seconds } => format!("timeout > {seconds}s"),
@@ -81,7 +81,7 @@ impl Policy {
     }
 
     /// What it counts, the count and its limit; `None` if it counts nothing.
-    pub fn reading(&self, seen: &Snapshot<'_>) -> Option<(&'static str, Option<f64>, f64)> {
+    pub fn reading(&self, seen: &RunStatistics<'_>) -> Option<(&'static str, Option<f64>, f64)> {
         match &self.condition {
             StopConditionSpec::MaxRounds { rounds: rounds @ 1.. } => {
                 Some(("rounds", Some(f64::from(seen.step_count)), *rounds as f64))
@@ -100,7 +100,7 @@ impl Policy {
     }
 
     /// Checks it. The published profile stops at the round limit, the documented one only beyond it.
-    pub fn evaluate(&self, profile: Profile, seen: &Snapshot<'_>) -> Option<Stop> {
+    pub fn evaluate(&self, profile: AwakenProfile, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
         match &self.condition {
             StopConditionSpec::MaxRounds { rounds } => max_rounds(*rounds, profile, seen),
             StopConditionSpec::Timeout { seconds } => timeout(seconds.saturating_mul(1000), seen),
@@ -118,60 +118,64 @@ fn low_32_bits(max: usize) -> u32 {
     u32::try_from(max & 0xFFFF_FFFF).unwrap_or(u32::MAX)
 }
 
-fn max_rounds(rounds: usize, profile: Profile, seen: &Snapshot<'_>) -> Option<Stop> {
+fn max_rounds(rounds: usize, profile: AwakenProfile, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     let count = seen.step_count as usize;
     let hit = match profile {
-        Profile::Documented => count > rounds,
-        Profile::Published06 => count >= rounds,
+        AwakenProfile::Documented => count > rounds,
+        AwakenProfile::Published06 => count >= rounds,
     };
     (rounds > 0 && hit).then(|| {
-        Stop::new("max_rounds", format!("reached {rounds} rounds"), Evidence::new(count as f64, rounds as f64))
+        PolicyStop::new("max_rounds", format!("reached {rounds} rounds"), Evidence::new(count as f64, rounds as f64))
     })
 }
 
-fn timeout(limit_ms: u64, seen: &Snapshot<'_>) -> Option<Stop> {
+fn timeout(limit_ms: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     let elapsed = seen.elapsed_ms.filter(|elapsed| limit_ms > 0 && *elapsed > limit_ms)?;
     let detail = format!("elapsed {elapsed}ms exceeds limit {limit_ms}ms");
-    Some(Stop::new("timeout", detail, Evidence::new(elapsed as f64, limit_ms as f64)))
+    Some(PolicyStop::new("timeout", detail, Evidence::new(elapsed as f64, limit_ms as f64)))
 }
 
-fn token_budget(max_total: u64, seen: &Snapshot<'_>) -> Option<Stop> {
+fn token_budget(max_total: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     // awaken adds without a check, so a released build wraps around.
     let total = seen.input.wrapping_add(seen.output);
     (max_total > 0 && total > max_total).then(|| {
         let detail = format!("token usage {total} exceeds budget {max_total}");
-        Stop::new("token_budget", detail, Evidence::new(total as f64, max_total as f64))
+        PolicyStop::new("token_budget", detail, Evidence::new(total as f64, max_total as f64))
     })
 }
 
-fn consecutive_errors(max: u32, seen: &Snapshot<'_>) -> Option<Stop> {
+fn consecutive_errors(max: u32, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     (max > 0 && seen.errors >= max).then(|| {
         let detail = format!("{} consecutive inference errors (limit {max})", seen.errors);
-        Stop::new("consecutive_errors", detail, Evidence::new(f64::from(seen.errors), f64::from(max)))
+        PolicyStop::new("consecutive_errors", detail, Evidence::new(f64::from(seen.errors), f64::from(max)))
     })
 }
 
-fn stop_on_tool(tool: &str, seen: &Snapshot<'_>) -> Option<Stop> {
+fn stop_on_tool(tool: &str, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     (!tool.is_empty() && seen.tools.iter().any(|name| name == tool))
-        .then(|| Stop::new("stop_on_tool", format!("tool {tool} was requested before execution"), Evidence::NONE))
+        .then(|| PolicyStop::new("stop_on_tool", format!("tool {tool} was requested before execution"), Evidence::NONE))
 }
 
-fn content_match(pattern: &str, compiled: Option<&Result<Regex, String>>, seen: &Snapshot<'_>) -> Option<Stop> {
+fn content_match(
+    pattern: &str,
+    compiled: Option<&Result<Regex, String>>,
+    seen: &RunStatistics<'_>,
+) -> Option<PolicyStop> {
     if pattern.is_empty() {
         return None;
     }
     match compiled? {
-        Ok(regex) => regex
-            .is_match(seen.text)
-            .then(|| Stop::new("content_match", format!("response matched stop regex {pattern}"), Evidence::NONE)),
+        Ok(regex) => regex.is_match(seen.text).then(|| {
+            PolicyStop::new("content_match", format!("response matched stop regex {pattern}"), Evidence::NONE)
+        }),
         Err(error) => {
             let detail = format!("content_match stop condition has invalid regex {pattern}: {error}");
-            Some(Stop::new("content_match_invalid_regex", detail, Evidence::NONE))
+            Some(PolicyStop::new("content_match_invalid_regex", detail, Evidence::NONE))
         }
     }
 }
 
-fn loop_detection(window: usize, seen: &Snapshot<'_>) -> Option<Stop> {
+fn loop_detection(window: usize, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     if window < 2 {
         return None;
     }
@@ -180,6 +184,6 @@ fn loop_detection(window: usize, seen: &Snapshot<'_>) -> Option<Stop> {
     let first = latest.next().filter(|first| **first != fingerprint::of_text(""))?;
     latest.all(|print| print == first).then(|| {
         let detail = format!("same response repeated for {window} steps");
-        Stop::new("loop_detection", detail, Evidence::new(window as f64, window as f64))
+        PolicyStop::new("loop_detection", detail, Evidence::new(window as f64, window as f64))
     })
 }

@@ -35,7 +35,7 @@ pub(super) fn traps(settings: &Settings) -> Vec<SettingsError> {
 /// The byte ranges of the conditions in the text.
 fn condition_spans(config: &ConfigText) -> Vec<std::ops::Range<usize>> {
     #[derive(Deserialize)]
-    struct Agent<'a> {
+    struct AgentSettings<'a> {
         #[serde(borrow, default)]
         stop_conditions: Vec<&'a RawValue>,
     }
@@ -43,7 +43,7 @@ fn condition_spans(config: &ConfigText) -> Vec<std::ops::Range<usize>> {
     let list: Result<Vec<&RawValue>, _> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text)
     } else {
-        serde_json::from_str::<Agent<'_>>(text).map(|agent| agent.stop_conditions)
+        serde_json::from_str::<AgentSettings<'_>>(text).map(|agent| agent.stop_conditions)
     };
     let span = |raw: &RawValue| {
         let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);

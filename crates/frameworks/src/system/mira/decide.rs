@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::guardrail::{AgentProfile, Guard, PlanFile, Project, guard};
+use super::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, guard};
 use super::plan;
-use super::policy::Policy;
-use super::rules::{Order, ProviderCheck, Replan, Rules};
-use super::stop::{Reason, stop_policy};
+use super::policy::AutomationPolicy;
+use super::rules::{MiraRules, Order, ProviderCheck, Replan};
+use super::stop::{AutoStopReason, stop_policy};
 use crate::python::{self, Raised};
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
@@ -16,9 +16,9 @@ use crate::text::user_request::user_request;
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'s> {
     /// The rules in force.
-    pub rules: Rules,
+    pub rules: MiraRules,
     /// The policy, if there is one.
-    pub policy: Option<&'s Policy>,
+    pub policy: Option<&'s AutomationPolicy>,
     /// Whether the mode is `auto`; only `auto` loops.
     pub is_auto: bool,
     /// The loop's agent profile.
@@ -40,7 +40,7 @@ pub enum Continuation {
     /// Start another run.
     Go,
     /// End; without a reason if the mode is not `auto`.
-    Stop(Option<Reason>),
+    Stop(Option<AutoStopReason>),
 }
 
 impl Situation<'_> {
@@ -49,20 +49,20 @@ impl Situation<'_> {
     }
 
     /// The text heuristics; failure is checked first.
-    pub fn heuristic(&self) -> Option<Reason> {
+    pub fn heuristic(&self) -> Option<AutoStopReason> {
         if !self.is_strict() {
             return None;
         }
         let wording = self.rules.wording;
-        let asks = || user_request(self.text, wording).map(Reason::UserRequest);
-        failure(self.text, wording).map(Reason::Failure).or_else(asks)
+        let asks = || user_request(self.text, wording).map(AutoStopReason::UserRequest);
+        failure(self.text, wording).map(AutoStopReason::Failure).or_else(asks)
     }
 
     /// Applies the stop policy to the plan on disk.
     ///
     /// # Errors
     /// See [`Raised`].
-    pub fn stop_policy(&self, project: &Project) -> Result<Option<Reason>, Raised> {
+    pub fn stop_policy(&self, project: &ProjectFolder) -> Result<Option<AutoStopReason>, Raised> {
         stop_policy(self.policy, project.plan(), self.rules.metrics, self.tokens)
     }
 
@@ -71,31 +71,35 @@ impl Situation<'_> {
     ///
     /// # Errors
     /// See [`Raised`].
-    pub fn continuation(&self, project: Option<&mut Project>, last: &mut Guard) -> Result<Continuation, Raised> {
+    pub fn continuation(
+        &self,
+        project: Option<&mut ProjectFolder>,
+        last: &mut GuardrailFindings,
+    ) -> Result<Continuation, Raised> {
         if !self.is_auto {
             return Ok(Continuation::Stop(None));
         }
         let stop = |reason| Ok(Continuation::Stop(Some(reason)));
-        let nothing = &mut Project::default();
+        let nothing = &mut ProjectFolder::default();
         let has_project = project.is_some();
         let project = project.unwrap_or(nothing);
         if self.rules.approval && has_project && !self.plan_is_unrecorded(project) && awaits_approval(project) {
-            return stop(Reason::PlanApproval);
+            return stop(AutoStopReason::PlanApproval);
         }
         let provider = |check| self.rules.provider == check;
         if let Some(marker) = if provider(ProviderCheck::First) { self.provider_error() } else { None } {
-            return stop(Reason::ProviderError(marker));
+            return stop(AutoStopReason::ProviderError(marker));
         }
         *last = guard(project, self.agent_profile, self.rules)?;
         if last.blocks(self.rules, project) {
-            return stop(Reason::Guardrail);
+            return stop(AutoStopReason::Guardrail);
         }
         if self.auto_round >= self.rules.max_rounds {
-            return stop(Reason::MaxRounds(self.auto_round, self.rules.max_rounds));
+            return stop(AutoStopReason::MaxRounds(self.auto_round, self.rules.max_rounds));
         }
         let later = provider(ProviderCheck::Heuristic) && self.is_strict();
         if let Some(marker) = if later { self.provider_error() } else { None } {
-            return stop(Reason::ProviderErrorLater(marker));
+            return stop(AutoStopReason::ProviderErrorLater(marker));
         }
         if let Some(reason) = self.heuristic() {
             return stop(reason);
@@ -107,11 +111,11 @@ impl Situation<'_> {
         if self.plan_is_unrecorded(project) || plan::has_pending_work(project.plan())? || self.replans(project)? {
             return Ok(Continuation::Go);
         }
-        stop(Reason::QueueExhausted)
+        stop(AutoStopReason::QueueExhausted)
     }
 
     /// Whether the plan's content is unknown because the recording has no plan.
-    fn plan_is_unrecorded(&self, project: &Project) -> bool {
+    fn plan_is_unrecorded(&self, project: &ProjectFolder) -> bool {
         self.plan_may_be_unrecorded && project.plan == PlanFile::Absent
     }
 
@@ -123,7 +127,7 @@ impl Situation<'_> {
     ///
     /// # Errors
     /// See [`Raised`].
-    pub fn replans(&self, project: &Project) -> Result<bool, Raised> {
+    pub fn replans(&self, project: &ProjectFolder) -> Result<bool, Raised> {
         if plan::has_pending_work(project.plan())? {
             return Ok(false);
         }
@@ -145,7 +149,7 @@ impl Situation<'_> {
 }
 
 /// From 0.3.3 on, a project waits until the phase of its plan is `approved`, even if it has no plan.
-fn awaits_approval(project: &Project) -> bool {
+fn awaits_approval(project: &ProjectFolder) -> bool {
     let block = project.plan().and_then(|plan| plan.get("plan")).and_then(python::dict);
     let phase = block.and_then(|block| block.get("phase")).and_then(Value::as_str);
     phase.map(python::strip) != Some("approved")

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::guardrail::{PlanFile, Project, has_final_result};
+use super::guardrail::{PlanFile, ProjectFolder, has_final_result};
 use super::plan::{self, Plan};
 use crate::python::{self, Raised};
 
@@ -27,7 +27,7 @@ pub fn is_result_request(content: &Value, metadata: &Value) -> bool {
 
 /// What the guards changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Guarded {
+pub struct GuardChanges {
     /// `result` was restored to its state before the run.
     pub result_restored: bool,
     /// `status` was set back to `in_progress`.
@@ -38,12 +38,12 @@ pub struct Guarded {
 ///
 /// # Errors
 /// See [`Raised`].
-pub fn apply(project: &mut Project, before: Plan<'_>, keeps_open: bool) -> Result<Guarded, Raised> {
-    let Some(after) = project.plan() else { return Ok(Guarded::default()) };
+pub fn apply(project: &mut ProjectFolder, before: Plan<'_>, keeps_open: bool) -> Result<GuardChanges, Raised> {
+    let Some(after) = project.plan() else { return Ok(GuardChanges::default()) };
     let mut plan = after.clone();
     let result_restored = restore_result(&mut plan, before);
-    let guarded = Guarded { result_restored, status_kept: keeps_open && keep_open(&mut plan)? };
-    if guarded != Guarded::default() {
+    let guarded = GuardChanges { result_restored, status_kept: keeps_open && keep_open(&mut plan)? };
+    if guarded != GuardChanges::default() {
         project.plan = PlanFile::Parsed(Value::Object(plan));
     }
     Ok(guarded)

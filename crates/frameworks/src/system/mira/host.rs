@@ -1,15 +1,15 @@
 //! What mira's configuration can hold of a stack.
 
-use crate::host::{Host, Place, Slot, Syntax};
+use crate::host::{ClauseSlot, ExportTarget, ParameterPlace, Syntax};
 use crate::transcript::Moment;
 
-pub(super) const HOST: Host = Host::new(
+pub(super) const HOST: ExportTarget = ExportTarget::new(
     "the automation policy",
     Syntax::Json,
     "",
     &[
-        Slot::new("tokens.total", Moment::EndOfRound, Place::Is("maxTokens")).session(),
-        Slot::new("experiments.completed", Moment::EndOfRound, Place::Is("maxExperiments")).session(),
+        ClauseSlot::new("tokens.total", Moment::EndOfRound, ParameterPlace::Is("maxTokens")).session(),
+        ClauseSlot::new("experiments.completed", Moment::EndOfRound, ParameterPlace::Is("maxExperiments")).session(),
     ],
 )
 .quiet(&[("strictHeuristics", "false")])

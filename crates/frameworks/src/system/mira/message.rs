@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::decide::{Continuation, Situation};
 use super::export;
-use super::guardrail::{AgentProfile, Contract, Guard, Project, guard};
+use super::guardrail::{AgentProfile, Contract, GuardrailFindings, ProjectFolder, guard};
 use super::plan;
-use super::policy::Policy;
-use super::rules::{Order, Repair, Rules, TokenScope};
-use super::stop::Reason;
+use super::policy::AutomationPolicy;
+use super::rules::{MiraRules, Order, Repair, TokenScope};
+use super::stop::AutoStopReason;
 use crate::python::{self, Raised};
 
 /// The reason for an agent run.
@@ -41,29 +41,29 @@ impl RunKind {
 
 /// What follows a run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Next {
+pub enum AfterRun {
     /// Start another run.
     Run(RunKind),
     /// End the message, with the last reason printed for it.
-    Stop(Option<Reason>),
+    Stop(Option<AutoStopReason>),
 }
 
 /// The loop's output and decision after a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
+pub struct LoopOutput {
     /// Progress messages, in order.
     pub progress: Vec<String>,
     /// What follows.
-    pub next: Next,
+    pub next: AfterRun,
 }
 
 /// The state of the loop for one inbound message.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct MessageLoop {
     /// The rules in force.
-    pub rules: Rules,
+    pub rules: MiraRules,
     /// The policy; it may change between runs.
-    pub policy: Option<Policy>,
+    pub policy: Option<AutomationPolicy>,
     /// Whether the mode is `auto`; it may change between runs.
     pub is_auto: bool,
     /// The loop's agent profile.
@@ -71,7 +71,7 @@ pub struct Message {
     /// Whether the export guards apply.
     pub guards_export: bool,
     /// The project folder, whose plan is changed by runs. `None` if the message is not about a project.
-    pub project: Option<Project>,
+    pub project: Option<ProjectFolder>,
     /// Follow-up runs so far.
     pub auto_round: u32,
     /// Whether a missing plan means that the recording lacks it, rather than the project.
@@ -82,15 +82,20 @@ pub struct Message {
     pub tokens_before: i128,
     before: Option<Map<String, Value>>,
     after: Option<Map<String, Value>>,
-    last_guard: Guard,
+    last_guard: GuardrailFindings,
     guard_repairs: u32,
     checkpoint_repairs: u32,
 }
 
-impl Message {
+impl MessageLoop {
     /// The state before the initial run answers the message.
-    pub fn new(rules: Rules, policy: Option<Policy>, is_auto: bool, project: Option<Project>) -> Self {
-        let before = project.as_ref().and_then(Project::plan).cloned();
+    pub fn new(
+        rules: MiraRules,
+        policy: Option<AutomationPolicy>,
+        is_auto: bool,
+        project: Option<ProjectFolder>,
+    ) -> Self {
+        let before = project.as_ref().and_then(ProjectFolder::plan).cloned();
         Self {
             rules,
             policy,
@@ -104,7 +109,7 @@ impl Message {
             tokens_before: 0,
             before,
             after: None,
-            last_guard: Guard::default(),
+            last_guard: GuardrailFindings::default(),
             guard_repairs: 0,
             checkpoint_repairs: 0,
         }
@@ -114,7 +119,7 @@ impl Message {
     ///
     /// # Errors
     /// See [`Raised`]: the original does not catch these exceptions.
-    pub fn after_run(&mut self, text: &str, tokens: i128) -> Result<Turn, Raised> {
+    pub fn after_run(&mut self, text: &str, tokens: i128) -> Result<LoopOutput, Raised> {
         self.tokens += tokens;
         let mut progress = Vec::new();
         self.reload();
@@ -125,11 +130,11 @@ impl Message {
             self.reload();
         }
         let next = self.judge(text, &mut progress)?;
-        if matches!(next, Next::Run(_)) {
+        if matches!(next, AfterRun::Run(_)) {
             self.auto_round += 1;
             self.before.clone_from(&self.after);
         }
-        Ok(Turn { progress: self.announce(progress, &next), next })
+        Ok(LoopOutput { progress: self.announce(progress, &next), next })
     }
 
     /// Starts a new inbound message: follow-ups and tokens are counted from 0.
@@ -139,7 +144,7 @@ impl Message {
         self.auto_round = 0;
         self.guard_repairs = 0;
         self.checkpoint_repairs = 0;
-        self.before = self.project.as_ref().and_then(Project::plan).cloned();
+        self.before = self.project.as_ref().and_then(ProjectFolder::plan).cloned();
     }
 
     /// `/new`: resets the token counters; the mode stays, and the policy, which the host and the command line send with
@@ -158,29 +163,29 @@ impl Message {
     }
 
     fn reload(&mut self) {
-        self.after = self.project.as_ref().and_then(Project::plan).cloned();
+        self.after = self.project.as_ref().and_then(ProjectFolder::plan).cloned();
     }
 
     /// Appends the loop's announcement of the next run.
-    fn announce(&self, mut progress: Vec<String>, next: &Next) -> Vec<String> {
+    fn announce(&self, mut progress: Vec<String>, next: &AfterRun) -> Vec<String> {
         progress.extend(match next {
-            Next::Stop(_) | Next::Run(RunKind::Initial) => None,
-            Next::Run(RunKind::Continue) => {
+            AfterRun::Stop(_) | AfterRun::Run(RunKind::Initial) => None,
+            AfterRun::Run(RunKind::Continue) => {
                 let what = if self.rules.says_why { "experiment cycle" } else { "pending experiment" };
                 Some(format!("auto-run round {}: continuing to next {what}", self.auto_round))
             }
-            Next::Run(RunKind::CheckpointRepair) => Some(format!(
+            AfterRun::Run(RunKind::CheckpointRepair) => Some(format!(
                 "auto-run checkpoint repair {}: forcing task_plan sync for running experiment",
                 self.checkpoint_repairs
             )),
-            Next::Run(RunKind::GuardrailRepair) => {
+            AfterRun::Run(RunKind::GuardrailRepair) => {
                 let what = match self.rules.repair {
                     Repair::Blocked => "completing strict task_plan contract fields",
                     Repair::Any | Repair::Never => "filling required evidence fields",
                 };
                 Some(format!("auto-run guardrail repair {}: {what}", self.guard_repairs))
             }
-            Next::Run(RunKind::StrictContractRepair) => Some(
+            AfterRun::Run(RunKind::StrictContractRepair) => Some(
                 "auto-run strict contract repair: required fields still missing; \
                  requesting targeted completion before next experiment"
                     .to_owned(),
@@ -189,9 +194,9 @@ impl Message {
         progress
     }
 
-    fn judge(&mut self, text: &str, progress: &mut Vec<String>) -> Result<Next, Raised> {
+    fn judge(&mut self, text: &str, progress: &mut Vec<String>) -> Result<AfterRun, Raised> {
         if self.is_auto && self.rules.checkpoint_repair && self.needs_checkpoint(progress)? {
-            return Ok(Next::Run(RunKind::CheckpointRepair));
+            return Ok(AfterRun::Run(RunKind::CheckpointRepair));
         }
         let mut project = self.project.take();
         let decision = self.decide(text, project.as_mut(), progress);
@@ -231,11 +236,11 @@ impl Message {
     fn decide(
         &mut self,
         text: &str,
-        mut project: Option<&mut Project>,
+        mut project: Option<&mut ProjectFolder>,
         progress: &mut Vec<String>,
-    ) -> Result<Next, Raised> {
+    ) -> Result<AfterRun, Raised> {
         let policy = self.policy.clone();
-        let nothing = Project::default();
+        let nothing = ProjectFolder::default();
         let situation = Situation {
             rules: self.rules,
             policy: policy.as_ref(),
@@ -251,10 +256,10 @@ impl Message {
             && let Some(reason) = situation.stop_policy(project.as_deref().unwrap_or(&nothing))?
         {
             progress.push(format!("{}{reason}", reason.prefix()));
-            return Ok(Next::Stop(Some(reason)));
+            return Ok(AfterRun::Stop(Some(reason)));
         }
         let reason = match situation.continuation(project.as_deref_mut(), &mut self.last_guard)? {
-            Continuation::Go => return Ok(Next::Run(RunKind::Continue)),
+            Continuation::Go => return Ok(AfterRun::Run(RunKind::Continue)),
             Continuation::Stop(reason) => reason,
         };
         let told = reason.as_ref().filter(|_| self.rules.says_why);
@@ -272,13 +277,13 @@ impl Message {
                 repair
             }
         };
-        Ok(repair.map_or(Next::Stop(reason), Next::Run))
+        Ok(repair.map_or(AfterRun::Stop(reason), AfterRun::Run))
     }
 
     /// From 0.3.1 on: one repair run, if a repair can lift the block.
-    fn repair_of_block(&mut self, situation: &Situation<'_>, reason: Option<&Reason>) -> Option<RunKind> {
+    fn repair_of_block(&mut self, situation: &Situation<'_>, reason: Option<&AutoStopReason>) -> Option<RunKind> {
         let can_repair = self.is_auto
-            && reason == Some(&Reason::Guardrail)
+            && reason == Some(&AutoStopReason::Guardrail)
             && !self.last_guard.is_beyond_repair(self.rules)
             && situation.heuristic().is_none();
         if !can_repair || self.guard_repairs > 0 {
@@ -292,7 +297,7 @@ impl Message {
     fn repair(
         &mut self,
         situation: &Situation<'_>,
-        project: &Project,
+        project: &ProjectFolder,
         progress: &mut Vec<String>,
     ) -> Result<Option<RunKind>, Raised> {
         if !self.is_auto || self.last_guard.issues.is_empty() || situation.heuristic().is_some() {
@@ -322,10 +327,10 @@ impl Message {
 const QUOTED: usize = 240;
 
 /// What is appended to a printed reason: from 0.3.1 on, the text of a provider's error.
-fn detail(reason: &Reason, text: &str) -> String {
+fn detail(reason: &AutoStopReason, text: &str) -> String {
     let words: Vec<&str> = text.split(python::is_space).filter(|word| !word.is_empty()).collect();
     let snippet = words.join(" ");
-    if !matches!(reason, Reason::ProviderErrorLater(_)) || snippet.is_empty() {
+    if !matches!(reason, AutoStopReason::ProviderErrorLater(_)) || snippet.is_empty() {
         return String::new();
     }
     if snippet.chars().count() <= QUOTED {

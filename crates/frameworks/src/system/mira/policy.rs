@@ -55,7 +55,7 @@ impl Operator {
 
 /// One metric goal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Goal {
+pub struct MetricGoal {
     /// The metric's name.
     pub metric: String,
     /// The comparison. `None`, which is never met, occurs only in policies that bypassed the parser.
@@ -66,11 +66,11 @@ pub struct Goal {
 
 /// A normalised policy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Policy {
+pub struct AutomationPolicy {
     /// True if every goal must be met, false if one is enough.
     pub all_goals: bool,
     /// The goals that can be evaluated.
-    pub goals: Vec<Goal>,
+    pub goals: Vec<MetricGoal>,
     /// Whether goals are given, evaluable or not; if so, the plan's metrics are read.
     pub names_goals: bool,
     /// Whether the text heuristics are on.
@@ -81,7 +81,7 @@ pub struct Policy {
     pub max_tokens: Option<Int>,
 }
 
-impl Policy {
+impl AutomationPolicy {
     /// Reads a raw policy. `None` if there is no policy: not an object, or nothing usable in it and `strictHeuristics`
     /// not set. Unusable parts are silently dropped, as in the original.
     ///
@@ -94,7 +94,7 @@ impl Policy {
         let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::upper(python::strip(logic)));
         let mut goals = Vec::new();
         for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
-            goals.extend(Goal::parse(goal)?);
+            goals.extend(MetricGoal::parse(goal)?);
         }
         let strict = raw.get("strictHeuristics").and_then(Value::as_bool).filter(|_| strict_switch);
         let policy = Self {
@@ -124,7 +124,7 @@ impl Policy {
         for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
             // The value is converted, which may raise, before the rest of the goal is read.
             let target = raw_number(goal.get("value"))?;
-            goals.extend(target.and_then(|target| Goal::aimed(goal, target)));
+            goals.extend(target.and_then(|target| MetricGoal::aimed(goal, target)));
         }
         Ok(Some(Self {
             all_goals: logic == "AND",
@@ -138,7 +138,7 @@ impl Policy {
 
     /// The normalised policy as JSON; a non-finite target is written as a string.
     pub fn json(&self) -> Value {
-        let goal = |goal: &Goal| {
+        let goal = |goal: &MetricGoal| {
             let operator = goal.operator.map(Operator::sign);
             json!({"metric": goal.metric, "operator": operator, "value": float_json(goal.target)})
         };
@@ -152,7 +152,7 @@ impl Policy {
     }
 }
 
-impl Goal {
+impl MetricGoal {
     fn parse(raw: &Map<String, Value>) -> Result<Option<Self>, Raised> {
         let operator = raw.get("operator").and_then(Value::as_str).and_then(Operator::from_sign);
         if operator.is_none() || Self::aimed(raw, 0.0).is_none() {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::guardrail::{AgentProfile, PlanFile, Project, experiment_number};
-use super::message::{Message, Next, RunKind};
+use super::guardrail::{AgentProfile, PlanFile, ProjectFolder, experiment_number};
+use super::message::{AfterRun, MessageLoop, RunKind};
 use super::param;
 use super::plan::MetricsScope;
-use super::policy::Policy;
-use super::rules::{Guardrail, Order, Profile, ProviderCheck, Rules, TokenScope};
-use super::stop::{RULES, Reason};
+use super::policy::AutomationPolicy;
+use super::rules::{Guardrail, MiraProfile, MiraRules, Order, ProviderCheck, TokenScope};
+use super::stop::{AutoStopReason, RULES};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::python::{self, Raised, Strictness};
-use crate::system::{Round, RoundClock};
-use crate::transcript::{Event, Header, Lane, Message as Recorded, Metrics, PointView, Role};
+use crate::system::{RoundClock, RoundUnit};
+use crate::transcript::{Event, Header, Lane, Message, Metrics, PointView, Role};
 
 /// The policy's own keys, which a stack file may also set.
 const POLICY_KEYS: &[&str] = &[
@@ -43,27 +43,27 @@ enum PolicySource {
     /// It is the configured one, which the host sends with every message.
     Sent,
     /// It is the session's, which recorded messages replace.
-    Recorded,
+    Message,
 }
 
 /// The auto mode, configured.
 struct Mira {
     name: String,
-    profile: Profile,
-    rules: Rules,
-    policy: Option<Policy>,
+    profile: MiraProfile,
+    rules: MiraRules,
+    policy: Option<AutomationPolicy>,
     policy_source: PolicySource,
     project: Option<Value>,
     agent_profile: Option<AgentProfile>,
     is_auto: bool,
     guards_export: bool,
     prompts_restart: bool,
-    round: Round,
+    round: RoundUnit,
 }
 
 /// Builds the strategy from an automation policy or a project.json that contains one.
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
-    let profile = settings.profile.as_deref().and_then(Profile::from_name).unwrap_or(Profile::Described03);
+    let profile = settings.profile.as_deref().and_then(MiraProfile::from_name).unwrap_or(MiraProfile::Described03);
     let project = settings.config.as_ref().map(read_config).transpose()?;
     let mut policy = match project.as_ref().and_then(|project| project.get("automation_policy")) {
         Some(Value::Object(policy)) => policy.clone(),
@@ -71,19 +71,18 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
     };
     let inline = settings.set.iter().filter(|(key, _)| POLICY_KEYS.contains(&key.as_str()));
     policy.extend(inline.map(|(key, value)| (key.clone(), value.clone())));
-    let policy = Policy::parse(&Value::Object(policy), Rules::from_profile(profile).strict_switch).map_err(
-        |Raised(exception)| {
+    let policy = AutomationPolicy::parse(&Value::Object(policy), MiraRules::from_profile(profile).strict_switch)
+        .map_err(|Raised(exception)| {
             let at = settings.config.clone().unwrap_or_default();
             at.error_at("goals", format!("MIRA fails on this policy with {exception}"), "give goals a smaller `value`")
-        },
-    )?;
+        })?;
     Ok(Arc::new(Mira {
         name: settings.name.clone(),
         profile,
-        rules: switches(settings, Rules::from_profile(profile))?,
+        rules: switches(settings, MiraRules::from_profile(profile))?,
         policy,
         policy_source: match settings.word(&param::POLICY, &["sent", "recorded"])? {
-            "recorded" => PolicySource::Recorded,
+            "recorded" => PolicySource::Message,
             _ => PolicySource::Sent,
         },
         project,
@@ -91,7 +90,7 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
         is_auto: settings.word(&param::MODE, &["auto", "manual"])? == "auto",
         guards_export: settings.word(&param::CHANNEL, &["cli", "ui"])? == "ui",
         prompts_restart: settings.word(&param::PROMPTS, &["follow_up", "message"])? == "message",
-        round: Round::from_settings(settings, &param::ROUND)?,
+        round: RoundUnit::from_settings(settings, &param::ROUND)?,
     }))
 }
 
@@ -127,7 +126,7 @@ fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, SettingsEr
 }
 
 /// The profile's switches, overridden by those set in the stack file.
-fn switches(settings: &Settings, mut rules: Rules) -> Result<Rules, SettingsError> {
+fn switches(settings: &Settings, mut rules: MiraRules) -> Result<MiraRules, SettingsError> {
     rules.order = Order::named(settings.word(&param::ORDER, &["code", "documented"])?);
     rules.metrics = MetricsScope::named(settings.word(&param::METRICS, &["merged", "last_experiment"])?);
     rules.tokens = TokenScope::named(settings.word(&param::TOKEN_SCOPE, &["message", "session"])?);
@@ -156,7 +155,7 @@ impl Strategy for Mira {
             Order::Documented => vec![3, 4, 5, 6, 7, 8, 0, 1, 2, 9],
         };
         // A recorded policy may have any rule.
-        let any = self.policy_source == PolicySource::Recorded;
+        let any = self.policy_source == PolicySource::Message;
         let policy = self.policy.as_ref();
         let strict = any || !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
         order.retain(|rule| match rule {
@@ -189,8 +188,8 @@ impl Strategy for Mira {
     }
 
     fn start(self: Arc<Self>, _: &Header) -> Box<dyn Watch> {
-        let project = Project { settings: self.project.clone(), ..Project::default() };
-        let mut message = Message::new(self.rules, self.policy.clone(), self.is_auto, Some(project));
+        let project = ProjectFolder { settings: self.project.clone(), ..ProjectFolder::default() };
+        let mut message = MessageLoop::new(self.rules, self.policy.clone(), self.is_auto, Some(project));
         message.agent_profile = self.agent_profile;
         message.guards_export = self.guards_export;
         message.plan_may_be_unrecorded = true;
@@ -209,7 +208,7 @@ impl Strategy for Mira {
 /// The auto mode running on one recording, whose own prompts stand for the loop's follow-ups.
 struct AutoRun {
     mira: Arc<Mira>,
-    message: Message,
+    message: MessageLoop,
     clock: RoundClock,
     /// Tokens of the current round.
     tokens: i128,
@@ -232,7 +231,7 @@ impl Watch for AutoRun {
                     }
                 }
                 Event::Metrics(metrics) => self.note(metrics),
-                Event::Note(note) if self.mira.policy_source == PolicySource::Recorded && note.kind == POLICY_NOTE => {
+                Event::Note(note) if self.mira.policy_source == PolicySource::Message && note.kind == POLICY_NOTE => {
                     self.next_policy = python::loads(note.body.get(), Strictness::Strict).unwrap_or(Value::Null);
                 }
                 Event::Judge(_) | Event::Checkpoint(_) | Event::Note(_) => {}
@@ -241,7 +240,7 @@ impl Watch for AutoRun {
         if !self.clock.ends(view) {
             return;
         }
-        let text = view.reply().map(Recorded::text).unwrap_or_default();
+        let text = view.reply().map(Message::text).unwrap_or_default();
         let tokens = std::mem::take(&mut self.tokens);
         if std::mem::take(&mut self.asks_new_session) && python::strip(&text) == NEW_SESSION {
             return;
@@ -257,7 +256,7 @@ impl Watch for AutoRun {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let Message { rules, policy, auto_round, tokens, tokens_before, .. } = &self.message;
+        let MessageLoop { rules, policy, auto_round, tokens, tokens_before, .. } = &self.message;
         let limit = policy.as_ref().and_then(|policy| policy.max_tokens.as_ref()).map(|limit| limit.value() as f64);
         let (message, session) = (*tokens as f64, (*tokens_before + *tokens) as f64);
         let counts_session = rules.tokens == TokenScope::Session;
@@ -281,7 +280,7 @@ impl AutoRun {
         }
     }
 
-    fn hear(&mut self, message: &Recorded) -> Result<(), Raised> {
+    fn hear(&mut self, message: &Message) -> Result<(), Raised> {
         if message.lane != Lane::Counterpart {
             let total = message.usage().and_then(|usage| usage.total());
             self.tokens += total.map_or(0, |tokens| i128::from(tokens.0));
@@ -292,11 +291,11 @@ impl AutoRun {
         // An invalid policy clears the session's.
         let policy = self.next_policy.take();
         if !policy.is_null() {
-            self.message.policy = Policy::parse(&policy, self.mira.rules.strict_switch)?;
+            self.message.policy = AutomationPolicy::parse(&policy, self.mira.rules.strict_switch)?;
         }
         if python::lower(python::strip(&message.text())) == "/new" {
             self.message.reset_session();
-            if self.mira.policy_source == PolicySource::Recorded {
+            if self.mira.policy_source == PolicySource::Message {
                 self.message.policy = None;
             }
             self.asks_new_session = true;
@@ -343,19 +342,19 @@ fn exception(view: &PointView<'_>, raised: &Raised) -> Decision {
 }
 
 /// The decision on the recording that corresponds to the loop's answer.
-fn decision(view: &PointView<'_>, next: &Next) -> Option<Decision> {
+fn decision(view: &PointView<'_>, next: &AfterRun) -> Option<Decision> {
     match next {
-        Next::Run(RunKind::Initial | RunKind::Continue) => None,
-        Next::Run(kind) => {
+        AfterRun::Run(RunKind::Initial | RunKind::Continue) => None,
+        AfterRun::Run(kind) => {
             let rule = RuleName::fixed(RULES[5]);
             Some(Decision::at(view, Action::Observe, rule, Evidence::NONE).code(kind.name()))
         }
-        Next::Stop(None) => Some(Decision::at(view, Action::Stop, MANUAL, Evidence::NONE)),
-        Next::Stop(Some(reason)) => Some(stop(view, reason)),
+        AfterRun::Stop(None) => Some(Decision::at(view, Action::Stop, MANUAL, Evidence::NONE)),
+        AfterRun::Stop(Some(reason)) => Some(stop(view, reason)),
     }
 }
 
-fn stop(view: &PointView<'_>, reason: &Reason) -> Decision {
+fn stop(view: &PointView<'_>, reason: &AutoStopReason) -> Decision {
     let words = format!("{}{reason}", reason.prefix());
     let detail = reason.phrase().map_or(words.clone(), |phrase| format!("{words} (`{phrase}`)"));
     Decision::at(view, Action::Stop, reason.rule(), reason.evidence()).code(reason.to_string()).detail(detail)

@@ -7,7 +7,7 @@ use crate::text::Wording;
 
 /// Which source is followed: the design page, the code it describes, or a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
+pub enum MiraProfile {
     /// The code that the design page describes. It is in the repository between the releases 0.2.0/0.3.0 and the later
     /// ones, and was never released.
     Described03,
@@ -44,7 +44,7 @@ pub const PROFILES: &[framework::Profile] = &[
     },
 ];
 
-impl Profile {
+impl MiraProfile {
     const ALL: [Self; 6] = [
         Self::Described03,
         Self::Documented,
@@ -148,7 +148,7 @@ pub enum Repair {
 /// The switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in which releases differ")]
-pub struct Rules {
+pub struct MiraRules {
     /// Order of the checks.
     pub order: Order,
     /// Phrase lists.
@@ -181,9 +181,9 @@ pub struct Rules {
     pub max_rounds: u32,
 }
 
-impl Rules {
+impl MiraRules {
     /// The switches of a profile.
-    pub fn from_profile(profile: Profile) -> Self {
+    pub fn from_profile(profile: MiraProfile) -> Self {
         let default = |parameter: &framework::Parameter| parameter.default_in(profile.name()).trim_matches('"');
         let described = Self {
             order: Order::named(default(&param::ORDER)),
@@ -208,11 +208,11 @@ impl Rules {
         let narrow =
             Self { provider: ProviderCheck::Heuristic, guardrail: Guardrail::Fatal, repair: Repair::Blocked, ..wheel };
         match profile {
-            Profile::Described03 => described,
-            Profile::Documented => {
+            MiraProfile::Described03 => described,
+            MiraProfile::Documented => {
                 Self { provider: ProviderCheck::Never, repair: Repair::Never, checkpoint_repair: false, ..described }
             }
-            Profile::Published020 => Self {
+            MiraProfile::Published020 => Self {
                 wording: Wording::V02,
                 replan: Replan::Never,
                 strict_switch: false,
@@ -221,9 +221,9 @@ impl Rules {
                 web_only: true,
                 ..wheel
             },
-            Profile::Published030 => wheel,
-            Profile::Published032 => narrow,
-            Profile::Published050 => Self { guardrail: Guardrail::Severe, approval: true, ..narrow },
+            MiraProfile::Published030 => wheel,
+            MiraProfile::Published032 => narrow,
+            MiraProfile::Published050 => Self { guardrail: Guardrail::Severe, approval: true, ..narrow },
         }
     }
 }

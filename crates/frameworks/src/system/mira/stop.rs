@@ -3,13 +3,13 @@
 use std::fmt;
 
 use super::plan::{self, MetricsScope, Plan};
-use super::policy::Policy;
+use super::policy::AutomationPolicy;
 use crate::decision::{Evidence, RuleName};
 use crate::python::{Int, Raised};
 
 /// Why an auto run stops.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reason {
+pub enum AutoStopReason {
     /// The goals are met.
     Goals,
     /// Enough experiments are completed.
@@ -49,7 +49,7 @@ pub const RULES: [&str; 10] = [
     "mira.queue_exhausted",
 ];
 
-impl Reason {
+impl AutoStopReason {
     /// The rule it is attributed to.
     pub fn rule(&self) -> RuleName {
         RuleName::fixed(match self {
@@ -98,7 +98,7 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for AutoStopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Goals => f.write_str("automation goals reached"),
@@ -121,25 +121,25 @@ impl fmt::Display for Reason {
 /// # Errors
 /// `OverflowError` for a metric that is an integer too large for a double.
 pub fn stop_policy(
-    policy: Option<&Policy>,
+    policy: Option<&AutomationPolicy>,
     plan: Plan<'_>,
     scope: MetricsScope,
     tokens_used: i128,
-) -> Result<Option<Reason>, Raised> {
+) -> Result<Option<AutoStopReason>, Raised> {
     let Some(policy) = policy else { return Ok(None) };
     if policy.names_goals && goals_met(policy, &plan::metrics(plan, scope)?) {
-        return Ok(Some(Reason::Goals));
+        return Ok(Some(AutoStopReason::Goals));
     }
     let completed = plan::completed_count(plan, scope);
     if let Some(max) = policy.max_experiments.as_ref().filter(|max| completed as i128 >= max.value()) {
-        return Ok(Some(Reason::MaxExperiments(completed, max.clone())));
+        return Ok(Some(AutoStopReason::MaxExperiments(completed, max.clone())));
     }
     let spent = policy.max_tokens.as_ref().filter(|max| tokens_used >= max.value());
-    Ok(spent.map(|max| Reason::Tokens(tokens_used, max.clone())))
+    Ok(spent.map(|max| AutoStopReason::Tokens(tokens_used, max.clone())))
 }
 
 /// A goal whose metric is missing is not met, whatever its operator.
-fn goals_met(policy: &Policy, metrics: &[(String, f64)]) -> bool {
+fn goals_met(policy: &AutomationPolicy, metrics: &[(String, f64)]) -> bool {
     let mut met = policy.goals.iter().map(|goal| {
         let value = metrics.iter().find(|(name, _)| *name == goal.metric).map(|(_, value)| *value);
         value.zip(goal.operator).is_some_and(|(value, operator)| operator.passes(value, goal.target))

@@ -3,14 +3,16 @@
 use serde_json::{Value, json};
 
 use super::MIRA;
-use crate::system::testing::{Recording, configured, decisions, refusal, settings};
+use crate::system::testing::{TestRecording, configured, decisions, refusal, settings};
 
-fn check(profile: &str, set: &Value, recording: Recording, expected: &str) {
+fn check(profile: &str, set: &Value, recording: TestRecording, expected: &str) {
     assert_eq!(decisions(&MIRA, &settings(profile, set), recording), expected, "{profile} {set}");
 }
 
-fn rounds(texts: &[&str]) -> Recording {
-    texts.iter().fold(Recording::default(), |recording, text| recording.user("go on").step("working", "ok").reply(text))
+fn rounds(texts: &[&str]) -> TestRecording {
+    texts
+        .iter()
+        .fold(TestRecording::default(), |recording, text| recording.user("go on").step("working", "ok").reply(text))
 }
 
 #[test]
@@ -25,7 +27,7 @@ fn a_question_in_the_closing_paragraph_ends_the_run() {
 
 #[test]
 fn the_first_round_can_be_told_apart_from_the_steps() {
-    let steps = || Recording::default().user("go").step("Please confirm.", "ok").step("more", "ok").reply("bye");
+    let steps = || TestRecording::default().user("go").step("Please confirm.", "ok").step("more", "ok").reply("bye");
     check("described-0.3", &json!({"round": "prompt"}), steps(), "ran to the end");
     check("described-0.3", &json!({"round": "step"}), steps(), "stop mira.user_input_heuristic at 0:after_tools");
     check("described-0.3", &json!({"round": 2, "maxTokens": 20}), steps(), "stop mira.max_tokens at 1:after_tools");
@@ -62,7 +64,7 @@ fn finished_is_a_terminal_status_on_the_pages_word_alone() {
         {"id": "Exp001", "status": "completed", "conclusion": "good"},
         {"id": "Exp002", "status": "finished", "conclusion": "good"},
     ]});
-    let run = || Recording::default().plan(&plan).reply("one").user("go").reply("two");
+    let run = || TestRecording::default().plan(&plan).reply("one").user("go").reply("two");
     let set = json!({"maxExperiments": 2});
     check("documented", &set, run(), "stop mira.max_experiments at 0:end_of_round");
     check("described-0.3", &set, run(), "ran to the end");
@@ -76,7 +78,7 @@ fn the_releases_differ_in_their_caps_and_their_approval() {
     check("published-0.5.0", &json!({}), endless(), "stop mira.max_rounds at 201:end_of_round");
     check("published-0.5.0", &json!({"auto_max_rounds": 3}), endless(), "stop mira.max_rounds at 7:end_of_round");
     let plan = |phase: &str| json!({"plan": {"phase": phase}, "experiments": [{"id": "Exp001", "status": "pending"}]});
-    let run = |phase: &str| Recording::default().plan(&plan(phase)).reply("one").user("go").reply("two");
+    let run = |phase: &str| TestRecording::default().plan(&plan(phase)).reply("one").user("go").reply("two");
     check("published-0.5.0", &json!({}), run("draft"), "stop mira.plan_approval at 0:end_of_round");
     check("published-0.5.0", &json!({}), run("approved"), "ran to the end");
     check("published-0.3.2", &json!({}), run("draft"), "ran to the end");
@@ -86,28 +88,28 @@ fn the_releases_differ_in_their_caps_and_their_approval() {
 fn goals_are_read_from_a_plan_or_from_metrics() {
     let set = json!({"goals": [{"metric": "Dice", "operator": ">=", "value": 0.9}]});
     let reports = || {
-        let low = Recording::default().user("go").metrics("Exp001", "completed", "Dice", 0.8).reply("one");
+        let low = TestRecording::default().user("go").metrics("Exp001", "completed", "Dice", 0.8).reply("one");
         low.user("go").metrics("Exp002", "completed", "Dice", 0.95).reply("Please confirm.").user("go").reply("late")
     };
     check("described-0.3", &set, reports(), "stop mira.goals at 1:end_of_round");
     check("documented", &set, reports(), "stop mira.user_input_heuristic at 1:end_of_round");
     let plan = json!({"experiments": [{"id": "Exp001", "status": "completed", "conclusion": "good",
         "results": {"metrics": {"Dice": 0.95}, "artifacts": ["out/a.csv"]}}]});
-    let before = Recording::default().plan(&plan).reply("done").user("go").reply("late");
+    let before = TestRecording::default().plan(&plan).reply("done").user("go").reply("late");
     check("described-0.3", &set, before, "stop mira.goals at 0:end_of_round");
-    let during = Recording::default().step("working", "ok").plan(&plan).reply("done").user("go").reply("late");
+    let during = TestRecording::default().step("working", "ok").plan(&plan).reply("done").user("go").reply("late");
     check("described-0.3", &set, during, "stop mira.goals at 1:end_of_round");
 }
 
 #[test]
 fn a_blocked_plan_is_repaired_once_and_only_then_stops() {
     let broken = json!({"experiments": [{"id": "Exp001", "status": "completed"}]});
-    let run = || Recording::default().step("working", "ok").plan(&broken).reply("one").user("go").reply("two");
+    let run = || TestRecording::default().step("working", "ok").plan(&broken).reply("one").user("go").reply("two");
     let repair = "observe mira.guardrail at 1:end_of_round; stop mira.guardrail at 2:end_of_round";
     check("described-0.3", &json!({}), run(), repair);
     check("documented", &json!({}), run(), "stop mira.guardrail at 1:end_of_round");
     let recorded = json!({"experiments": [], "guardrail_issues": ["Exp002: invalid status"]});
-    let run = Recording::default().step("working", "ok").plan(&recorded).reply("one").user("go").reply("two");
+    let run = TestRecording::default().step("working", "ok").plan(&recorded).reply("one").user("go").reply("two");
     check("described-0.3", &json!({}), run, repair);
 }
 

@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use super::super::chosen_form::Chosen;
-use super::super::one_session::{self, Recording, Sessions, Standing};
+use super::super::chosen_form::ChosenForm;
+use super::super::one_session::{self, RecordingStanding, SessionGroups, SessionRecording};
 use super::super::parse::{Parsed, read_record};
-use super::Stream;
-use crate::find::source::Source;
+use super::CorpusStream;
+use crate::find::source::InputFile;
 use crate::open::records::Item;
 use crate::read::format::Format;
 use crate::record::options::{Detail, ReadOptions};
 
-impl<'c> Stream<'c> {
+impl<'c> CorpusStream<'c> {
     /// What this recording is among those of its session.
-    pub(super) fn standing(&mut self, source: &'c Source, format: &dyn Format) -> Standing {
+    pub(super) fn standing(&mut self, source: &'c InputFile, format: &dyn Format) -> RecordingStanding {
         if !one_session::holds_one(format.id()) {
-            return Standing::Alone;
+            return RecordingStanding::Alone;
         }
         if self.sessions.is_none() {
-            self.sessions = Some(Sessions::from_heads(self.heads()));
+            self.sessions = Some(SessionGroups::from_heads(self.heads()));
         }
         let undecided = self.sessions.as_ref().and_then(|sessions| sessions.undecided(source)).map(<[_]>::to_vec);
         let recordings = self.recordings(&undecided.unwrap_or_default());
-        let Some(sessions) = &mut self.sessions else { return Standing::Alone };
+        let Some(sessions) = &mut self.sessions else { return RecordingStanding::Alone };
         if !recordings.is_empty() {
             sessions.decide(source, &recordings);
         }
@@ -30,7 +30,7 @@ impl<'c> Stream<'c> {
     }
 
     /// The recordings among these files of one session, read if they are of several formats.
-    fn recordings(&mut self, group: &[&'c Source]) -> Vec<Recording<'c>> {
+    fn recordings(&mut self, group: &[&'c InputFile]) -> Vec<SessionRecording<'c>> {
         let mut all = Vec::new();
         for source in group {
             if let Ok(text) = source.open()
@@ -49,7 +49,7 @@ impl<'c> Stream<'c> {
     }
 
     /// The recording in a file; `None` if it holds several.
-    fn recording(&mut self, source: &'c Source, chosen: Chosen) -> Option<Recording<'c>> {
+    fn recording(&mut self, source: &'c InputFile, chosen: ChosenForm) -> Option<SessionRecording<'c>> {
         let format = chosen.form.format.id();
         let (file, _, mut cuts) = self.opened(source, chosen).ok()?;
         let file = Arc::new(file);
@@ -66,6 +66,6 @@ impl<'c> Stream<'c> {
             return None;
         }
         let run = found.pop().filter(|found| !found.run.steps().is_empty()).map(|found| (found.run, found.spend));
-        Some(Recording { source, format, run, summary: told.pop() })
+        Some(SessionRecording { source, format, run, summary: told.pop() })
     }
 }

@@ -4,29 +4,29 @@ use std::path::PathBuf;
 
 use super::super::chosen_form::NotRead;
 use super::super::open_file::OpenFile;
-use super::{Cuts, Opened, Stream};
-use crate::find::source::Source;
+use super::{CorpusStream, Cuts, Opened};
+use crate::find::source::InputFile;
 use crate::open::inspect_archive::EvalLog;
 use crate::open::signature::Signature;
 use crate::read::format;
-use crate::read::parquet_tables::{Dialect, Export, Plan, Table, TableRecords};
-use crate::read::session_stores::{Refused, SessionStore};
+use crate::read::parquet_tables::{ColumnPlan, Export, ParquetTable, RowDialect, TableRecords};
+use crate::read::session_stores::{SessionStore, StoreRefusal};
 use crate::record::options::SubAgents;
 
 /// The fields of a log's header that its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];
 
-impl Stream<'_> {
+impl CorpusStream<'_> {
     /// A table of runs, recognised by its columns.
-    pub(super) fn recognise_table(&self, source: &Source) -> Result<Opened, NotRead> {
+    pub(super) fn recognise_table(&self, source: &InputFile) -> Result<Opened, NotRead> {
         let options = &self.corpus.options;
         let unreadable = |reason: String| NotRead::unreadable(reason);
-        let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
-        let plan = Plan::from_columns(&table.columns(), options.columns.as_ref())?;
+        let table = ParquetTable::open(source.path(), &source.name.path).map_err(unreadable)?;
+        let plan = ColumnPlan::from_columns(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
         let (format, envelope, cuts) = match dialect {
-            Dialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
-            Dialect::Observations => {
+            RowDialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
+            RowDialect::Observations => {
                 let files = self.beside(source);
                 if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
                     return Err(format!("observations: read together with `{first}`").into());
@@ -35,7 +35,7 @@ impl Stream<'_> {
                 ("langfuse", "success", Cuts::Export(Box::new(export)))
             }
             _ => {
-                let format = if dialect == Dialect::Trace { "trace" } else { "parquet" };
+                let format = if dialect == RowDialect::Trace { "trace" } else { "parquet" };
                 let name = plan.layout.name;
                 (format, name, Cuts::Table(Box::new(TableRecords::new(table, plan, options.limit))))
             }
@@ -46,28 +46,28 @@ impl Stream<'_> {
     }
 
     /// The files with observations that form one export with `source`: those of its directory that are in this corpus.
-    fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
+    fn beside(&self, source: &InputFile) -> Vec<(PathBuf, String)> {
         let is_beside =
-            |other: &&Source| other.name.folder == source.name.folder && Signature::is_parquet(other.path());
-        let observes = |other: &&Source| {
-            let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
+            |other: &&InputFile| other.name.folder == source.name.folder && Signature::is_parquet(other.path());
+        let observes = |other: &&InputFile| {
+            let columns = ParquetTable::open(other.path(), &other.name.path).map(|table| table.columns());
             columns
-                .and_then(|columns| Plan::from_columns(&columns, None))
-                .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
+                .and_then(|columns| ColumnPlan::from_columns(&columns, None))
+                .is_ok_and(|plan| plan.layout.dialect == RowDialect::Observations)
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
         files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
     }
 
     /// A database in which an agent keeps its sessions.
-    pub(super) fn recognise_store(&self, source: &Source) -> Result<Opened, NotRead> {
+    pub(super) fn recognise_store(&self, source: &InputFile) -> Result<Opened, NotRead> {
         let options = &self.corpus.options;
         let joined = options.sub_agents == SubAgents::Parent;
         let store = SessionStore::open(source.path(), &source.name.path, options.limit, joined);
         let store = match store {
             Ok(store) => store,
-            Err(Refused::Unreadable(why)) => return Err(NotRead::unreadable(why)),
-            Err(Refused::Other(why)) => return Err(why.into()),
+            Err(StoreRefusal::Unreadable(why)) => return Err(NotRead::unreadable(why)),
+            Err(StoreRefusal::Other(why)) => return Err(why.into()),
         };
         let format = format::by_id(store.format()).ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile::plain(&source.name, format, String::new());
@@ -75,7 +75,7 @@ impl Stream<'_> {
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.
-    pub(super) fn recognise_log(&self, source: &Source) -> Result<Opened, NotRead> {
+    pub(super) fn recognise_log(&self, source: &InputFile) -> Result<Opened, NotRead> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
         let (log, envelope) = log

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{FIELDS, Label};
+use super::{FIELDS, RunLabel};
 use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::label::words::grade_word;
 use crate::open::finding::Finding;
@@ -110,7 +110,7 @@ pub(crate) fn outcomes_in(path: &Path, is_run: &dyn Fn(&str) -> bool) -> Option<
 #[derive(Debug, Default)]
 pub(super) struct LabelFile {
     /// Run ids with their labels, in file order, without empty labels.
-    pub(super) labels: Vec<(String, Label)>,
+    pub(super) labels: Vec<(String, RunLabel)>,
     /// Errors in single rows and columns.
     pub(super) findings: Vec<Finding>,
     /// Warnings about ignored columns whose names resemble a known one.
@@ -249,7 +249,7 @@ impl LabelFile {
     }
 
     fn row(&mut self, record: &csv::StringRecord, columns: &[Option<&'static str>], at: Location) {
-        let mut label = Label { at: at.clone(), ..Label::default() };
+        let mut label = RunLabel { at: at.clone(), ..RunLabel::default() };
         let mut run_id = None;
         for (column, value) in columns.iter().zip(record) {
             let Some(column) = column.filter(|_| !value.is_empty()) else { continue };

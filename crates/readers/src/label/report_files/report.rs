@@ -10,7 +10,7 @@ use crate::transcript::Usage;
 
 /// The grades in a report.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Report {
+pub(super) struct GradeReport {
     /// Instances with whether they are resolved, each once. An instance graded both ways is left out.
     pub(super) instances: Vec<(String, bool)>,
     /// What is said of the only run in its directory.
@@ -37,13 +37,13 @@ pub(super) struct Only {
 }
 
 /// Parses a report. `key` is the field with the outcome where the user names it.
-pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> Report {
+pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> GradeReport {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let own = name.strip_suffix(".report.json").map(str::to_owned).or_else(|| {
         (name == "report.json").then(|| path.parent()?.file_name()).flatten().map(|n| n.to_string_lossy().into_owned())
     });
     let mut grades = Vec::new();
-    let mut report = Report::default();
+    let mut report = GradeReport::default();
     match serde_json::from_str(text) {
         Ok(value) => {
             collect(&value, own.as_deref(), key, &mut grades);

@@ -4,13 +4,13 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Budget, FREE, LONGEST_NAME, MEMBERS, Stored, Unpacked, store};
+use super::{FREE, LONGEST_NAME, MEMBERS, StoreResult, UnpackBudget, Unpacked, store};
 
 /// Unpacks a tar. Names, links and sizes in extension headers are read here rather than by the tar library, which
 /// would read them into memory at whatever length they claim.
-pub(super) fn unpack(input: impl Read, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
+pub(super) fn unpack(input: impl Read, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -> io::Result<()> {
     let at_end = Arc::new(AtomicBool::new(false));
-    let mut archive = tar::Archive::new(Watched { input, at_end: at_end.clone() });
+    let mut archive = tar::Archive::new(EndDetector { input, at_end: at_end.clone() });
     let (mut long_name, mut n) = (None::<Vec<u8>>, 0_usize);
     for member in archive.entries()?.raw(true) {
         let mut member = match member {
@@ -69,7 +69,7 @@ pub(super) fn unpack(input: impl Read, unpacked: &mut Unpacked, budget: &mut Bud
             continue;
         }
         let size = member.size();
-        if store(&name, &mut member, size, unpacked, budget)? != Stored::Done {
+        if store(&name, &mut member, size, unpacked, budget)? != StoreResult::Done {
             return Ok(());
         }
     }
@@ -106,12 +106,12 @@ fn behind_the_end(mut input: impl Read) -> io::Result<u64> {
 
 /// Detects whether a stream was read to its end. A complete tar has an end mark after its members, where reading
 /// stops.
-struct Watched<R> {
+struct EndDetector<R> {
     input: R,
     at_end: Arc<AtomicBool>,
 }
 
-impl<R: Read> Read for Watched<R> {
+impl<R: Read> Read for EndDetector<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.input.read(into)?;
         self.at_end.fetch_or(n == 0 && !into.is_empty(), Ordering::Relaxed);

@@ -7,11 +7,11 @@ use super::Row;
 
 /// A database that cannot be read.
 #[derive(Debug)]
-pub(crate) struct Database;
+pub(crate) struct AbsentDatabase;
 
 const ABSENT: &str = "this whenstop was built without SQLite: build it with the feature `sqlite`";
 
-impl Database {
+impl AbsentDatabase {
     pub(crate) fn open(_: &Path, _: u64) -> Result<Self, String> {
         Err(ABSENT.to_owned())
     }

@@ -8,14 +8,14 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::Row;
-use crate::open::temp_folder::Held;
+use crate::open::temp_folder::TemporaryFolder;
 
 /// An SQLite database. The file is opened as one that never changes, so that no lock and no file beside it is made; if
 /// changes stand in files beside it, all of them are copied to a temporary folder and read there.
 #[derive(Debug)]
 pub(crate) struct Database {
     connection: Connection,
-    _held: Option<Held>,
+    _held: Option<TemporaryFolder>,
 }
 
 /// Files beside a database with changes that are not yet in it, or that have to be taken back.
@@ -110,8 +110,8 @@ fn in_words(error: &rusqlite::Error) -> String {
 const NAME: &str = "copy.db";
 
 /// Copies the database and what stands beside it.
-fn copied(path: &Path) -> std::io::Result<Held> {
-    let held = Held::new()?;
+fn copied(path: &Path) -> std::io::Result<TemporaryFolder> {
+    let held = TemporaryFolder::new()?;
     let copy = held.path().join(NAME);
     // The changes first: what is added to the database in between is then in both, and not in neither.
     for ending in BESIDE {

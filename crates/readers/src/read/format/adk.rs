@@ -1,6 +1,6 @@
 //! Google ADK sessions: one session per document, a list of sessions, or only the events.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{failed_requests, google};
@@ -42,8 +42,8 @@ impl Format for Adk {
         !first.has(&["events"]) && !first.has(&["session"])
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

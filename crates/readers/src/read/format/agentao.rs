@@ -3,7 +3,7 @@
 //! Hitting a cap leaves no event; the turn's `incomplete_reason` is the only trace of it. The calls of a turn's last
 //! batch are in no delta; they are taken from the tools' own events.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -35,8 +35,8 @@ impl Format for Agentao {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> crate::transcript::PromptedBy {
@@ -44,7 +44,7 @@ impl Format for Agentao {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut log = Log::default();
+        let mut log = AgentaoLog::default();
         for value in Node::values(record, out) {
             let Some(event) = value.into_object("event", out) else { continue };
             log.take_in(&event, out);
@@ -58,11 +58,11 @@ impl Format for Agentao {
 
 /// A log being read.
 #[derive(Default)]
-struct Log {
+struct AgentaoLog {
     draft: Draft,
     session: Option<String>,
     instance: Option<String>,
-    turns: Vec<Turn>,
+    turns: Vec<AgentaoTurn>,
     seq: Option<u64>,
     n_events: usize,
 }
@@ -81,7 +81,7 @@ struct Tool {
 
 /// A turn being read.
 #[derive(Default)]
-struct Turn {
+struct AgentaoTurn {
     id: Option<String>,
     lane: Lane,
     /// The text streamed so far for the next reply.
@@ -97,7 +97,7 @@ struct Turn {
     n_called: u64,
 }
 
-impl Log {
+impl AgentaoLog {
     fn take_in(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         let Some(kind) = event.string("kind", out) else {
             if !event.has("kind") {
@@ -176,7 +176,7 @@ fn is_passed_over(kind: &str) -> bool {
 }
 
 /// The turn an event belongs to. A turn with a parent is a sub-agent's.
-fn turn_of<'t>(turns: &'t mut Vec<Turn>, event: &Node<'_>) -> &'t mut Turn {
+fn turn_of<'t>(turns: &'t mut Vec<AgentaoTurn>, event: &Node<'_>) -> &'t mut AgentaoTurn {
     let id = event.some_word("turn_id");
     let at = turns.iter().rposition(|turn| turn.id == id).unwrap_or_else(|| {
         let lane = match (&id, event.some_word("parent_turn_id")) {
@@ -184,13 +184,13 @@ fn turn_of<'t>(turns: &'t mut Vec<Turn>, event: &Node<'_>) -> &'t mut Turn {
             _ => Lane::Main,
         };
         let before = turns.iter().rfind(|turn| turn.lane == lane).map_or(0, |turn| turn.n_sent);
-        turns.push(Turn { id, lane, n_sent: before, ..Turn::default() });
+        turns.push(AgentaoTurn { id, lane, n_sent: before, ..AgentaoTurn::default() });
         turns.len() - 1
     });
     &mut turns[at]
 }
 
-impl Turn {
+impl AgentaoTurn {
     fn take_in(
         &mut self,
         kind: &str,

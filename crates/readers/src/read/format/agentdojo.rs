@@ -2,7 +2,7 @@
 //!
 //! The run id is the path from the pipeline's folder on: `model/suite/user_task/attack/injection`.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::Probe;
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -28,8 +28,8 @@ impl Format for AgentDojo {
         is_run.then(|| "`messages` with `pipeline_name` and `user_task_id`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn later_prompts(&self) -> Option<&[&'static str]> {

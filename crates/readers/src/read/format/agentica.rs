@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -39,18 +39,18 @@ impl Format for Agentica {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut sessions: Vec<Session> = Vec::new();
+        let mut sessions: Vec<AgenticaSession> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for value in Node::values(record, out) {
             let Some(row) = value.into_object("row", out) else { continue };
             let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
             let at = *places.entry(id.clone()).or_insert_with(|| {
-                sessions.push(Session::named(id));
+                sessions.push(AgenticaSession::named(id));
                 sessions.len() - 1
             });
             if let Some(session) = sessions.get_mut(at) {
@@ -64,7 +64,7 @@ impl Format for Agentica {
 }
 
 /// A session being read.
-struct Session {
+struct AgenticaSession {
     draft: Draft,
     /// Index of the reply whose calls can still be answered, and the ids of those calls.
     open: Option<(usize, Vec<Name>)>,
@@ -73,7 +73,7 @@ struct Session {
     n_assumed: usize,
 }
 
-impl Session {
+impl AgenticaSession {
     fn named(id: String) -> Self {
         let header = Header { run_id: id, ..Header::default() };
         Self { draft: Draft { header, ..Draft::default() }, open: None, assumed: None, n_assumed: 0 }

@@ -4,7 +4,7 @@
 //! sessions are retries within one run. A step is a line of token counts, which comes before the reply in older
 //! versions and after it in newer ones.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::Probe;
 use crate::read::turns::Turns;
 use crate::record::reading::{Reading, Record};
@@ -37,8 +37,8 @@ impl Format for Aider {
             .then(|| format!("begins with `{}`", BEGINS.trim_end()))
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn joins_reports(&self) -> bool {
@@ -50,7 +50,7 @@ impl Format for Aider {
         let stem = &record.file.stem;
         let graded = record.grades.grade(stem);
         if let Some(graded) = graded {
-            let mut session = Session::default();
+            let mut session = AiderSession::default();
             text.lines().for_each(|line| session.line(line));
             let model = graded.model.clone();
             let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
@@ -63,16 +63,16 @@ impl Format for Aider {
             };
             return session.hand_over(header, grade, out);
         }
-        let mut sessions: Vec<Session> = Vec::new();
+        let mut sessions: Vec<AiderSession> = Vec::new();
         for line in text.lines() {
             if line.starts_with(BEGINS) || sessions.is_empty() {
-                sessions.push(Session::default());
+                sessions.push(AiderSession::default());
             }
             if let Some(session) = sessions.last_mut() {
                 session.line(line);
             }
         }
-        sessions.iter_mut().for_each(Session::close);
+        sessions.iter_mut().for_each(AiderSession::close);
         if sessions.iter().all(|session| session.turns.len() == 0) {
             out.error_at(record.text, "no session in which anything was said", "it is left out");
         }
@@ -86,7 +86,7 @@ impl Format for Aider {
 
 /// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Speaker {
+enum LineAuthor {
     User,
     Tool,
     Model,
@@ -94,14 +94,14 @@ enum Speaker {
 
 /// A session being read.
 #[derive(Default)]
-struct Session {
+struct AiderSession {
     turns: Turns,
     version: Option<String>,
     model: Option<String>,
     started_at: Option<Instant>,
     /// The lines of the current speaker so far.
     block: Vec<String>,
-    speaker: Option<Speaker>,
+    speaker: Option<LineAuthor>,
     /// Counts recorded before the reply they belong to.
     ahead: Option<(Usage, Option<Usd>)>,
     interrupted: bool,
@@ -109,7 +109,7 @@ struct Session {
     n_done: usize,
 }
 
-impl Session {
+impl AiderSession {
     /// Adds what aider did with the current reply as a call: the reply asked for it by its edit blocks.
     fn did(&mut self, name: &str, argument: Option<(&str, &str)>, told: &str, is_error: bool) {
         if self.turns.current().is_none() {
@@ -144,19 +144,19 @@ impl Session {
         let (speaker, said) = match line {
             // Lines of the user and of the tool end with a Markdown line break; headings and quotations in a reply do
             // not.
-            _ if line.starts_with("#### ") && line.ends_with("  ") => (Speaker::User, line[5..].trim_start()),
-            _ if line.starts_with("> ") && line.ends_with("  ") => (Speaker::Tool, &line[2..]),
-            _ => (Speaker::Model, line),
+            _ if line.starts_with("#### ") && line.ends_with("  ") => (LineAuthor::User, line[5..].trim_start()),
+            _ if line.starts_with("> ") && line.ends_with("  ") => (LineAuthor::Tool, &line[2..]),
+            _ => (LineAuthor::Model, line),
         };
-        if self.speaker != Some(speaker) && (speaker != Speaker::Model || !line.trim().is_empty()) {
+        if self.speaker != Some(speaker) && (speaker != LineAuthor::Model || !line.trim().is_empty()) {
             self.close_block();
             self.speaker = Some(speaker);
         }
         match speaker {
-            Speaker::Tool => self.tool_line(said.trim_end()),
-            Speaker::User => self.block.push(said.trim_end().to_owned()),
-            Speaker::Model if self.speaker == Some(Speaker::Model) => self.block.push(line.to_owned()),
-            Speaker::Model => {}
+            LineAuthor::Tool => self.tool_line(said.trim_end()),
+            LineAuthor::User => self.block.push(said.trim_end().to_owned()),
+            LineAuthor::Model if self.speaker == Some(LineAuthor::Model) => self.block.push(line.to_owned()),
+            LineAuthor::Model => {}
         }
     }
 
@@ -165,7 +165,7 @@ impl Session {
         let block = std::mem::take(&mut self.block);
         let text = block.join("\n").trim().to_owned();
         match self.speaker.take() {
-            Some(Speaker::User) => {
+            Some(LineAuthor::User) => {
                 self.reply_without_words();
                 self.settle();
                 // A command for the program itself is not a message to the model.
@@ -173,7 +173,7 @@ impl Session {
                     self.turns.say(Role::User, Text::plain(text), None);
                 }
             }
-            Some(Speaker::Model) if !text.is_empty() => {
+            Some(LineAuthor::Model) if !text.is_empty() => {
                 self.settle();
                 let mut reply = Message::saying(Role::Assistant, Text::plain(text));
                 if let Some((usage, cost)) = self.ahead.take() {

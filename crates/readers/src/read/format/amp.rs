@@ -1,6 +1,6 @@
 //! Amp threads: a document with `messages` of blocks, in which results are under `run`.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -28,8 +28,8 @@ impl Format for Amp {
             .then(|| "`messages` with a `messageId`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

@@ -1,6 +1,6 @@
 //! Results of Anthropic's message batches: a request a line, with `custom_id` and the reply, or why there is none.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::dialect;
 use crate::record::node::Node;
@@ -27,8 +27,8 @@ impl Format for AnthropicBatch {
         probe.values.iter().any(is_result).then(|| "lines with `custom_id` and the `type` of a `result`".to_owned())
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
-        if probe.shape == Shape::Document { Layout::Whole } else { Layout::Lines }
+    fn layout(&self, probe: &Probe) -> RecordLayout {
+        if probe.shape == Shape::Document { RecordLayout::Whole } else { RecordLayout::Lines }
     }
 
     fn prompted_by(&self) -> PromptedBy {

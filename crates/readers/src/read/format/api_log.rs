@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, Opened};
@@ -75,12 +75,12 @@ impl Format for ApiLog {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut log = Log::default();
+        let mut log = ApiConversations::default();
         for call in calls(record) {
             if let Some(call) = Node::row(call, out) {
                 log.add(&call, out);
@@ -143,8 +143,8 @@ fn calls<'r>(record: &Record<'r>) -> Vec<&'r str> {
 
 /// The conversations in a log so far.
 #[derive(Default)]
-struct Log {
-    runs: Vec<Conversation>,
+struct ApiConversations {
+    runs: Vec<ApiConversation>,
     by_id: BTreeMap<String, usize>,
     /// The conversation with the latest reply that has each mark.
     by_mark: BTreeMap<Fingerprint, usize>,
@@ -153,7 +153,7 @@ struct Log {
 }
 
 #[derive(Default)]
-struct Conversation {
+struct ApiConversation {
     id: Option<String>,
     model: Option<String>,
     events: Vec<Event>,
@@ -168,7 +168,7 @@ struct Conversation {
     is_usage_unread: bool,
 }
 
-impl Log {
+impl ApiConversations {
     fn add(&mut self, call: &Node<'_>, out: &mut Reading<'_>) {
         let inner = AROUND.iter().filter_map(|name| call.get(*name)).find(|inner| inner.has(RESPONSE));
         let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
@@ -231,7 +231,7 @@ impl Log {
             let next = self.runs.len();
             let at = *self.by_id.entry(id.clone()).or_insert(next);
             if at == next {
-                self.runs.push(Conversation { id: Some(id), ..Conversation::default() });
+                self.runs.push(ApiConversation { id: Some(id), ..ApiConversation::default() });
             }
             return at;
         }
@@ -243,13 +243,13 @@ impl Log {
         let replies = asked.iter().rev().filter(|message| message.role == Role::Assistant);
         let quoted = || replies.flat_map(marks).find_map(|mark| self.by_mark.get(&mark).copied());
         before.or_else(quoted).unwrap_or_else(|| {
-            self.runs.push(Conversation::default());
+            self.runs.push(ApiConversation::default());
             self.runs.len() - 1
         })
     }
 }
 
-impl Conversation {
+impl ApiConversation {
     /// Adds the new messages of a request.
     fn ask(&mut self, request: &Node<'_>, asked: Vec<Message>, out: &mut Reading<'_>) {
         let known = |message: &Message| {

@@ -1,7 +1,7 @@
 //! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run per document, or a header line and one step
 //! per line.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -45,9 +45,9 @@ impl Format for Atif {
         !first.has(&["steps"])
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let whole = probe.values.iter().take(2).filter(|value| value.has(&["steps"])).count();
-        if probe.shape == Shape::Lines && whole == 2 { Layout::Lines } else { Layout::Whole }
+        if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
     }
 
     fn joins_reports(&self) -> bool {

@@ -2,7 +2,7 @@
 //! call is a text, or a request for calls with the thought before it; what the framework writes out of results is no reply.
 //! A team's state has the thread of all its agents, with usage; an agent's has what its model was sent and answered.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -46,10 +46,10 @@ impl Format for AutoGen {
         first.has(&["source"])
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let is_whole = |first: &Sketch| first.has(&["messages"]) || is_state(first);
         let are_runs = probe.shape == Shape::Lines && probe.first().is_some_and(is_whole);
-        if are_runs { Layout::Lines } else { Layout::Whole }
+        if are_runs { RecordLayout::Lines } else { RecordLayout::Whole }
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
@@ -44,8 +44,8 @@ impl Format for Awaken {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -53,17 +53,17 @@ impl Format for Awaken {
         let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
         for value in Node::values(record, out) {
             let Some(event) = value.into_object("event", out) else { continue };
-            let row = Row::from_fields(event, &record.file.stem);
+            let row = AwakenEvent::from_fields(event, &record.file.stem);
             let parent = parents.entry(row.run.clone()).or_default();
             *parent = parent.take().or_else(|| row.parent.clone());
             rows.push(row);
         }
-        let mut runs: Vec<Course> = Vec::new();
+        let mut runs: Vec<AwakenRun> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for row in &rows {
             let root = root_of(&row.run, &parents);
             let at = *places.entry(root.clone()).or_insert_with(|| {
-                runs.push(Course::named(root.clone()));
+                runs.push(AwakenRun::named(root.clone()));
                 runs.len() - 1
             });
             let lane = if row.run == root { Lane::Main } else { Lane::Side(row.run.as_str().into()) };
@@ -91,14 +91,14 @@ fn root_of(run: &str, parents: &BTreeMap<String, Option<String>>) -> String {
 }
 
 /// One event and the run it belongs to; the context fields are beside the event's fields or in an object of their own.
-struct Row<'a> {
+struct AwakenEvent<'a> {
     fields: Node<'a>,
     run: String,
     parent: Option<String>,
     agent: Option<String>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> AwakenEvent<'a> {
     fn from_fields(fields: Node<'a>, stem: &str) -> Self {
         let inner = fields.within("context");
         let word =
@@ -114,7 +114,7 @@ impl<'a> Row<'a> {
 }
 
 /// A step being read: a tool's event may come after the next model call's.
-struct Piece {
+struct AwakenStep {
     index: Option<u64>,
     lane: Lane,
     reply: Option<Message>,
@@ -122,18 +122,18 @@ struct Piece {
 }
 
 /// A run being read.
-struct Course {
+struct AwakenRun {
     draft: Draft,
-    pieces: Vec<Piece>,
+    pieces: Vec<AwakenStep>,
 }
 
-impl Course {
+impl AwakenRun {
     fn named(id: String) -> Self {
         let header = Header { run_id: id, ..Header::default() };
         Self { draft: Draft { header, ..Draft::default() }, pieces: Vec::new() }
     }
 
-    fn take_in(&mut self, row: &Row<'_>, lane: Lane, key: Option<&str>, out: &mut Reading<'_>) {
+    fn take_in(&mut self, row: &AwakenEvent<'_>, lane: Lane, key: Option<&str>, out: &mut Reading<'_>) {
         let fields = &row.fields;
         let Some(kind) = fields.string("type", out) else {
             if !fields.has("type") {
@@ -152,7 +152,7 @@ impl Course {
                 let reply = reply(fields, lane.clone(), out);
                 header.model = header.model.take().or_else(|| reply.model().map(str::to_owned));
                 let index = fields.count("step_index", out);
-                self.pieces.push(Piece { index, lane, reply: Some(reply), after: Vec::new() });
+                self.pieces.push(AwakenStep { index, lane, reply: Some(reply), after: Vec::new() });
             }
             "tool" => self.tool(row, lane, out),
             "evaluation_result" => self.grade(fields, key, out),
@@ -163,22 +163,22 @@ impl Course {
         }
     }
 
-    fn last_piece(&mut self, lane: Lane) -> &mut Piece {
+    fn last_piece(&mut self, lane: Lane) -> &mut AwakenStep {
         if self.pieces.is_empty() {
-            self.pieces.push(Piece { index: None, lane, reply: None, after: Vec::new() });
+            self.pieces.push(AwakenStep { index: None, lane, reply: None, after: Vec::new() });
         }
         let last = self.pieces.len() - 1;
         &mut self.pieces[last]
     }
 
     /// Adds a tool's call and result to the model call of the same step, or else to the last one.
-    fn tool(&mut self, row: &Row<'_>, lane: Lane, out: &mut Reading<'_>) {
+    fn tool(&mut self, row: &AwakenEvent<'_>, lane: Lane, out: &mut Reading<'_>) {
         let fields = &row.fields;
         let index = fields.count("step_index", out);
         let Some(name) = fields.string("name", out) else {
             return out.error_at(fields.place(), "a tool without a name", "the event is left out");
         };
-        let of_lane = |piece: &&mut Piece| piece.lane == lane && piece.reply.is_some();
+        let of_lane = |piece: &&mut AwakenStep| piece.lane == lane && piece.reply.is_some();
         let exact = self.pieces.iter().rposition(|p| p.lane == lane && p.reply.is_some() && p.index == index);
         let piece = match exact.filter(|_| index.is_some()) {
             Some(at) => self.pieces.get_mut(at),

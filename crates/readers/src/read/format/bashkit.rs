@@ -1,7 +1,7 @@
 //! bashkit evaluations: one file per model and date, one run per task, with messages as Anthropic blocks. Tokens are
 //! known only for the whole run.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -30,8 +30,8 @@ impl Format for Bashkit {
         results.first().is_some_and(is_result).then(|| "`results` of `task`, `trace` and `score`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Elements { at: Some("results"), envelope: &["provider", "model", "timestamp", "max_turns"] }
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Elements { at: Some("results"), envelope: &["provider", "model", "timestamp", "max_turns"] }
     }
 
     fn prompted_by(&self) -> PromptedBy {

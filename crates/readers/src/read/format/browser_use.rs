@@ -1,7 +1,7 @@
 //! browser-use histories, each step with its actions and their results. The outcome is the agent's own claim unless a
 //! judge has graded the run.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -28,8 +28,8 @@ impl Format for BrowserUse {
         history.first().is_some_and(is_step).then(|| "`history` of `model_output` and `result`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::{Format, Layout, codex};
+use super::{Format, RecordLayout, codex};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, sound};
@@ -15,7 +15,7 @@ use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd,
 };
 use crate::value::json::plausible;
-use crate::value::marks::Marks;
+use crate::value::marks::SearchTexts;
 use crate::value::time;
 
 /// OpenAI chat messages.
@@ -89,16 +89,16 @@ const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata",
 /// Types of items that are a call, a result or a thought.
 const ACTS: [&str; 5] = ["function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call"];
 
-static MARKS_OF_ACTS: LazyLock<Marks> = LazyLock::new(|| Marks::from_texts(&ACTS));
+static MARKS_OF_ACTS: LazyLock<SearchTexts> = LazyLock::new(|| SearchTexts::from_texts(&ACTS));
 
 /// The marks that Codex, or what exports its sessions, leaves in a chat.
-static MARKS_OF_CODEX: LazyLock<Marks> = LazyLock::new(|| {
-    Marks::from_texts(&["\"_metadata\"", "<environment_context>", "<permissions instructions>", codex::ABORTED])
+static MARKS_OF_CODEX: LazyLock<SearchTexts> = LazyLock::new(|| {
+    SearchTexts::from_texts(&["\"_metadata\"", "<environment_context>", "<permissions instructions>", codex::ABORTED])
 });
 
 /// Text found only in messages of other APIs, which use blocks, parts and items.
-static OTHER_DIALECTS: LazyLock<Marks> = LazyLock::new(|| {
-    Marks::from_texts(&[
+static OTHER_DIALECTS: LazyLock<SearchTexts> = LazyLock::new(|| {
+    SearchTexts::from_texts(&[
         "\"tool_use\"",
         "\"tool_result\"",
         "\"tool-call\"",
@@ -161,15 +161,15 @@ impl Format for Chat {
         true
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let has = |value: &Sketch| MESSAGES.iter().any(|key| value.get(key).is_some_and(Sketch::is_array));
         let many = |value: &Sketch| value.first().is_some_and(has);
         match (probe.shape, probe.first()) {
             (Shape::Document, Some(first)) if first.is_array() && many(first) => {
-                Layout::Elements { at: None, envelope: &[] }
+                RecordLayout::Elements { at: None, envelope: &[] }
             }
-            (Shape::Lines, Some(first)) if has(first) || first.is_array() => Layout::Lines,
-            _ => Layout::Whole,
+            (Shape::Lines, Some(first)) if has(first) || first.is_array() => RecordLayout::Lines,
+            _ => RecordLayout::Whole,
         }
     }
 

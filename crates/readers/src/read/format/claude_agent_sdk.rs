@@ -3,10 +3,10 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::diagnostic::count;
 use crate::open::probe::{Probe, Sketch};
-use crate::read::claude::Conversation;
+use crate::read::claude::ClaudeConversation;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Grade, Header, Lane, PromptedBy, Role, Totals};
@@ -48,8 +48,8 @@ impl Format for ClaudeAgentSdk {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -57,8 +57,8 @@ impl Format for ClaudeAgentSdk {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut conversation = Conversation::default();
-        let mut about = About::default();
+        let mut conversation = ClaudeConversation::default();
+        let mut about = SessionMetadata::default();
         // The lines, or an array of them as in the SDK's own tests.
         let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
         for line in lines {
@@ -105,7 +105,7 @@ fn summarise(draft: Draft, result: &Node<'_>, out: &mut Reading<'_>) {
 
 /// What lines other than messages say.
 #[derive(Default)]
-struct About<'a> {
+struct SessionMetadata<'a> {
     version: Option<String>,
     end: EndCause,
     meta: Vec<String>,
@@ -113,7 +113,7 @@ struct About<'a> {
     result: Option<Node<'a>>,
 }
 
-fn add<'a>(conversation: &mut Conversation, about: &mut About<'a>, line: &Node<'a>, out: &mut Reading<'_>) {
+fn add<'a>(conversation: &mut ClaudeConversation, about: &mut SessionMetadata<'a>, line: &Node<'a>, out: &mut Reading<'_>) {
     let kind = line.string("type", out).unwrap_or_default();
     let ts = line.instant("timestamp", out);
     let message = line.get("message");

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
-use crate::read::claude::Conversation;
+use crate::read::claude::ClaudeConversation;
 use crate::read::subagents;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -78,8 +78,8 @@ impl Format for ClaudeCode {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -91,10 +91,10 @@ impl Format for ClaudeCode {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Session { mut conversation, all_side, id, version, .. } = Session::from_record(record, out);
+        let ClaudeCodeSession { mut conversation, all_side, id, version, .. } = ClaudeCodeSession::from_record(record, out);
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
         for child in record.children {
-            if let Some(session) = subagents::read_file(child, record, out, Session::from_record) {
+            if let Some(session) = subagents::read_file(child, record, out, ClaudeCodeSession::from_record) {
                 let lane = Lane::Side(session.agent.unwrap_or_else(|| child.name.stem.clone()).into());
                 conversation.take_in(session.conversation, &lane);
             }
@@ -134,8 +134,8 @@ fn is_side(line: &Node<'_>) -> bool {
 }
 
 /// A session being read.
-struct Session {
-    conversation: Conversation,
+struct ClaudeCodeSession {
+    conversation: ClaudeConversation,
     all_side: bool,
     id: Option<String>,
     /// The sub-agent, if it is one's.
@@ -191,7 +191,7 @@ impl Path {
     }
 }
 
-impl Session {
+impl ClaudeCodeSession {
     fn from_record(record: &Record<'_>, out: &mut Reading<'_>) -> Self {
         let lines = parse_lines(record, out);
         // A file with only a sub-agent's lines is that sub-agent's run.
@@ -199,7 +199,7 @@ impl Session {
         let all_side = spoken().next().is_some() && spoken().all(is_side);
         let agent = spoken().next().filter(|_| all_side).and_then(|line| line.word("agentId", out));
         let mut session = Self {
-            conversation: Conversation::default(),
+            conversation: ClaudeConversation::default(),
             all_side,
             id: None,
             agent,

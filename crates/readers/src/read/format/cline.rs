@@ -2,7 +2,7 @@
 //! editor showed. Calls are blocks, or XML in the text in older versions; results are texts that name the tool. Cline's
 //! command line keeps the messages of a session in `ID.messages.json`, with the session's id beside them.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -79,8 +79,8 @@ impl Format for Cline {
         (probe.name == NAME).then(|| format!("messages in a file called `{NAME}`"))
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

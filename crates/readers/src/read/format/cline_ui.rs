@@ -2,7 +2,7 @@
 //! the results of the previous calls.
 
 use super::cline::{NAME, answer, header, result_in};
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -33,8 +33,8 @@ impl Format for ClineUi {
         messages.first().is_some_and(is_shown).then(|| "messages with `ts`, and `say` or `ask`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     /// The file with the API's messages has more about the same task.
@@ -49,7 +49,7 @@ impl Format for ClineUi {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(whole) = Node::whole(record, out) else { return };
         let messages = whole.elements().unwrap_or_default();
-        let mut shown = Shown::default();
+        let mut shown = ClineUiSession::default();
         for message in messages {
             shown.message(&message, out);
         }
@@ -112,7 +112,7 @@ const SHOWN: &[&str] = &[
 ];
 
 #[derive(Default)]
-struct Shown {
+struct ClineUiSession {
     turns: Turns,
     /// A request was sent and none of its reply has been shown yet.
     asked: bool,
@@ -121,7 +121,7 @@ struct Shown {
     end: EndCause,
 }
 
-impl Shown {
+impl ClineUiSession {
     fn message(&mut self, message: &Node<'_>, out: &mut Reading<'_>) {
         let ts = message.instant("ts", out);
         let kind = message.string(["say", "ask"], out).unwrap_or_default();

@@ -8,7 +8,7 @@ mod output;
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -113,8 +113,8 @@ impl Format for Codex {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -126,7 +126,7 @@ impl Format for Codex {
         let has = |mark: &str| memchr::memmem::find(record.text.as_bytes(), mark.as_bytes()).is_some();
         let has_counts = has("\"total_token_usage\"");
         let by_records = !has_counts && has("\"token_usage_record\"");
-        let mut session = Session { counted: has_counts || by_records, by_records, ..Session::default() };
+        let mut session = CodexSession { counted: has_counts || by_records, by_records, ..CodexSession::default() };
         for line in record.lines() {
             if let Some(line) = Node::line(line, out) {
                 session.add(&line, out);
@@ -145,7 +145,7 @@ impl Format for Codex {
 
 /// A session being read.
 #[derive(Default)]
-struct Session {
+struct CodexSession {
     events: Vec<Event>,
     /// Index of the reply of the call in progress.
     open: Option<usize>,
@@ -164,7 +164,7 @@ struct Session {
     turn: Option<bool>,
 }
 
-impl Session {
+impl CodexSession {
     fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         let kind = line.string("type", out).unwrap_or_default();
         let ts = line.instant("timestamp", out);

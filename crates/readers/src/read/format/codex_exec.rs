@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout, codex};
+use super::{Format, RecordLayout, codex};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -48,8 +48,8 @@ impl Format for CodexExec {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn counts_by_turn(&self) -> bool {

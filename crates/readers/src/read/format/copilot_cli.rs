@@ -1,7 +1,7 @@
 //! Copilot CLI sessions: one event per line. Output tokens are known per call, input tokens only for the whole
 //! session, from its shutdown event.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -41,8 +41,8 @@ impl Format for CopilotCli {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -50,14 +50,14 @@ impl Format for CopilotCli {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = Session::default();
+        let mut session = CopilotSession::default();
         for line in record.lines() {
             match Node::parsed(line, record) {
                 Ok(event) => session.event(&event, out),
                 Err(diagnostic) => out.error(diagnostic),
             }
         }
-        let Session { turns, header, end, .. } = session;
+        let CopilotSession { turns, header, end, .. } = session;
         let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
         let agent = header.agent.or_else(|| Some("copilot-cli".to_owned()));
         let header = Header { run_id, agent, ..header };
@@ -66,13 +66,13 @@ impl Format for CopilotCli {
 }
 
 #[derive(Default)]
-struct Session {
+struct CopilotSession {
     turns: Turns,
     header: Header,
     end: EndCause,
 }
 
-impl Session {
+impl CopilotSession {
     fn event(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         let kind = event.string("type", out).unwrap_or_default();
         let Some(data) = event.object("data", out) else { return };

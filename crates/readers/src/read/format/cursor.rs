@@ -1,7 +1,7 @@
 //! Cursor's command line: the agent's transcripts, and its stream of events. A transcript has messages without results; a
 //! stream has calls and results in lines of their own.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -10,9 +10,9 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Recordings of Cursor's command line.
-pub(super) struct Cursor;
+pub(super) struct CursorCli;
 
-impl Format for Cursor {
+impl Format for CursorCli {
     fn id(&self) -> &'static str {
         "cursor"
     }
@@ -46,8 +46,8 @@ impl Format for Cursor {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -57,7 +57,7 @@ impl Format for Cursor {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let agent = Some("cursor".to_owned());
         let header = Header { run_id: record.file.stem.clone(), agent, ..Header::default() };
-        let mut session = Session { header, ..Session::default() };
+        let mut session = CursorSession { header, ..CursorSession::default() };
         for line in Node::values(record, out) {
             if let Some(line) = line.into_object("line", out) {
                 session.add(&line, out);
@@ -70,7 +70,7 @@ impl Format for Cursor {
 
 /// A session being read.
 #[derive(Default)]
-struct Session {
+struct CursorSession {
     header: Header,
     turns: Turns,
     end: EndCause,
@@ -78,7 +78,7 @@ struct Session {
     is_answered: bool,
 }
 
-impl Session {
+impl CursorSession {
     fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         match line.some_string("type").as_deref() {
             None | Some("user" | "assistant") => self.message(line, out),

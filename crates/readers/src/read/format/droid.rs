@@ -1,7 +1,7 @@
 //! Factory's Droid sessions: `session_start` and `message` lines with Anthropic's blocks. Tokens are in a settings file
 //! beside the session, for all of it.
 
-use super::{Format, Layout, beside};
+use super::{Format, RecordLayout, beside};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -33,8 +33,8 @@ impl Format for Droid {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

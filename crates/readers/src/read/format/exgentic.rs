@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Format, Layout, beside};
+use super::{Format, RecordLayout, beside};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -38,8 +38,8 @@ impl Format for Exgentic {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
-use crate::read::google::{self, Counts};
+use crate::read::google::{self, GoogleTokenCounts};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -38,9 +38,9 @@ impl Format for GeminiCli {
         !first.has(&["messages"])
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let whole = probe.values.iter().take(2).filter(|value| value.has(&["messages"])).count();
-        if probe.shape == Shape::Lines && whole == 2 { Layout::Lines } else { Layout::Whole }
+        if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
     }
 
     fn prompted_by(&self) -> crate::transcript::PromptedBy {
@@ -48,7 +48,7 @@ impl Format for GeminiCli {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = Session::default();
+        let mut session = GeminiSession::default();
         let found = out.findings.made();
         for value in Node::values(record, out) {
             session.take_in(value, out);
@@ -66,25 +66,25 @@ impl Format for GeminiCli {
 
 /// A session being read.
 #[derive(Default)]
-struct Session<'r> {
+struct GeminiSession<'r> {
     id: Option<String>,
     started: Option<Node<'r>>,
     updated: Option<Node<'r>>,
     is_subagent: bool,
     /// Messages in the order in which their ids first appeared, each in its latest version.
-    messages: Vec<Entry<'r>>,
+    messages: Vec<GeminiMessage<'r>>,
     /// Index by id of the messages that were not taken back.
     known: BTreeMap<String, usize>,
 }
 
 /// One message of the session.
-struct Entry<'r> {
+struct GeminiMessage<'r> {
     fields: Node<'r>,
     /// Taken back by the user: it was paid for but is not part of the conversation.
     rewound: bool,
 }
 
-impl<'r> Session<'r> {
+impl<'r> GeminiSession<'r> {
     /// Reads one record: the session's own fields, a change to them, a message, or a rewind.
     fn take_in(&mut self, value: Node<'r>, out: &mut Reading<'_>) {
         let Some(fields) = value.into_object("record", out) else { return };
@@ -134,7 +134,7 @@ impl<'r> Session<'r> {
         if let Some(id) = id {
             self.known.insert(id, self.messages.len());
         }
-        self.messages.push(Entry { fields, rewound: false });
+        self.messages.push(GeminiMessage { fields, rewound: false });
     }
 
     /// Takes back all messages from the one with this id on; an unknown id takes back everything.
@@ -171,7 +171,7 @@ impl<'r> Session<'r> {
 }
 
 /// Adds one message and the results inside it.
-fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+fn push_message(entry: &GeminiMessage<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let fields = &entry.fields;
     let kind = fields.string("type", out);
     let role = match kind.as_deref() {
@@ -240,7 +240,7 @@ fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let mut count = |name: &str| out.tokens(tokens.get(name).as_ref(), &format!("tokens.{name}"));
     let (input, cached, output) = (count("input"), count("cached"), count("output"));
     let (thoughts, tool, total) = (count("thoughts"), count("tool"), count("total"));
-    Counts { input, cached, output, thoughts, tool, total }.usage()
+    GoogleTokenCounts { input, cached, output, thoughts, tool, total }.usage()
 }
 
 /// The model's thoughts, one per line.

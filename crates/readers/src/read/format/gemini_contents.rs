@@ -1,6 +1,6 @@
 //! A history as Google's API takes it: a document with `contents` of a `role` and `parts`.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::google;
 use crate::read::turns::Turns;
@@ -26,8 +26,8 @@ impl Format for GeminiContents {
         contents.first().is_some_and(is_content).then(|| "`contents` of a `role` and `parts`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -1,7 +1,7 @@
 //! Gemini CLI's stream (`--output-format stream-json`): one event per line; each `init` begins a run. Tokens are known
 //! only for the whole run.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -35,8 +35,8 @@ impl Format for GeminiStream {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -44,7 +44,7 @@ impl Format for GeminiStream {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut streams = vec![Stream::default()];
+        let mut streams = vec![GeminiStreamRun::default()];
         for line in record.lines() {
             let event = match Node::parsed(line, record) {
                 Ok(event) => event,
@@ -54,7 +54,7 @@ impl Format for GeminiStream {
                 }
             };
             if event.is("type", "init") && streams.last().is_some_and(|stream| stream.begun) {
-                streams.push(Stream::default());
+                streams.push(GeminiStreamRun::default());
             }
             if let Some(stream) = streams.last_mut() {
                 stream.event(&event, out);
@@ -62,7 +62,7 @@ impl Format for GeminiStream {
         }
         let stem = &record.file.stem;
         for (n, stream) in streams.into_iter().enumerate() {
-            let Stream { turns, header, end, .. } = stream;
+            let GeminiStreamRun { turns, header, end, .. } = stream;
             let own = if n == 0 { stem.clone() } else { format!("{stem}/{}", n + 1) };
             let run_id = if header.run_id.is_empty() { own } else { header.run_id };
             let header = Header { run_id, agent: Some("gemini-cli".to_owned()), ..header };
@@ -72,14 +72,14 @@ impl Format for GeminiStream {
 }
 
 #[derive(Default)]
-struct Stream {
+struct GeminiStreamRun {
     turns: Turns,
     header: Header,
     begun: bool,
     end: EndCause,
 }
 
-impl Stream {
+impl GeminiStreamRun {
     fn event(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         let ts = event.instant("timestamp", out);
         match event.string("type", out).as_deref() {

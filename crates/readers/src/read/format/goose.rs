@@ -1,7 +1,7 @@
 //! goose sessions: a document with a `conversation`, as `goose session export` and its database have it, or a header and
 //! a message per line, as versions before 1.10 wrote them.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -40,9 +40,9 @@ impl Format for Goose {
         !first.has(&["conversation"])
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let whole = probe.values.iter().take(2).filter(|value| value.has(&["conversation"])).count();
-        if probe.shape == Shape::Lines && whole == 2 { Layout::Lines } else { Layout::Whole }
+        if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
     }
 
     fn prompted_by(&self) -> PromptedBy {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
@@ -43,11 +43,11 @@ impl Format for Inspect {
         is_log.then(|| "a document with `eval` and `status`".to_owned())
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         if probe.document().is_some_and(is_sample) {
-            return Layout::Whole;
+            return RecordLayout::Whole;
         }
-        Layout::Elements { at: Some("samples"), envelope: &["eval", "status"] }
+        RecordLayout::Elements { at: Some("samples"), envelope: &["eval", "status"] }
     }
 
     fn prompted_by(&self) -> crate::transcript::PromptedBy {
@@ -58,7 +58,7 @@ impl Format for Inspect {
         let Some(whole) = Node::whole(record, out) else { return };
         let Some(sample) = whole.into_object("sample", out) else { return };
         let eval = Node::from_written(record.envelope).within("eval");
-        let log = Log { attachments: attachments(&sample), calls: calls(&sample, out) };
+        let log = SampleLog { attachments: attachments(&sample), calls: calls(&sample, out) };
         let events = log.events(&sample, out);
         let id = sample.some_word("id").unwrap_or_else(|| record.key.to_owned());
         let epoch = sample.some_word("epoch");
@@ -91,23 +91,23 @@ impl Format for Inspect {
 }
 
 /// One model call of the agent, from its event.
-struct Call<'a> {
+struct InspectCall<'a> {
     output: Node<'a>,
     usage: Option<Usage>,
     ts: Option<Instant>,
 }
 
 /// The agent's events in a sample.
-enum Step<'a> {
-    Call(Call<'a>),
+enum InspectEvent<'a> {
+    Call(InspectCall<'a>),
     Tool(Node<'a>),
     Checkpoint(Checkpoint),
 }
 
 /// The agent's events in a sample and the texts that were moved out of it.
-struct Log<'a> {
+struct SampleLog<'a> {
     attachments: BTreeMap<String, &'a str>,
-    calls: Vec<Step<'a>>,
+    calls: Vec<InspectEvent<'a>>,
 }
 
 /// The sample's attachments: long texts are stored once, keyed by their hash.
@@ -142,7 +142,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// The agent's events in order, without those in scorers' spans or of graders.
-fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
+fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<InspectEvent<'a>> {
     let transcript = sample.within("transcript");
     let told = if sample.has("events") { sample } else { &transcript };
     let mut steps = Vec::new();
@@ -166,12 +166,12 @@ fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
             }
             "step" if is_scorer() && event.is("action", "begin") => scoring += 1,
             "step" if is_scorer() => scoring = scoring.saturating_sub(1),
-            "model" if scoring == 0 => steps.extend(model_call(&event, out).map(Step::Call)),
-            "tool" if scoring == 0 => steps.push(Step::Tool(event)),
+            "model" if scoring == 0 => steps.extend(model_call(&event, out).map(InspectEvent::Call)),
+            "tool" if scoring == 0 => steps.push(InspectEvent::Tool(event)),
             "score" if event.is_true("intermediate") => {
                 let value = event.at(&["score", "value"]);
                 let (graded, score) = value.as_ref().map_or((None, None), score_value);
-                steps.extend(graded.map(|success| Step::Checkpoint(Checkpoint { success, score })));
+                steps.extend(graded.map(|success| InspectEvent::Checkpoint(Checkpoint { success, score })));
             }
             "model" | "tool" | "score" => {}
             kind if OTHERS.contains(&kind) => {}
@@ -182,7 +182,7 @@ fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
 }
 
 /// A model event, unless it is a grader's, failed, or was answered from a cache.
-fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
+fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<InspectCall<'a>> {
     if event.some_word("role").is_some_and(|role| role.contains("grader")) || event.has("error") {
         return None;
     }
@@ -190,7 +190,7 @@ fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
     let cached = event.is("cache", "read");
     let usage = usage(&output.counts("usage", out).unwrap_or_default(), out).filter(|_| !cached);
     let ts = event.instant(["completed", "timestamp"], out);
-    Some(Call { output, usage, ts })
+    Some(InspectCall { output, usage, ts })
 }
 
 /// The token counts of one call. Providers differ in whether cached tokens are part of the input; the total shows
@@ -214,13 +214,13 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-impl<'a> Log<'a> {
+impl<'a> SampleLog<'a> {
     /// The sample's events in the transcript's form.
     fn events(&self, sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Event> {
         let messages = sample.list("messages", out);
         let spoken: Vec<Message> = messages.into_iter().filter_map(|message| self.message(message, out)).collect();
         let n_replies = spoken.iter().filter(|message| message.role == Role::Assistant).count();
-        let n_calls = self.calls.iter().filter(|step| matches!(step, Step::Call(_))).count();
+        let n_calls = self.calls.iter().filter(|step| matches!(step, InspectEvent::Call(_))).count();
         if n_calls == 0 || n_calls == n_replies {
             return self.told_together(spoken);
         }
@@ -229,15 +229,15 @@ impl<'a> Log<'a> {
 
     /// The messages, with each call's usage and time from the events.
     fn told_together(&self, spoken: Vec<Message>) -> Vec<Event> {
-        let mut steps = self.calls.iter().filter(|step| !matches!(step, Step::Tool(_))).peekable();
+        let mut steps = self.calls.iter().filter(|step| !matches!(step, InspectEvent::Tool(_))).peekable();
         let mut events = Vec::new();
         for mut message in spoken {
             if message.role == Role::Assistant {
-                while let Some(Step::Checkpoint(checkpoint)) = steps.peek() {
+                while let Some(InspectEvent::Checkpoint(checkpoint)) = steps.peek() {
                     events.push(Event::Checkpoint(*checkpoint));
                     steps.next();
                 }
-                if let Some(Step::Call(call)) = steps.next() {
+                if let Some(InspectEvent::Call(call)) = steps.next() {
                     message.ts = call.ts;
                     message.set_usage(call.usage);
                 }
@@ -245,7 +245,7 @@ impl<'a> Log<'a> {
             events.push(Event::Message(message));
         }
         events.extend(steps.filter_map(|step| match step {
-            Step::Checkpoint(checkpoint) => Some(Event::Checkpoint(*checkpoint)),
+            InspectEvent::Checkpoint(checkpoint) => Some(Event::Checkpoint(*checkpoint)),
             _ => None,
         }));
         events
@@ -257,7 +257,7 @@ impl<'a> Log<'a> {
         let mut events: Vec<Event> = prompts.map(Event::Message).collect();
         for step in &self.calls {
             match step {
-                Step::Call(call) => {
+                InspectEvent::Call(call) => {
                     let choice = call.output.list("choices", out).into_iter().next().unwrap_or_default();
                     let reply = choice.get("message").and_then(|message| self.message(message, out));
                     let mut reply = reply.unwrap_or_else(|| Message::new(Role::Assistant));
@@ -266,7 +266,7 @@ impl<'a> Log<'a> {
                     reply.set_finish_reason(choice.some_word("stop_reason").map(Into::into));
                     events.push(Event::Message(reply));
                 }
-                Step::Tool(tool) => {
+                InspectEvent::Tool(tool) => {
                     let mut result = Message::new(Role::Tool);
                     result.tool_call_id = tool.some_word("id").map(Into::into);
                     result.name = tool.some_word("function").map(Into::into);
@@ -275,7 +275,7 @@ impl<'a> Log<'a> {
                     result.ts = tool.instant(["completed", "timestamp"], out);
                     events.push(Event::Message(result));
                 }
-                Step::Checkpoint(checkpoint) => events.push(Event::Checkpoint(*checkpoint)),
+                InspectEvent::Checkpoint(checkpoint) => events.push(Event::Checkpoint(*checkpoint)),
             }
         }
         events

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -30,8 +30,8 @@ impl Format for InterCode {
         document.first().is_some_and(is_run).then(|| "its values have a `turn_history`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Elements { at: None, envelope: &[] }
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Elements { at: None, envelope: &[] }
     }
 
     fn later_prompts(&self) -> Option<&[&'static str]> {

@@ -1,7 +1,7 @@
 //! Kimi CLI's sessions (`context.jsonl`): chat messages, a line each, between lines of the program whose roles begin with
 //! an underscore.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -38,8 +38,8 @@ impl Format for KimiCli {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

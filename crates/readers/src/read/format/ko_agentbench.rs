@@ -1,6 +1,6 @@
 //! Ko-AgentBench logs: one file per model and level, one run per task. The outcome is that of the benchmark's runner.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -27,8 +27,8 @@ impl Format for KoAgentBench {
         results.first().is_some_and(is_task).then(|| "`results` with a `conversation_log`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Elements { at: Some("results"), envelope: &["metadata"] }
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Elements { at: Some("results"), envelope: &["metadata"] }
     }
 
     fn prompted_by(&self) -> PromptedBy {

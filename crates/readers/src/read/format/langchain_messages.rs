@@ -1,7 +1,7 @@
 //! LangChain's messages in each of the ways that people write them down: `messages_to_dict` (a `type` and its `data`),
 //! `dumps` (the class, and its fields under `kwargs`) and `model_dump` (the fields alone), in a list or a state's `messages`.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::Probe;
 use crate::read::dialect::{self, class_role};
 use crate::read::turns::Turns;
@@ -38,8 +38,8 @@ impl Format for LangChainMessages {
         }
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

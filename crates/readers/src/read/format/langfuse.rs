@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
-use crate::read::spans::{self, Kind, ModelCall, Span, ToolRun};
+use crate::read::spans::{self, SpanContent, ModelCall, Span, ToolRun};
 use crate::record::node::{Node, Opened, sound};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
@@ -55,12 +55,12 @@ impl Format for Langfuse {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut export = Export { key: key_of(record), ..Export::default() };
+        let mut export = LangfuseExport { key: key_of(record), ..LangfuseExport::default() };
         for value in Node::rows(record, out) {
             export.value(&value, None, 4, out);
         }
@@ -75,7 +75,7 @@ fn key_of<'r>(record: &Record<'r>) -> Option<&'r str> {
 
 /// A trace being read.
 #[derive(Default)]
-struct Trace {
+struct LangfuseTrace {
     spans: Vec<Span>,
     header: Header,
     grade: Grade,
@@ -84,16 +84,16 @@ struct Trace {
 
 /// All traces of a file.
 #[derive(Default)]
-struct Export<'k> {
+struct LangfuseExport<'k> {
     key: Option<&'k str>,
-    traces: Vec<(String, Trace)>,
+    traces: Vec<(String, LangfuseTrace)>,
     places: BTreeMap<String, usize>,
 }
 
-impl Export<'_> {
-    fn trace(&mut self, name: &str) -> &mut Trace {
+impl LangfuseExport<'_> {
+    fn trace(&mut self, name: &str) -> &mut LangfuseTrace {
         let at = *self.places.entry(name.to_owned()).or_insert_with(|| {
-            self.traces.push((name.to_owned(), Trace::default()));
+            self.traces.push((name.to_owned(), LangfuseTrace::default()));
             self.traces.len() - 1
         });
         &mut self.traces[at].1
@@ -135,15 +135,15 @@ impl Export<'_> {
         };
         let failed = value.is("level", "ERROR");
         let kind = match kind {
-            "GENERATION" => Kind::Model(Box::new(model_call(value, failed, out))),
-            "TOOL" => Kind::Tool(ToolRun {
+            "GENERATION" => SpanContent::Model(Box::new(model_call(value, failed, out))),
+            "TOOL" => SpanContent::Tool(ToolRun {
                 call_id: call_id(value),
                 arguments: value.get("input").map(|input| unquoted(&input).node().compact_text()),
                 result: value.get("output").map(|output| unquoted(&output).node().compact_text()),
                 is_error: Some(failed),
             }),
-            "AGENT" => Kind::Agent,
-            _ => Kind::Other,
+            "AGENT" => SpanContent::Agent,
+            _ => SpanContent::Other,
         };
         let start = value.some_instant(["startTime", "start_time"]);
         let span = Span {
@@ -177,7 +177,7 @@ impl Export<'_> {
 
     fn hand_over(self, out: &mut Reading<'_>) {
         for (name, trace) in self.traces {
-            if !trace.spans.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
+            if !trace.spans.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
                 out.unknown_kind("trace without generations");
                 continue;
             }

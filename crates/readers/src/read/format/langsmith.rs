@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
-use crate::read::spans::{self, Kind, ModelCall, Span, ToolRun};
+use crate::read::spans::{self, SpanContent, ModelCall, Span, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage};
@@ -46,12 +46,12 @@ impl Format for LangSmith {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut export = Export { key: record.options.outcome_key.as_deref(), ..Export::default() };
+        let mut export = LangSmithExport { key: record.options.outcome_key.as_deref(), ..LangSmithExport::default() };
         for value in Node::rows(record, out) {
             match value.get("runs").and_then(|runs| runs.elements()) {
                 Some(runs) => runs.iter().for_each(|run| export.row(run, None, out)),
@@ -64,7 +64,7 @@ impl Format for LangSmith {
 
 /// A trace being read.
 #[derive(Default)]
-struct Trace {
+struct LangSmithTrace {
     spans: Vec<Span>,
     header: Header,
     grade: Grade,
@@ -74,14 +74,14 @@ struct Trace {
 
 /// All rows of a file.
 #[derive(Default)]
-struct Export<'k> {
+struct LangSmithExport<'k> {
     key: Option<&'k str>,
-    traces: Vec<(String, Trace)>,
+    traces: Vec<(String, LangSmithTrace)>,
     places: BTreeMap<String, usize>,
     feedback: Vec<(String, Grade)>,
 }
 
-impl Export<'_> {
+impl LangSmithExport<'_> {
     /// Reads one row and the rows nested in it.
     fn row(&mut self, row: &Node<'_>, around: Option<(&str, &str)>, out: &mut Reading<'_>) {
         if !row.is_object() {
@@ -103,12 +103,12 @@ impl Export<'_> {
         };
         let failed = row.some_word("error").filter(|error| !error.is_empty());
         let call = match kind.as_str() {
-            "llm" => Kind::Model(Box::new(model_call(row, failed.is_some(), out))),
-            "tool" => Kind::Tool(tool_run(row, failed.as_deref(), out)),
-            kind if OTHERS.contains(&kind) => Kind::Other,
+            "llm" => SpanContent::Model(Box::new(model_call(row, failed.is_some(), out))),
+            "tool" => SpanContent::Tool(tool_run(row, failed.as_deref(), out)),
+            kind if OTHERS.contains(&kind) => SpanContent::Other,
             other => {
                 out.unknown(&format!("run_type {other}"), row);
-                Kind::Other
+                SpanContent::Other
             }
         };
         let span = Span {
@@ -143,9 +143,9 @@ impl Export<'_> {
         }
     }
 
-    fn trace(&mut self, name: &str) -> &mut Trace {
+    fn trace(&mut self, name: &str) -> &mut LangSmithTrace {
         let at = *self.places.entry(name.to_owned()).or_insert_with(|| {
-            self.traces.push((name.to_owned(), Trace::default()));
+            self.traces.push((name.to_owned(), LangSmithTrace::default()));
             self.traces.len() - 1
         });
         &mut self.traces[at].1
@@ -169,7 +169,7 @@ impl Export<'_> {
         for (name, trace) in self.traces {
             let is_about = |about: &String| *about == name || trace.root.as_ref() == Some(about);
             let feedback = self.feedback.iter().rfind(|(about, _)| is_about(about)).map(|(_, grade)| grade.clone());
-            if !trace.spans.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
+            if !trace.spans.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
                 out.unknown_kind("trace without llm runs");
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Letta agent files (`.af`): the agents and their messages; each conversation is a run.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -32,8 +32,8 @@ impl Format for Letta {
         agents.iter().any(is_agent).then(|| "`agents` with `agent_type` and `llm_config`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

@@ -1,7 +1,7 @@
 //! Sessions of Claude Managed Agents: their events, one a line or in a list. A step is a model request, which the
 //! recorder's spans delimit; without them, results do.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -46,14 +46,14 @@ impl Format for ManagedAgents {
         first.has(&["type"])
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let is_page = |value: &Sketch| value.has(&["data"]) || value.has(&["events"]);
         let are_pages = probe.shape == Shape::Lines && probe.values.iter().all(is_page);
-        if are_pages { Layout::Lines } else { Layout::Whole }
+        if are_pages { RecordLayout::Lines } else { RecordLayout::Whole }
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = Session::default();
+        let mut session = ManagedAgentsSession::default();
         for value in Node::values(record, out) {
             let listed = value.get(["data", "events"]).and_then(|list| list.elements());
             for event in listed.unwrap_or_else(|| vec![value]) {
@@ -75,7 +75,7 @@ impl Format for ManagedAgents {
 
 /// A session being read.
 #[derive(Default)]
-struct Session {
+struct ManagedAgentsSession {
     id: Option<String>,
     turns: Turns,
     /// The number of the model request, and whether a reply of it was seen.
@@ -85,7 +85,7 @@ struct Session {
     end: EndCause,
 }
 
-impl Session {
+impl ManagedAgentsSession {
     fn event(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         let kind = event.some_word("type").unwrap_or_default();
         let ts = event.some_instant(["processed_at", "created_at", "timestamp"]);

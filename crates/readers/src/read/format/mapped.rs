@@ -5,11 +5,11 @@ mod run_of_table;
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
-use crate::record::field_map::{FieldMap, Speaker};
+use crate::record::field_map::{EntryKind, FieldMap};
 use crate::record::node::Node;
 use crate::record::outcomes::NAMED_FIELD;
 use crate::record::parts::parts_in;
@@ -51,12 +51,12 @@ impl Format for Mapped {
         None
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         match (probe.shape, probe.first()) {
-            (Shape::Document, Some(first)) if first.is_array() => Layout::Elements { at: None, envelope: &[] },
-            (Shape::Lines, _) => Layout::Lines,
-            (Shape::Concatenated, _) => Layout::Values,
-            _ => Layout::Whole,
+            (Shape::Document, Some(first)) if first.is_array() => RecordLayout::Elements { at: None, envelope: &[] },
+            (Shape::Lines, _) => RecordLayout::Lines,
+            (Shape::Concatenated, _) => RecordLayout::Values,
+            _ => RecordLayout::Whole,
         }
     }
 
@@ -185,19 +185,19 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
     // Where no role is recorded, each entry is a step of the agent.
     let speaker = match &named {
         Some(word) => map.speaker(word),
-        None => Some(Speaker::Role(Role::Assistant)),
+        None => Some(EntryKind::Role(Role::Assistant)),
     };
     let at = map.find(node, "ts", TIME).and_then(|ts| time::instant(&ts));
     let role = match speaker {
         None => return pass_over(node, &format!("role {}", named.unwrap_or_default()), map, out),
-        Some(Speaker::Call) => {
+        Some(EntryKind::Call) => {
             if let Some((call, result)) = call(node, node, map, turns.len(), 0, out) {
                 turns.call(call, at);
                 result.map(|result| turns.push(result));
             }
             return;
         }
-        Some(Speaker::Role(role)) => role,
+        Some(EntryKind::Role(role)) => role,
     };
     let mut message = Message::new(role);
     message.content = map.find(node, "text", TEXT).map(|text| text.as_content());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::json_text::trimmed;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
@@ -42,8 +42,8 @@ impl Format for MiniSweAgent {
         (document.has(&["messages"]) && is_mini).then(|| "`messages` with mini-swe-agent's `info`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn joins_reports(&self) -> bool {

@@ -1,7 +1,7 @@
 //! MINT results: one run per line. Calls are text (`<execute>`, `<solution>`), the next user message is the result,
 //! and the last result is in a separate field. Model and data set are parts of the path.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -35,8 +35,8 @@ impl Format for Mint {
         true
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
-        if probe.document().is_some() { Layout::Whole } else { Layout::Lines }
+    fn layout(&self, probe: &Probe) -> RecordLayout {
+        if probe.document().is_some() { RecordLayout::Whole } else { RecordLayout::Lines }
     }
 
     fn later_prompts(&self) -> Option<&[&'static str]> {

@@ -15,7 +15,7 @@
 //! `CONTRIBUTING.md` has the whole recipe.
 
 use crate::open::inputs::add_input;
-use crate::open::layout::Layout;
+use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Sketch};
 use crate::record::reading::{Reading, Record};
 use crate::transcript::PromptedBy;
@@ -32,7 +32,7 @@ pub trait Format: Sync {
     fn recognise(&self, probe: &Probe) -> Option<String>;
 
     /// What one record is, for a file of this format.
-    fn layout(&self, probe: &Probe) -> Layout;
+    fn layout(&self, probe: &Probe) -> RecordLayout;
 
     /// True if outcomes are in report files beside the recording. They are then read into `record.grades`.
     fn joins_reports(&self) -> bool {
@@ -147,7 +147,7 @@ formats! {
     opencode::OpenCode,
     qwen_code::QwenCode,
     claude_code::ClaudeCode,
-    cursor::Cursor,
+    cursor::CursorCli,
     claude_agent_sdk::ClaudeAgentSdk,
     inspect::Inspect,
     openhands::OpenHands,

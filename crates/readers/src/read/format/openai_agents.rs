@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
-use crate::read::spans::{self, Kind, ModelCall, Span, ToolRun};
+use crate::read::spans::{self, SpanContent, ModelCall, Span, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Header, Instant, Message, Role};
@@ -41,12 +41,12 @@ impl Format for OpenAiAgents {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut export = Export::default();
+        let mut export = OpenAiAgentsExport::default();
         for value in Node::rows(record, out) {
             let items: Vec<Node<'_>> = ["data", "spans"].iter().flat_map(|name| value.some_list(*name)).collect();
             for item in &items {
@@ -62,7 +62,7 @@ impl Format for OpenAiAgents {
 
 /// A trace being read.
 #[derive(Default)]
-struct Trace {
+struct OpenAiAgentsTrace {
     workflow: Option<String>,
     spans: Vec<Span>,
     failed: Option<String>,
@@ -70,15 +70,15 @@ struct Trace {
 
 /// All traces of a file.
 #[derive(Default)]
-struct Export {
-    traces: Vec<(String, Trace)>,
+struct OpenAiAgentsExport {
+    traces: Vec<(String, OpenAiAgentsTrace)>,
     places: BTreeMap<String, usize>,
 }
 
-impl Export {
-    fn trace(&mut self, name: String) -> &mut Trace {
+impl OpenAiAgentsExport {
+    fn trace(&mut self, name: String) -> &mut OpenAiAgentsTrace {
         let at = *self.places.entry(name.clone()).or_insert_with(|| {
-            self.traces.push((name, Trace::default()));
+            self.traces.push((name, OpenAiAgentsTrace::default()));
             self.traces.len() - 1
         });
         &mut self.traces[at].1
@@ -104,25 +104,25 @@ impl Export {
             None => error.compact(),
         });
         let kind = match data.some_word("type").as_deref() {
-            Some("generation" | "response") => Kind::Model(Box::new(model_call(&data, error.is_some(), out))),
-            Some("function") => Kind::Tool(ToolRun {
+            Some("generation" | "response") => SpanContent::Model(Box::new(model_call(&data, error.is_some(), out))),
+            Some("function") => SpanContent::Tool(ToolRun {
                 call_id: data.some_word(["call_id", "tool_call_id"]),
                 arguments: data.get("input").map(|input| input.compact_text()),
                 result: data.get("output").map(|output| output.compact_text()),
                 is_error: Some(error.is_some()),
             }),
             // A handoff is a call of the tool named after it.
-            Some("handoff") => Kind::Tool(ToolRun { is_error: Some(error.is_some()), ..ToolRun::default() }),
-            Some("agent") => Kind::Agent,
-            Some(kind) if OTHERS.contains(&kind) => Kind::Other,
+            Some("handoff") => SpanContent::Tool(ToolRun { is_error: Some(error.is_some()), ..ToolRun::default() }),
+            Some("agent") => SpanContent::Agent,
+            Some(kind) if OTHERS.contains(&kind) => SpanContent::Other,
             other => {
                 out.unknown(&format!("span {}", other.unwrap_or_default()), &data);
-                Kind::Other
+                SpanContent::Other
             }
         };
         let end = item.some_instant("ended_at");
         let start = item.some_instant("started_at").map(|start| i128::from(start.0));
-        let is_agent = matches!(kind, Kind::Agent);
+        let is_agent = matches!(kind, SpanContent::Agent);
         let trace = self.trace(trace);
         if let Some(error) = error.filter(|_| is_agent) {
             trace.failed = Some(error);
@@ -135,11 +135,11 @@ impl Export {
 
     fn hand_over(self, out: &mut Reading<'_>) {
         for (name, trace) in self.traces {
-            if !trace.spans.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
+            if !trace.spans.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
                 out.unknown_kind("trace without model calls");
                 continue;
             }
-            let first_agent = trace.spans.iter().filter(|span| matches!(span.kind, Kind::Agent));
+            let first_agent = trace.spans.iter().filter(|span| matches!(span.kind, SpanContent::Agent));
             let agent = first_agent.min_by_key(|span| span.start).map(|span| span.name.clone());
             let begun = trace.spans.iter().filter_map(|span| span.start).min();
             let header = Header {

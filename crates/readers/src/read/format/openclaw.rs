@@ -1,7 +1,7 @@
 //! OpenClaw's trajectory export: events of a session, one per line. Transcript events hold the messages, in the format
 //! of the Pi agent that OpenClaw is built on; runtime events tell how a run ended.
 
-use super::{Format, Layout, pi};
+use super::{Format, RecordLayout, pi};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
 use crate::read::turns::Turns;
@@ -32,8 +32,8 @@ impl Format for OpenClaw {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -41,14 +41,14 @@ impl Format for OpenClaw {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = Session::default();
+        let mut session = OpenClawSession::default();
         for line in record.lines() {
             match Node::parsed(line, record) {
                 Ok(event) => session.event(&event, out),
                 Err(diagnostic) => out.error(diagnostic),
             }
         }
-        let Session { turns, header, end } = session;
+        let OpenClawSession { turns, header, end } = session;
         let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
         let header = Header { run_id, agent: Some("openclaw".to_owned()), ..header };
         out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
@@ -56,13 +56,13 @@ impl Format for OpenClaw {
 }
 
 #[derive(Default)]
-struct Session {
+struct OpenClawSession {
     turns: Turns,
     header: Header,
     end: EndCause,
 }
 
-impl Session {
+impl OpenClawSession {
     fn event(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         let ts = event.instant("ts", out);
         if self.header.run_id.is_empty() {

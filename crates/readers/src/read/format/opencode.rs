@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::find::file_name::OtherFile;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::openai;
@@ -58,9 +58,9 @@ impl Format for OpenCode {
         !first.has(&["messages"])
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let exports = probe.shape == Shape::Lines && probe.values.iter().all(|value| value.has(&["messages"]));
-        if exports { Layout::Lines } else { Layout::Whole }
+        if exports { RecordLayout::Lines } else { RecordLayout::Whole }
     }
 
     fn prompted_by(&self) -> crate::transcript::PromptedBy {
@@ -72,7 +72,7 @@ impl Format for OpenCode {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = Session::from_record(record, out);
+        let mut session = OpenCodeSession::from_record(record, out);
         if session.turns.len() == 0 && session.id.is_none() {
             out.error_at(record.text, "no session and no messages", "it is left out");
             return;
@@ -97,7 +97,7 @@ impl Format for OpenCode {
 
 /// A session being read.
 #[derive(Default)]
-struct Session<'a> {
+struct OpenCodeSession<'a> {
     id: Option<String>,
     /// The session whose agent started this one.
     parent: Option<String>,
@@ -128,7 +128,7 @@ fn started(child: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) -> Vec<
 
 /// The messages of a sub-agent, and of those it started, on lanes of their own.
 fn side_events(record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
-    let mut session = Session::from_record(record, out);
+    let mut session = OpenCodeSession::from_record(record, out);
     for child in mem::take(&mut session.children) {
         session.turns.insert_by_time(started(&child, record, out));
     }
@@ -138,7 +138,7 @@ fn side_events(record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
     events
 }
 
-impl<'a> Session<'a> {
+impl<'a> OpenCodeSession<'a> {
     /// Reads everything in a record.
     fn from_record(record: &Record<'a>, out: &mut Reading<'_>) -> Self {
         let mut session = Self::default();
@@ -244,7 +244,7 @@ impl<'a> Session<'a> {
         self.model = self.model.take().or_else(|| model.clone());
         let error = info.within("error").some_word("name");
         let is_aborted = error.as_deref() == Some("MessageAbortedError");
-        let mut steps = Steps {
+        let mut steps = MessageSteps {
             session: self,
             model,
             ts: completed.or_else(|| last_written(parts, out)).or(created),
@@ -269,8 +269,8 @@ impl<'a> Session<'a> {
 }
 
 /// The model calls of one message.
-struct Steps<'s, 'a> {
-    session: &'s mut Session<'a>,
+struct MessageSteps<'s, 'a> {
+    session: &'s mut OpenCodeSession<'a>,
     model: Option<String>,
     ts: Option<Instant>,
     reply: Option<Message>,
@@ -279,7 +279,7 @@ struct Steps<'s, 'a> {
     counted: bool,
 }
 
-impl Steps<'_, '_> {
+impl MessageSteps<'_, '_> {
     #[expect(clippy::match_same_arms, reason = "one arm a kind of part")]
     fn part(&mut self, part: &Node<'_>, out: &mut Reading<'_>) {
         match part.some_word("type").unwrap_or_default().as_str() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -49,14 +49,14 @@ impl Format for OpenHands {
         true
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let is_output = |value: &Sketch| value.has(&["instance_id"]);
         match (probe.shape, probe.first()) {
-            (Shape::Lines, Some(first)) if is_output(first) => Layout::Lines,
+            (Shape::Lines, Some(first)) if is_output(first) => RecordLayout::Lines,
             (Shape::Document, Some(first)) if first.elements().first().is_some_and(is_output) => {
-                Layout::Elements { at: None, envelope: &[] }
+                RecordLayout::Elements { at: None, envelope: &[] }
             }
-            _ => Layout::Whole,
+            _ => RecordLayout::Whole,
         }
     }
 
@@ -78,7 +78,7 @@ impl Format for OpenHands {
 fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
     let instance = output.some_word("instance_id").unwrap_or_default();
     let metrics = output.within("metrics");
-    let mut history = History::default();
+    let mut history = OpenHandsHistory::default();
     for counts in metrics.list("token_usages", out) {
         if let Some(id) = counts.some_word("response_id") {
             history.usages.insert(id, counts_of(&counts, out));
@@ -144,7 +144,7 @@ fn end_cause(error: &str) -> EndCause {
 
 /// One stream of events, of either generation.
 fn push_events<'a>(events: impl Iterator<Item = Node<'a>>, record: &Record<'a>, out: &mut Reading<'_>) {
-    let mut history = History::default();
+    let mut history = OpenHandsHistory::default();
     for event in events {
         history.add(event, out);
     }
@@ -158,7 +158,7 @@ fn push_events<'a>(events: impl Iterator<Item = Node<'a>>, record: &Record<'a>, 
 
 /// A conversation being built.
 #[derive(Default)]
-struct History {
+struct OpenHandsHistory {
     events: Vec<Event>,
     /// Index of the reply with each response id; parallel calls share one.
     replies: BTreeMap<String, usize>,
@@ -169,7 +169,7 @@ struct History {
     end: EndCause,
 }
 
-impl History {
+impl OpenHandsHistory {
     fn add(&mut self, event: Node<'_>, out: &mut Reading<'_>) {
         let Some(event) = event.into_object("event", out) else { return };
         match event.some_word("kind") {

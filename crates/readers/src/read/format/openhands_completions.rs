@@ -1,7 +1,7 @@
 //! OpenHands completion logs: one model call per file, with the conversation so far. The latest file of a folder has
 //! the whole run.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -29,8 +29,8 @@ impl Format for OpenHandsCompletions {
         (is_log && has_reply(document)).then(|| "`messages` and `response` with OpenHands' own fields".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn joins_reports(&self) -> bool {

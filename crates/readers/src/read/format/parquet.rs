@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::mapped::push_messages;
 use super::swe_agent::end_cause;
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::Probe;
-use crate::read::parquet_tables::{self, Dialect};
+use crate::read::parquet_tables::{self, RowDialect};
 use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
 use crate::record::field_map::FieldMap;
@@ -37,8 +37,8 @@ impl Format for Parquet {
         None
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Lines
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Lines
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -59,7 +59,7 @@ impl Format for Parquet {
             return out.error(told);
         }
         let layout = parquet_tables::by_name(record.envelope);
-        let dialect = layout.map_or(Dialect::Chat, |layout| layout.dialect);
+        let dialect = layout.map_or(RowDialect::Chat, |layout| layout.dialect);
         let column = layout.map_or("outcome", |layout| layout.outcome_column());
         let long = |at: usize| parts.get(at).map(Node::from_written).filter(|long| long.written() != "null");
         let grade = grade(&row, column, out);
@@ -71,7 +71,7 @@ impl Format for Parquet {
             out.warn_at(record.text, what, "it is graded, so it counts as a run of 0 steps");
         }
         let events = match dialect {
-            Dialect::Steps => steps(long(1).as_ref(), out),
+            RowDialect::Steps => steps(long(1).as_ref(), out),
             _ => match record.options.columns.as_ref().filter(|map| map.names_inner() && record.envelope == "mapped") {
                 Some(map) => described(long(1).as_ref(), map, out),
                 None => chat(long(1).as_ref(), long(2).as_ref(), out),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
 use crate::read::turns::Turns;
@@ -43,8 +43,8 @@ impl Format for Pi {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> crate::transcript::PromptedBy {
@@ -53,7 +53,7 @@ impl Format for Pi {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let header = Header { run_id: record.file.stem.clone(), agent: Some("pi".to_owned()), ..Header::default() };
-        let mut session = Session { header, ..Session::default() };
+        let mut session = PiSession { header, ..PiSession::default() };
         let mut entries = Vec::new();
         for value in Node::values(record, out) {
             let Some(entry) = value.into_object("entry", out) else { continue };
@@ -71,7 +71,7 @@ impl Format for Pi {
             let is_reply = session.entry(entry, on_path, out);
             aside += usize::from(!on_path && is_reply);
         }
-        let Session { turns, header, end } = session;
+        let PiSession { turns, header, end } = session;
         let mut draft = turns.into_draft(header, Grade { end, ..Grade::default() });
         if aside > 0 {
             draft.warnings.push(format!("{aside} replies stand on branches that were left: paid for, but no steps"));
@@ -100,13 +100,13 @@ fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
 
 /// A session being read.
 #[derive(Default)]
-struct Session {
+struct PiSession {
     turns: Turns,
     header: Header,
     end: EndCause,
 }
 
-impl Session {
+impl PiSession {
     /// Reads one entry; true if it was a reply.
     fn entry(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
         match entry.some_word("type").as_deref() {

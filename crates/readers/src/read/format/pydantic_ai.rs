@@ -1,7 +1,7 @@
 //! pydantic-ai message histories: requests and responses made of parts. A retry prompt that names a tool
 //! is that tool's error; one that names none is a message to the model.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -36,8 +36,8 @@ impl Format for PydanticAi {
         probe.values.iter().any(within).then(|| "`parts` of kind `request` or `response`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -66,7 +66,7 @@ impl Format for PydanticAi {
 
 /// Delivers one history as a run; `around` is the object that contains it.
 fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<Node<'_>>, out: &mut Reading<'_>) {
-    let mut history = History::default();
+    let mut history = PydanticAiHistory::default();
     for message in messages {
         let Some(message) = message.into_object("message", out) else { continue };
         history.take_in(&message, out);
@@ -84,12 +84,12 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<N
 
 /// A history being read.
 #[derive(Default)]
-struct History {
+struct PydanticAiHistory {
     turns: Turns,
     instructions: Option<String>,
 }
 
-impl History {
+impl PydanticAiHistory {
     fn take_in(&mut self, fields: &Node<'_>, out: &mut Reading<'_>) {
         match fields.some_word("kind").as_deref() {
             Some("request") => self.request(fields, out),

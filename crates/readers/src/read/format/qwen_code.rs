@@ -1,6 +1,6 @@
 //! Qwen Code sessions (`chats/*.jsonl`): lines as Claude Code names them, around contents as Google has them.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::google;
 use crate::read::turns::Turns;
@@ -31,8 +31,8 @@ impl Format for QwenCode {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

@@ -1,7 +1,7 @@
 //! smolagents memory dumps: the steps of an agent as an array, inside a run's object, or one run per line (FORMATS
 //! 17). A planning step is paid for but takes no action, so it is not a step of the run.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -44,8 +44,8 @@ impl Format for Smolagents {
         (loose || probe.values.iter().any(found)).then(|| "steps with a `step_number` and observations".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -1,7 +1,7 @@
 //! SpecStory's histories: Markdown written from the sessions of Claude Code, Codex, Cursor and others. They hold texts,
 //! and the tools that were used with what they returned, but no tokens.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::Probe;
 use crate::read::turns::Turns;
 use crate::record::reading::{Reading, Record};
@@ -28,8 +28,8 @@ impl Format for SpecStory {
         head.starts_with(BEGINS).then(|| format!("begins with `{BEGINS}`"))
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -38,11 +38,11 @@ impl Format for SpecStory {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut turns = Turns::default();
-        let mut entry: Option<Entry<'_>> = None;
+        let mut entry: Option<EntryHeading<'_>> = None;
         let mut from = 0;
         let mut at = 0;
         for line in record.text.split_inclusive('\n') {
-            if let Some(next) = Entry::from_line(line.trim_end()) {
+            if let Some(next) = EntryHeading::from_line(line.trim_end()) {
                 if let Some(entry) = entry.replace(next) {
                     entry.push(&record.text[from..at], &mut turns);
                 }
@@ -81,14 +81,14 @@ fn harness(text: &str) -> Option<String> {
 }
 
 /// Who speaks: `_**User (TIME)**_`, `_**Agent (MODEL TIME)**_`, `_**Assistant**_`.
-struct Entry<'a> {
+struct EntryHeading<'a> {
     role: Role,
     model: Option<&'a str>,
     ts: Option<Instant>,
     is_side: bool,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> EntryHeading<'a> {
     fn from_line(line: &'a str) -> Option<Self> {
         let inner = line.strip_prefix("_**")?.strip_suffix("**_")?;
         let (who, about) = inner.split_once(" (").map_or((inner, ""), |(who, rest)| (who, rest));
@@ -121,14 +121,14 @@ impl<'a> Entry<'a> {
         let mut texts: Vec<String> = Vec::new();
         for part in parts(body) {
             match part {
-                Part::Text(text) => {
+                EntryPart::Text(text) => {
                     if !tools.is_empty() {
                         self.reply(&texts, &std::mem::take(&mut tools), turns);
                         texts.clear();
                     }
                     texts.push(text);
                 }
-                Part::Use(tool) => tools.push(tool),
+                EntryPart::Use(tool) => tools.push(tool),
             }
         }
         if !tools.is_empty() || !texts.is_empty() {
@@ -190,16 +190,16 @@ struct Used<'a> {
 }
 
 /// A piece of an entry.
-enum Part<'a> {
+enum EntryPart<'a> {
     Text(String),
     Use(Used<'a>),
 }
 
 /// The texts among the pieces.
-fn texts_of(parts: Vec<Part<'_>>) -> String {
+fn texts_of(parts: Vec<EntryPart<'_>>) -> String {
     let mut texts = Vec::new();
     for part in parts {
-        if let Part::Text(text) = part {
+        if let EntryPart::Text(text) = part {
             texts.push(text);
         }
     }
@@ -207,7 +207,7 @@ fn texts_of(parts: Vec<Part<'_>>) -> String {
 }
 
 /// The texts and the tools of an entry, in order.
-fn parts(body: &str) -> Vec<Part<'_>> {
+fn parts(body: &str) -> Vec<EntryPart<'_>> {
     let mut parts = Vec::new();
     let mut rest = body;
     while let Some((before, after)) = rest.split_once("<tool-use") {
@@ -217,7 +217,7 @@ fn parts(body: &str) -> Vec<Part<'_>> {
         let (tag, body) = inner.split_once('>').unwrap_or((inner, ""));
         let of_tag = |name: &str| tag.split_once(name)?.1.split('"').nth(1);
         let name = of_tag("data-tool-name").or_else(|| attribute("Tool use: **")).unwrap_or("tool");
-        parts.push(Part::Use(Used { name, kind: of_tag("data-tool-type").unwrap_or_default(), body }));
+        parts.push(EntryPart::Use(Used { name, kind: of_tag("data-tool-type").unwrap_or_default(), body }));
         rest = next;
     }
     push_text(rest, &mut parts);
@@ -225,7 +225,7 @@ fn parts(body: &str) -> Vec<Part<'_>> {
 }
 
 /// Adds a text without the lines between entries. Early histories name the tools in a line of their own.
-fn push_text<'a>(text: &'a str, parts: &mut Vec<Part<'a>>) {
+fn push_text<'a>(text: &'a str, parts: &mut Vec<EntryPart<'a>>) {
     let mut kept = String::new();
     let mut uses = Vec::new();
     for line in text.lines() {
@@ -241,9 +241,9 @@ fn push_text<'a>(text: &'a str, parts: &mut Vec<Part<'a>>) {
     }
     let kept = kept.trim();
     if !kept.is_empty() {
-        parts.push(Part::Text(kept.to_owned()));
+        parts.push(EntryPart::Text(kept.to_owned()));
     }
-    parts.extend(uses.into_iter().map(Part::Use));
+    parts.extend(uses.into_iter().map(EntryPart::Use));
 }
 
 impl Used<'_> {
@@ -312,10 +312,10 @@ mod tests {
 
     #[test]
     fn who_speaks_and_when() {
-        let entry = Entry::from_line("_**Agent (claude-x-1 2026-07-13 13:40:56Z)**_").unwrap();
+        let entry = EntryHeading::from_line("_**Agent (claude-x-1 2026-07-13 13:40:56Z)**_").unwrap();
         assert_eq!((entry.role, entry.model, entry.ts.is_some()), (Role::Assistant, Some("claude-x-1"), true));
-        assert_eq!(Entry::from_line("_**User**_").unwrap().role, Role::User);
-        assert_eq!(Entry::from_line("_**Agent (model m-2)**_").unwrap().model, Some("m-2"));
-        assert!(Entry::from_line("_**Note**_").is_none());
+        assert_eq!(EntryHeading::from_line("_**User**_").unwrap().role, Role::User);
+        assert_eq!(EntryHeading::from_line("_**Agent (model m-2)**_").unwrap().model, Some("m-2"));
+        assert!(EntryHeading::from_line("_**Note**_").is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! SWE-agent trajectories: one run per file, as steps with an action and observation each, or only the message history
 //!.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
@@ -34,8 +34,8 @@ impl Format for SweAgent {
         history.iter().any(typed).then(|| "a `history` with agents or message types".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn joins_reports(&self) -> bool {

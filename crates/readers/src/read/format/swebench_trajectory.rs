@@ -1,7 +1,7 @@
 //! Trajectories submitted to SWE-bench: one document per instance, with its model and tool calls in one list. The
 //! outcomes are in `results/results.json` beside `trajs/`.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -36,8 +36,8 @@ impl Format for SweBenchTrajectory {
             .then(|| "`instance_id` with a `trajectory` of `llm_call` and `tool_call`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn joins_reports(&self) -> bool {

@@ -4,7 +4,7 @@ mod ticks;
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -46,14 +46,14 @@ impl Format for Tau2 {
         is_simulation(first).then(|| "a simulation with `reward_info` and `messages`".to_owned())
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         match probe.first() {
-            Some(first) if first.is_array() => Layout::Elements { at: None, envelope: &[] },
+            Some(first) if first.is_array() => RecordLayout::Elements { at: None, envelope: &[] },
             Some(first) if first.get("simulations").is_some() => {
-                Layout::Elements { at: Some("simulations"), envelope: ENVELOPE }
+                RecordLayout::Elements { at: Some("simulations"), envelope: ENVELOPE }
             }
-            _ if probe.document().is_some() => Layout::Whole,
-            _ => Layout::Lines,
+            _ if probe.document().is_some() => RecordLayout::Whole,
+            _ => RecordLayout::Lines,
         }
     }
 

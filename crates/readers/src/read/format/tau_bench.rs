@@ -1,6 +1,6 @@
 //! tau-bench historical trajectories: one array of trials, each a chat with its reward.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -25,8 +25,8 @@ impl Format for TauBench {
         elements.first().is_some_and(is_trial).then(|| "an array of objects with `traj` and `reward`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Elements { at: None, envelope: &[] }
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Elements { at: None, envelope: &[] }
     }
 
     fn prompted_by(&self) -> PromptedBy {

@@ -4,7 +4,7 @@ mod write;
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::json_text::{Inner, List};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
@@ -16,7 +16,7 @@ use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
     OutcomeSource, PromptedBy, Requests, Totals, Usage,
 };
-use crate::value::json::{self, Fields as _, fields};
+use crate::value::json::{self, DeclaredFields as _, fields};
 pub use write::{write, write_event};
 
 /// `whenstop trace v1`.
@@ -30,15 +30,15 @@ const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint",
 
 fields! {
     /// Every field that any line may have, unparsed. One flat struct, because tagged enums buffer the whole line.
-    struct Line<'a> {
+    struct TraceLine<'a> {
         type_ = "type",
         role = "role",
         content = "content",
-        tool_calls: List<'a, Inner<'a, openai::Call<'a>>> = "tool_calls",
+        tool_calls: List<'a, Inner<'a, openai::WireCall<'a>>> = "tool_calls",
         tool_call_id = "tool_call_id",
         name = "name",
         is_error = "is_error",
-        usage: Inner<'a, WireUsage<'a>> = "usage",
+        usage: Inner<'a, TraceUsage<'a>> = "usage",
         cost_usd = "cost_usd",
         ts = "ts",
         model = "model",
@@ -82,14 +82,14 @@ fields! {
 
 fields! {
     /// The type of a line.
-    struct Kind<'a> {
+    struct LineType<'a> {
         kind = "type",
     }
 }
 
 fields! {
     /// The token counts of a call.
-    struct WireUsage<'a> {
+    struct TraceUsage<'a> {
         input = "input",
         cache_read = "cache_read",
         cache_write = "cache_write",
@@ -118,13 +118,13 @@ impl Format for Trace {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Groups(begins_run)
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Groups(begins_run)
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
-        let mut line = Line::default();
+        let mut line = TraceLine::default();
         // A record is usually one run, and most of its lines are events. Memory is reserved only for the first run, because
         // a document may hold thousands.
         let lines: Vec<&str> = record.lines().collect();
@@ -176,11 +176,11 @@ fn begins_run(line: &[u8]) -> bool {
     if let Some(rest) = line.strip_prefix(b"{\"type\":\"") {
         return rest.starts_with(b"run\"");
     }
-    let is_run = |line: &str| Kind::from_text(line).is_ok_and(|line| line.kind == Some("\"run\""));
+    let is_run = |line: &str| LineType::from_text(line).is_ok_and(|line| line.kind == Some("\"run\""));
     memchr::memmem::find(line, b"\"run\"").is_some() && std::str::from_utf8(line).is_ok_and(is_run)
 }
 
-fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
+fn begin(line: &TraceLine<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
     let run_id = out.word(line.run_id, "run_id").unwrap_or_else(|| {
         let id = format!("{}/{}", record.file.stem, record.locate(text).line);
         out.error_at(text, "a run without a `run_id`", format!("it is called `{id}`, after its file and line"));
@@ -224,14 +224,14 @@ fn requests(raw: Option<&str>, out: &mut Reading<'_>) -> Requests {
 }
 
 /// The totals of the whole run, if its calls do not have them.
-fn totals(line: &Line<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+fn totals(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let usage = usage(line.usage.as_ref(), out).unwrap_or_default();
     let cost = out.dollars(line.cost_usd, "cost_usd");
     (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
 /// Adds the content of a line to its run.
-fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Reading<'_>) {
+fn add(draft: &mut Draft, kind: &str, line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) {
     match kind {
         "message" => {
             if let Some(message) = message(line, text, out) {
@@ -277,7 +277,7 @@ fn null_body(line: &str) -> Option<Json> {
     found.then(|| RawValue::NULL.to_owned())
 }
 
-fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
+fn message(line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
     let named = out.string(line.role, "role");
     let Some(role) = named.as_deref().and_then(openai::role) else {
         if let Some(name) = &named {
@@ -324,8 +324,8 @@ fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
 }
 
 /// The fields that only some frameworks' rules read, combined into one object.
-fn extra(line: &Line<'_>) -> Option<Json> {
-    let Line { invalid_call, native, page, plan_update, target, .. } = line;
+fn extra(line: &TraceLine<'_>) -> Option<Json> {
+    let TraceLine { invalid_call, native, page, plan_update, target, .. } = line;
     invalid_call.or(*native).or(*page).or(*plan_update).or(*target)?;
     let fields = [
         ("invalid_call", invalid_call),
@@ -339,7 +339,7 @@ fn extra(line: &Line<'_>) -> Option<Json> {
     RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
 }
 
-fn usage(found: Option<&Inner<'_, WireUsage<'_>>>, out: &mut Reading<'_>) -> Option<Usage> {
+fn usage(found: Option<&Inner<'_, TraceUsage<'_>>>, out: &mut Reading<'_>) -> Option<Usage> {
     let found = found?;
     let wire = found.object.clone().or_else(|| out.counts(Some(found.written), "usage"));
     let Some(wire) = wire else { return Some(tokens::unreadable()) };
@@ -352,7 +352,7 @@ fn usage(found: Option<&Inner<'_, WireUsage<'_>>>, out: &mut Reading<'_>) -> Opt
     })
 }
 
-fn metrics(line: &Line<'_>, out: &mut Reading<'_>) -> Metrics {
+fn metrics(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Metrics {
     let fields = line.values.map(|raw| json::fields_of(raw).unwrap_or_default()).unwrap_or_default();
     Metrics {
         experiment: out.word(line.experiment, "experiment").map(Into::into),
@@ -364,7 +364,7 @@ fn metrics(line: &Line<'_>, out: &mut Reading<'_>) -> Metrics {
 
 /// The recorded success (the word `unknown` is not a grade, whatever the score), or else whether the score reaches the
 /// line's threshold (1 by default).
-fn graded(line: &Line<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<bool> {
+fn graded(line: &TraceLine<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<bool> {
     if line.success == Some("\"unknown\"") {
         return None;
     }
@@ -376,7 +376,7 @@ fn graded(line: &Line<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<
     said.or_else(|| score.map(|score| score >= threshold))
 }
 
-fn outcome(line: &Line<'_>, out: &mut Reading<'_>) -> Grade {
+fn outcome(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Grade {
     let score = out.number(line.score, "score");
     let graded = graded(line, score, out);
     let end = out.string(line.end, "end");

@@ -1,7 +1,7 @@
 //! Messages of Vercel's AI SDK for user interfaces: one message for all replies to a prompt, with their calls and results
 //! as `parts`.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -31,8 +31,8 @@ impl Format for VercelUi {
         list.elements().iter().any(is_message).then(|| "messages with `parts` such as `step-start`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -91,14 +91,14 @@ fn is_tool(kind: &str) -> bool {
 
 /// The reply that is being put together, and its results.
 #[derive(Default)]
-struct Step {
+struct VercelStep {
     texts: Vec<String>,
     thoughts: Vec<String>,
     calls: Vec<ToolCall>,
     results: Vec<Message>,
 }
 
-impl Step {
+impl VercelStep {
     /// Adds the reply to the conversation, if there is any.
     fn push(self, turns: &mut Turns) {
         if self.texts.is_empty() && self.thoughts.is_empty() && self.calls.is_empty() {
@@ -118,7 +118,7 @@ impl Step {
 
 /// Adds the replies of one message. One begins at each `step-start`, and where a text follows a call.
 fn push_replies(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
-    let mut step = Step::default();
+    let mut step = VercelStep::default();
     for part in message.list("parts", out) {
         let kind = part.string("type", out).unwrap_or_default();
         match &*kind {
@@ -140,7 +140,7 @@ fn push_replies(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
 }
 
 /// Adds a call, and its result if it has one.
-fn push_tool(kind: &str, part: &Node<'_>, step: &mut Step, out: &mut Reading<'_>) {
+fn push_tool(kind: &str, part: &Node<'_>, step: &mut VercelStep, out: &mut Reading<'_>) {
     let inner = part.get("toolInvocation");
     let part = inner.as_ref().unwrap_or(part);
     let name = part.some_word("toolName").unwrap_or_else(|| kind.trim_start_matches("tool-").to_owned());

@@ -1,6 +1,6 @@
 //! verifiers rollouts: one rollout per line. Calls may be JSON written as strings, and results have no ids.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -32,8 +32,8 @@ impl Format for Verifiers {
         probe.values.iter().any(is_rollout).then(|| "lines of `prompt`, `completion` and `reward`".to_owned())
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
-        if probe.document().is_some() { Layout::Whole } else { Layout::Lines }
+    fn layout(&self, probe: &Probe) -> RecordLayout {
+        if probe.document().is_some() { RecordLayout::Whole } else { RecordLayout::Lines }
     }
 
     fn prompted_by(&self) -> PromptedBy {

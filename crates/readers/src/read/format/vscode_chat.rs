@@ -3,7 +3,7 @@
 
 mod changes;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -36,9 +36,9 @@ impl Format for VsCodeChat {
         first.has(&["kind", "v"])
     }
 
-    fn layout(&self, probe: &Probe) -> Layout {
+    fn layout(&self, probe: &Probe) -> RecordLayout {
         let are_chats = probe.shape == Shape::Lines && probe.first().is_some_and(is_chat);
-        if are_chats { Layout::Lines } else { Layout::Whole }
+        if are_chats { RecordLayout::Lines } else { RecordLayout::Whole }
     }
 
     fn prompted_by(&self) -> PromptedBy {

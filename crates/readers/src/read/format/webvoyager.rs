@@ -1,7 +1,7 @@
 //! WebVoyager: chat messages whose calls are text, such as `Action: Type [2]; words`; the next observation is the
 //! result.
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -33,8 +33,8 @@ impl Format for WebVoyager {
         instructs(first).then(|| format!("messages that begin with `{BEGINS}`"))
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn prompted_by(&self) -> PromptedBy {

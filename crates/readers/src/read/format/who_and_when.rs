@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::open::probe::Probe;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -26,8 +26,8 @@ impl Format for WhoAndWhen {
         labelled.then(|| "a `history` with its `mistake_step`".to_owned())
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::layout::Plan;
+use super::layout::ColumnPlan;
 use super::{ParquetCell, ParquetKind};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::open::records::Item;
@@ -20,9 +20,9 @@ fn refused() -> String {
 }
 
 /// There is none.
-pub(crate) struct Table(Infallible);
+pub(crate) struct AbsentTable(Infallible);
 
-impl Table {
+impl AbsentTable {
     pub(crate) fn open(_: &Path, _: &str) -> Result<Self, String> {
         Err(refused())
     }
@@ -33,11 +33,11 @@ impl Table {
 }
 
 /// There are none.
-pub(crate) struct TableRecords(Infallible);
+pub(crate) struct AbsentRecords(Infallible);
 
-impl TableRecords {
+impl AbsentRecords {
     #[expect(clippy::needless_pass_by_value, reason = "the real one keeps the table")]
-    pub(crate) fn new(table: Table, _: Plan, _: u64) -> Self {
+    pub(crate) fn new(table: AbsentTable, _: ColumnPlan, _: u64) -> Self {
         match table.0 {}
     }
 
@@ -47,9 +47,9 @@ impl TableRecords {
 }
 
 /// There is none.
-pub(crate) struct Export(Infallible);
+pub(crate) struct AbsentExport(Infallible);
 
-impl Export {
+impl AbsentExport {
     pub(crate) fn open(_: Vec<(PathBuf, String)>, _: u64) -> Result<Self, String> {
         Err(refused())
     }
@@ -60,9 +60,9 @@ impl Export {
 }
 
 /// The rows of a table, which this build cannot read.
-pub struct ParquetRows(Infallible);
+pub struct AbsentRows(Infallible);
 
-impl ParquetRows {
+impl AbsentRows {
     /// The error.
     pub fn open(path: &Path) -> Result<Self, Diagnostic> {
         Err(Diagnostic::new(Location::file(path.display().to_string()), ABSENT, BUILD))
@@ -76,9 +76,9 @@ impl ParquetRows {
 }
 
 /// A table that this build cannot write.
-pub struct ParquetWriter(Infallible);
+pub struct AbsentWriter(Infallible);
 
-impl ParquetWriter {
+impl AbsentWriter {
     /// The error.
     pub fn to_file(_: File, _: &[(&str, ParquetKind)]) -> io::Result<Self> {
         Err(io::Error::other(refused()))

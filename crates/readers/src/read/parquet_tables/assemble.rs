@@ -10,35 +10,35 @@ use parquet::basic::{ConvertedType, LogicalType, Repetition};
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::schema::types::{Type, TypePtr};
 
-use super::guarded::Guarded;
+use super::guarded::CheckedParquetFile;
 use super::leaf::{Leaf, Torn};
 
 /// The deepest nesting of a column that is read.
 const DEPTH: usize = 32;
 
 /// A field of a row, with the columns it is made of.
-pub(super) enum Node {
+pub(super) enum RowField {
     /// A value.
     Leaf(Box<Leaf>),
     /// May be null; present from this definition level on.
-    Optional(Box<Node>, i16),
+    Optional(Box<RowField>, i16),
     /// A struct.
-    Group(Vec<(String, Node)>),
+    Group(Vec<(String, RowField)>),
     /// A list or a map: not empty from this definition level on; a new element begins at this repetition level.
-    List { element: Element, definition: i16, repetition: i16 },
+    List { element: ListContents, definition: i16, repetition: i16 },
 }
 
 /// The contents of a list.
-pub(super) enum Element {
+pub(super) enum ListContents {
     /// Elements of a list.
-    Item(Box<Node>),
+    Item(Box<RowField>),
     /// Keys and values of a map.
-    Entry(Box<Node>, Box<Node>),
+    Entry(Box<RowField>, Box<RowField>),
 }
 
 /// Hands out the columns of a row group in the order of the schema.
-struct Columns<'g> {
-    file: &'g Arc<Guarded>,
+struct GroupColumns<'g> {
+    file: &'g Arc<CheckedParquetFile>,
     group: &'g RowGroupMetaData,
     next: usize,
     rows: usize,
@@ -51,40 +51,40 @@ pub(super) fn width(field: &Type) -> usize {
 
 /// The field of a row group whose first column is number `first`.
 pub(super) fn field(
-    file: &Arc<Guarded>,
+    file: &Arc<CheckedParquetFile>,
     group: &RowGroupMetaData,
     first: usize,
     field: &TypePtr,
-) -> Result<Node, Torn> {
+) -> Result<RowField, Torn> {
     let rows = usize::try_from(group.num_rows()).unwrap_or(0);
-    Columns { file, group, next: first, rows }.field(field, 0, 0, DEPTH)
+    GroupColumns { file, group, next: first, rows }.field(field, 0, 0, DEPTH)
 }
 
-impl Columns<'_> {
-    fn field(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<Node, Torn> {
+impl GroupColumns<'_> {
+    fn field(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<RowField, Torn> {
         let info = field.get_basic_info();
         match info.has_repetition().then(|| info.repetition()) {
             Some(Repetition::OPTIONAL) => {
                 let node = self.body(field, definition + 1, repetition, depth)?;
-                Ok(Node::Optional(Box::new(node), definition + 1))
+                Ok(RowField::Optional(Box::new(node), definition + 1))
             }
             Some(Repetition::REPEATED) => {
                 let (definition, repetition) = (definition + 1, repetition + 1);
-                let element = Element::Item(Box::new(self.body(field, definition, repetition, depth)?));
-                Ok(Node::List { element, definition, repetition })
+                let element = ListContents::Item(Box::new(self.body(field, definition, repetition, depth)?));
+                Ok(RowField::List { element, definition, repetition })
             }
             _ => self.body(field, definition, repetition, depth),
         }
     }
 
-    fn body(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<Node, Torn> {
+    fn body(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<RowField, Torn> {
         let too_deep = || Torn { column: field.name().to_owned(), why: format!("nested more than {DEPTH} deep") };
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         if field.is_primitive() {
             let missing = || Torn { column: field.name().to_owned(), why: "the row group lacks it".to_owned() };
             let chunk = self.group.columns().get(self.next).ok_or_else(missing)?;
             self.next += 1;
-            return Ok(Node::Leaf(Box::new(Leaf::open(self.file, chunk, self.rows)?)));
+            return Ok(RowField::Leaf(Box::new(Leaf::open(self.file, chunk, self.rows)?)));
         }
         let fields = field.get_fields();
         if let Some(repeated) = repeated_in(field) {
@@ -92,19 +92,19 @@ impl Columns<'_> {
             let element = if is_map(field) && !repeated.is_primitive() && repeated.get_fields().len() == 2 {
                 let key = self.field(&repeated.get_fields()[0], definition, repetition, depth)?;
                 let value = self.field(&repeated.get_fields()[1], definition, repetition, depth)?;
-                Element::Entry(Box::new(key), Box::new(value))
+                ListContents::Entry(Box::new(key), Box::new(value))
             } else if is_element(field.name(), repeated) {
-                Element::Item(Box::new(self.body(repeated, definition, repetition, depth)?))
+                ListContents::Item(Box::new(self.body(repeated, definition, repetition, depth)?))
             } else {
-                Element::Item(Box::new(self.field(&repeated.get_fields()[0], definition, repetition, depth)?))
+                ListContents::Item(Box::new(self.field(&repeated.get_fields()[0], definition, repetition, depth)?))
             };
-            return Ok(Node::List { element, definition, repetition });
+            return Ok(RowField::List { element, definition, repetition });
         }
         let mut nodes = Vec::with_capacity(fields.len());
         for inner in fields {
             nodes.push((inner.name().to_owned(), self.field(inner, definition, repetition, depth)?));
         }
-        Ok(Node::Group(nodes))
+        Ok(RowField::Group(nodes))
     }
 }
 
@@ -133,7 +133,7 @@ fn is_element(list: &str, repeated: &Type) -> bool {
         || repeated.name().strip_suffix("_tuple") == Some(list)
 }
 
-impl Node {
+impl RowField {
     /// Makes the next row available. `false` at the end of the row group.
     pub(super) fn refill(&mut self) -> Result<bool, Torn> {
         let mut more = true;
@@ -165,7 +165,7 @@ impl Node {
                 Ok(())
             }
             Self::List { element, definition, repetition } => {
-                let ends: [u8; 2] = if matches!(element, Element::Item(_)) { *b"[]" } else { *b"{}" };
+                let ends: [u8; 2] = if matches!(element, ListContents::Item(_)) { *b"[]" } else { *b"{}" };
                 out.push(ends[0]);
                 if element.peek().is_some_and(|(level, _)| level < *definition) {
                     element.skip()?;
@@ -215,8 +215,8 @@ impl Node {
             Self::Leaf(leaf) => act(leaf),
             Self::Optional(inner, _) => inner.each(act),
             Self::Group(fields) => fields.iter_mut().try_for_each(|(_, field)| field.each(act)),
-            Self::List { element: Element::Item(item), .. } => item.each(act),
-            Self::List { element: Element::Entry(key, value), .. } => {
+            Self::List { element: ListContents::Item(item), .. } => item.each(act),
+            Self::List { element: ListContents::Entry(key, value), .. } => {
                 key.each(act)?;
                 value.each(act)
             }
@@ -224,7 +224,7 @@ impl Node {
     }
 }
 
-impl Element {
+impl ListContents {
     fn write(&mut self, n: usize, out: &mut Vec<u8>) -> Result<(), Torn> {
         match self {
             Self::Item(item) => {

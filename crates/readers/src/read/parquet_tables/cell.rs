@@ -2,7 +2,7 @@
 
 /// The type of a column. Integers are signed, because Spark has no unsigned ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParquetKind {
     /// UTF-8 text.
     Text,
     /// 64-bit signed integer.
@@ -15,7 +15,7 @@ pub enum Kind {
 
 /// One value. Every column may have missing values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cell<'c> {
+pub enum ParquetCell<'c> {
     /// Missing.
     None,
     /// Text.

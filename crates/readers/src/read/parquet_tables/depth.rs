@@ -6,7 +6,7 @@ use std::io;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader as _, Length as _};
 
-use super::guarded::Guarded;
+use super::guarded::CheckedParquetFile;
 
 /// The most levels of a schema. Messages with calls take about a dozen.
 const MOST_LEVELS: usize = 200;
@@ -18,7 +18,7 @@ const MOST_WITHIN: usize = 16;
 const TAIL: u64 = 8;
 
 /// Returns an error if the schema of `file` nests too deep. A file without a footer is left to the library.
-pub(super) fn refuse_too_deep(file: &Guarded) -> Result<(), String> {
+pub(super) fn refuse_too_deep(file: &CheckedParquetFile) -> Result<(), String> {
     let Ok(Some(footer)) = footer_of(file) else { return Ok(()) };
     match levels(&footer) {
         Some(levels) if levels <= MOST_LEVELS => Ok(()),
@@ -28,7 +28,7 @@ pub(super) fn refuse_too_deep(file: &Guarded) -> Result<(), String> {
     }
 }
 
-fn footer_of(file: &Guarded) -> io::Result<Option<Bytes>> {
+fn footer_of(file: &CheckedParquetFile) -> io::Result<Option<Bytes>> {
     let Some(end) = file.len().checked_sub(TAIL) else { return Ok(None) };
     let tail = file.get_bytes(end, 8)?;
     let length = u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]);

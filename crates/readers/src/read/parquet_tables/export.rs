@@ -7,10 +7,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::assemble::{Node, begin};
-use super::layout::{Dialect, Plan};
+use super::assemble::{RowField, begin};
+use super::layout::{ColumnPlan, RowDialect};
 use super::leaf::Torn;
-use super::table::{Rows, Table};
+use super::table::{ParquetTable, TableRows};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::open::finding::Finding;
 use crate::open::records::{Cut, Item};
@@ -40,7 +40,7 @@ const SCORE: &[&str] = &["trace_id", "observation_id", "name", "value", "string_
 
 /// A trace whose rows have not all been read.
 #[derive(Default)]
-struct Open {
+struct OpenTrace {
     /// The number of rows still to come.
     left: u64,
     task: Option<String>,
@@ -54,10 +54,10 @@ struct Open {
 /// All observations of a directory, as one record per trace.
 pub(crate) struct Export {
     files: VecDeque<(PathBuf, String)>,
-    rows: Option<(Rows, Vec<&'static str>)>,
+    rows: Option<(TableRows, Vec<&'static str>)>,
     /// Trace ids in the order of their first rows; traces left at the end are emitted in this order.
     order: Vec<String>,
-    open: HashMap<String, Open>,
+    open: HashMap<String, OpenTrace>,
     scores: HashMap<String, Vec<Vec<u8>>>,
     ready: VecDeque<Item>,
     path: String,
@@ -74,7 +74,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Those of the named columns that exist, with their numbers.
-fn numbered(table: &Table, names: &[&'static str]) -> (Vec<&'static str>, Vec<usize>) {
+fn numbered(table: &ParquetTable, names: &[&'static str]) -> (Vec<&'static str>, Vec<usize>) {
     let columns = table.columns();
     let found = names.iter().filter_map(|name| Some((*name, columns.iter().position(|column| column == name)?)));
     found.unzip()
@@ -96,7 +96,7 @@ impl Export {
             limit,
         };
         for (path, name) in export.files.clone() {
-            export.count(&Table::open(&path, &name)?.columns(), &path, &name)?;
+            export.count(&ParquetTable::open(&path, &name)?.columns(), &path, &name)?;
         }
         let folder =
             export.files.front().and_then(|(path, _)| path.parent()).map(Path::to_path_buf).unwrap_or_default();
@@ -110,7 +110,7 @@ impl Export {
     /// Counts the rows of each trace in a file.
     fn count(&mut self, columns: &[String], path: &Path, name: &str) -> Result<(), String> {
         let at = columns.iter().position(|column| column == "trace_id").ok_or("it has no column `trace_id`")?;
-        let mut rows = Table::open(path, name)?.rows(vec![at]);
+        let mut rows = ParquetTable::open(path, name)?.rows(vec![at]);
         while let Some(row) = rows.next(|nodes| text_of(nodes.first_mut())) {
             // Damage is reported when the rows themselves are read.
             if let Ok((_, Some(trace))) = row {
@@ -118,7 +118,7 @@ impl Export {
                     open.left += 1;
                 } else {
                     self.order.push(trace.clone());
-                    self.open.insert(trace, Open { left: 1, ..Open::default() });
+                    self.open.insert(trace, OpenTrace { left: 1, ..OpenTrace::default() });
                 }
             }
         }
@@ -127,8 +127,9 @@ impl Export {
 
     fn read_scores(&mut self, path: &Path) {
         let name = path.display().to_string();
-        let Ok(table) = Table::open(path, &name) else { return };
-        if !Plan::from_columns(&table.columns(), None).is_ok_and(|plan| plan.layout.dialect == Dialect::Scores) {
+        let Ok(table) = ParquetTable::open(path, &name) else { return };
+        if !ColumnPlan::from_columns(&table.columns(), None).is_ok_and(|plan| plan.layout.dialect == RowDialect::Scores)
+        {
             return;
         }
         let (names, columns) = numbered(&table, SCORE);
@@ -171,7 +172,7 @@ impl Export {
     }
 
     fn begin(&mut self, path: &Path, name: &str) {
-        match Table::open(path, name) {
+        match ParquetTable::open(path, name) {
             Ok(table) => {
                 let wanted: Vec<&'static str> = OWN.iter().chain(READ).copied().collect();
                 let (names, columns) = numbered(&table, &wanted);
@@ -252,7 +253,7 @@ struct Observation {
     object: Vec<u8>,
 }
 
-fn observation(names: &[&str], nodes: &mut [Node]) -> Result<Observation, Torn> {
+fn observation(names: &[&str], nodes: &mut [RowField]) -> Result<Observation, Torn> {
     let mut row = Observation { trace: None, id: String::new(), trace_name: None, task: None, object: Vec::new() };
     let own = names.iter().take_while(|name| OWN.contains(name)).count();
     let (first, rest) = nodes.split_at_mut(own.min(nodes.len()));
@@ -279,13 +280,13 @@ fn task_in(metadata: &str) -> Option<String> {
 }
 
 /// The text of a field; `None` if it is null or empty.
-fn text_of(node: Option<&mut Node>) -> Result<Option<String>, Torn> {
+fn text_of(node: Option<&mut RowField>) -> Result<Option<String>, Torn> {
     let mut text = Vec::new();
     let there = node.map_or(Ok(false), |node| node.text(&mut text))?;
     Ok((there && !text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned()))
 }
 
-fn object(names: &[&str], nodes: &mut [Node]) -> Result<Vec<u8>, Torn> {
+fn object(names: &[&str], nodes: &mut [RowField]) -> Result<Vec<u8>, Torn> {
     let mut out = vec![b'{'];
     for (n, (name, node)) in names.iter().zip(nodes).enumerate() {
         begin(n, name.as_bytes(), &mut out);

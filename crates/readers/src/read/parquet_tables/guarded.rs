@@ -18,12 +18,12 @@ const MOST_PAGE_BYTES: u64 = 512 << 20;
 const MOST_VALUES: u64 = 8 << 20;
 
 /// A Parquet file with checked page sizes.
-pub(super) struct Guarded {
+pub(super) struct CheckedParquetFile {
     file: File,
     bytes: u64,
 }
 
-impl Guarded {
+impl CheckedParquetFile {
     /// Wraps an open file.
     pub(super) fn new(file: File) -> std::io::Result<Self> {
         let bytes = file.metadata()?.len();
@@ -31,13 +31,13 @@ impl Guarded {
     }
 }
 
-impl Length for Guarded {
+impl Length for CheckedParquetFile {
     fn len(&self) -> u64 {
         self.bytes
     }
 }
 
-impl ChunkReader for Guarded {
+impl ChunkReader for CheckedParquetFile {
     type T = BufReader<File>;
 
     /// The library reads page headers through this method, so the size a page claims is checked here first.
@@ -83,15 +83,15 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 
 /// How many values a column may still return for the rows being read.
 #[derive(Clone, Debug)]
-pub(super) struct Allowance(Arc<AtomicU64>);
+pub(super) struct ValueAllowance(Arc<AtomicU64>);
 
-impl Default for Allowance {
+impl Default for ValueAllowance {
     fn default() -> Self {
         Self(Arc::new(AtomicU64::new(MOST_VALUES)))
     }
 }
 
-impl Allowance {
+impl ValueAllowance {
     /// Resets the allowance, for the next rows.
     pub(super) fn renew(&self) {
         self.0.store(MOST_VALUES, Ordering::Relaxed);
@@ -103,7 +103,7 @@ pub(super) struct Pages {
     /// The library's page reader.
     pub(super) pages: Box<dyn PageReader>,
     /// The number of values still allowed.
-    pub(super) allowance: Allowance,
+    pub(super) allowance: ValueAllowance,
 }
 
 impl Iterator for Pages {

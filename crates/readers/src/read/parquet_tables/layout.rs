@@ -5,7 +5,7 @@ use crate::record::field_map::FieldMap;
 
 /// The layout of a collection: its name, the columns it is recognised by, and what each column means.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct TableLayout {
     /// The name shown in reports.
     pub(crate) name: &'static str,
     /// Columns that must all be present. No other layout has all of them.
@@ -16,12 +16,12 @@ pub(crate) struct Layout {
     /// The long columns, which are copied as they are, in this order.
     long: &'static [&'static [&'static str]],
     /// How its messages are written.
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: RowDialect,
 }
 
 /// How a row's messages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum RowDialect {
     /// Roles and contents as in chat completions, with the additions of SWE-agent and Inspect.
     Chat,
     /// Terminal-bench's steps: an agent's text, its tool calls, and the environment's answer.
@@ -37,29 +37,29 @@ pub(crate) enum Dialect {
 }
 
 /// The layouts, in the order in which they are tried.
-const LAYOUTS: &[Layout] = &[
-    Layout {
+const LAYOUTS: &[TableLayout] = &[
+    TableLayout {
         name: "whenstop",
         told_by: &["run_id", "trace"],
         fields: &[],
         long: &[&["trace"]],
-        dialect: Dialect::Trace,
+        dialect: RowDialect::Trace,
     },
-    Layout {
+    TableLayout {
         name: "langfuse",
         told_by: &["id", "trace_id", "type", "parent_observation_id", "start_time"],
         fields: &[],
         long: &[],
-        dialect: Dialect::Observations,
+        dialect: RowDialect::Observations,
     },
-    Layout {
+    TableLayout {
         name: "langfuse-scores",
         told_by: &["trace_id", "name", "value", "data_type"],
         fields: &[],
         long: &[],
-        dialect: Dialect::Scores,
+        dialect: RowDialect::Scores,
     },
-    Layout {
+    TableLayout {
         name: "inspect-scout",
         told_by: &["transcript_id", "source_type", "source_id", "messages"],
         fields: &[
@@ -77,9 +77,9 @@ const LAYOUTS: &[Layout] = &[
             ("seconds", &["total_time"]),
         ],
         long: &[&["messages"], &["events"]],
-        dialect: Dialect::ChatAndEvents,
+        dialect: RowDialect::ChatAndEvents,
     },
-    Layout {
+    TableLayout {
         name: "terminalbench",
         told_by: &["task_name", "reward", "steps"],
         fields: &[
@@ -98,16 +98,16 @@ const LAYOUTS: &[Layout] = &[
             ("seconds", &["duration_seconds"]),
         ],
         long: &[&["steps"]],
-        dialect: Dialect::Steps,
+        dialect: RowDialect::Steps,
     },
-    Layout {
+    TableLayout {
         name: "swe-smith",
         told_by: &["traj_id", "instance_id", "messages", "resolved"],
         fields: &[("id", &["traj_id"]), ("task", &["instance_id"]), ("outcome", &["resolved"]), ("model", &["model"])],
         long: &[&["messages"]],
-        dialect: Dialect::Chat,
+        dialect: RowDialect::Chat,
     },
-    Layout {
+    TableLayout {
         name: "coderforge",
         told_by: &["trajectory_id", "messages", "reward"],
         fields: &[
@@ -118,23 +118,23 @@ const LAYOUTS: &[Layout] = &[
             ("model", &["model"]),
         ],
         long: &[&["messages"]],
-        dialect: Dialect::Chat,
+        dialect: RowDialect::Chat,
     },
-    Layout {
+    TableLayout {
         name: "open-swe-traces",
         told_by: &["trajectory_id", "instance_id", "resolved", "license"],
         fields: SWE,
         long: &[&["trajectory", "messages"]],
-        dialect: Dialect::Chat,
+        dialect: RowDialect::Chat,
     },
-    Layout {
+    TableLayout {
         name: "swe-rebench-openhands",
         told_by: &["trajectory_id", "instance_id", "trajectory", "resolved"],
         fields: SWE,
         long: &[&["trajectory"]],
-        dialect: Dialect::Chat,
+        dialect: RowDialect::Chat,
     },
-    Layout {
+    TableLayout {
         name: "nebius-swe-agent",
         told_by: &["instance_id", "trajectory", "target"],
         fields: &[
@@ -144,7 +144,7 @@ const LAYOUTS: &[Layout] = &[
             ("model", &["model_name"]),
         ],
         long: &[&["trajectory"]],
-        dialect: Dialect::Chat,
+        dialect: RowDialect::Chat,
     },
 ];
 
@@ -157,13 +157,14 @@ const SWE: &[(&str, &[&str])] = &[
 ];
 
 /// The base of a layout that the user describes.
-const MAPPED: Layout = Layout { name: "mapped", told_by: &[], fields: &[], long: &[], dialect: Dialect::Chat };
+const MAPPED: TableLayout =
+    TableLayout { name: "mapped", told_by: &[], fields: &[], long: &[], dialect: RowDialect::Chat };
 
 /// The columns of a table that are read, by number, and what they mean.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ColumnPlan {
     /// The layout.
-    pub(crate) layout: &'static Layout,
+    pub(crate) layout: &'static TableLayout,
     /// Fields by name, each with its column.
     pub(crate) fields: Vec<(&'static str, usize)>,
     /// The long columns; `None` for an optional one that is missing.
@@ -176,8 +177,8 @@ pub(crate) struct Plan {
 const COLUMNS: [&str; 6] = ["run", "task", "outcome", "messages", "cost", "model"];
 
 /// The plan for a table that the user describes. The error names the missing column.
-fn mapped(map: &FieldMap, columns: &[String]) -> Result<Plan, String> {
-    let mut plan = Plan { layout: &MAPPED, fields: Vec::new(), long: Vec::new(), told_by: Vec::new() };
+fn mapped(map: &FieldMap, columns: &[String]) -> Result<ColumnPlan, String> {
+    let mut plan = ColumnPlan { layout: &MAPPED, fields: Vec::new(), long: Vec::new(), told_by: Vec::new() };
     if map.get("messages").is_none() {
         return Err("the mapping names no column for `messages`".to_owned());
     }
@@ -196,7 +197,7 @@ fn mapped(map: &FieldMap, columns: &[String]) -> Result<Plan, String> {
     Ok(plan)
 }
 
-impl Plan {
+impl ColumnPlan {
     /// The plan for a table with these columns. The error is a reason worded for a message.
     pub(crate) fn from_columns(columns: &[String], map: Option<&FieldMap>) -> Result<Self, String> {
         let found = LAYOUTS.iter().find_map(|layout| layout.plan(columns));
@@ -222,7 +223,7 @@ impl Plan {
     }
 }
 
-impl Layout {
+impl TableLayout {
     /// True for a layout that the user described.
     pub(crate) fn is_mapped(&self) -> bool {
         self.name == MAPPED.name
@@ -234,7 +235,7 @@ impl Layout {
         outcome.and_then(|(_, columns)| columns.first()).copied().unwrap_or("outcome")
     }
 
-    fn plan(&'static self, columns: &[String]) -> Option<Plan> {
+    fn plan(&'static self, columns: &[String]) -> Option<ColumnPlan> {
         let at = |name: &&str| columns.iter().position(|column| column == *name);
         if !self.told_by.iter().all(|name| at(name).is_some()) {
             return None;
@@ -245,12 +246,17 @@ impl Layout {
             return None;
         }
         let fields = self.fields.iter().filter_map(|(name, columns)| Some((*name, any(columns)?))).collect();
-        Some(Plan { layout: self, fields, long, told_by: self.told_by.iter().map(|name| (*name).to_owned()).collect() })
+        Some(ColumnPlan {
+            layout: self,
+            fields,
+            long,
+            told_by: self.told_by.iter().map(|name| (*name).to_owned()).collect(),
+        })
     }
 }
 
 /// The layout of that name.
-pub(crate) fn by_name(name: &str) -> Option<&'static Layout> {
+pub(crate) fn by_name(name: &str) -> Option<&'static TableLayout> {
     std::iter::once(&MAPPED).chain(LAYOUTS).find(|layout| layout.name == name)
 }
 
@@ -260,7 +266,8 @@ mod tests {
 
     fn plan(columns: &[&str], map: Option<&str>) -> Result<&'static str, String> {
         let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
-        Plan::from_columns(&columns, map.map(|map| FieldMap::parse(map).unwrap()).as_ref()).map(|plan| plan.layout.name)
+        ColumnPlan::from_columns(&columns, map.map(|map| FieldMap::parse(map).unwrap()).as_ref())
+            .map(|plan| plan.layout.name)
     }
 
     #[test]

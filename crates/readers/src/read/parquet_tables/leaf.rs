@@ -15,7 +15,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::guarded::{Allowance, Guarded, Pages};
+use super::guarded::{CheckedParquetFile, Pages, ValueAllowance};
 
 /// Rows read from a column at a time.
 const ROWS: usize = 16;
@@ -26,7 +26,7 @@ struct Typed<T: DataType> {
     values: Vec<T::T>,
 }
 
-enum Values {
+enum LeafValues {
     Bool(Typed<BoolType>),
     Int32(Typed<Int32Type>),
     Int64(Typed<Int64Type>),
@@ -54,9 +54,9 @@ enum Meaning {
 
 /// One column of a row group.
 pub(super) struct Leaf {
-    values: Values,
+    values: LeafValues,
     meaning: Meaning,
-    allowance: Allowance,
+    allowance: ValueAllowance,
     /// The column's name, for messages.
     name: String,
     max_definition: i16,
@@ -80,7 +80,7 @@ pub(super) struct Torn {
 impl Leaf {
     /// Opens a column of a row group.
     pub(super) fn open(
-        file: &Arc<Guarded>,
+        file: &Arc<CheckedParquetFile>,
         chunk: &ColumnChunkMetaData,
         rows: usize,
     ) -> std::result::Result<Self, Torn> {
@@ -88,17 +88,19 @@ impl Leaf {
         let name = descriptor.path().string();
         let torn = |error: parquet::errors::ParquetError| Torn { column: name.clone(), why: error.to_string() };
         let pages = SerializedPageReader::new(file.clone(), chunk, rows, None).map_err(torn)?;
-        let allowance = Allowance::default();
+        let allowance = ValueAllowance::default();
         let pages = Pages { pages: Box::new(pages), allowance: allowance.clone() };
         let values = match get_column_reader(descriptor.clone(), Box::new(pages)) {
-            ColumnReader::BoolColumnReader(reader) => Values::Bool(Typed { reader, values: Vec::new() }),
-            ColumnReader::Int32ColumnReader(reader) => Values::Int32(Typed { reader, values: Vec::new() }),
-            ColumnReader::Int64ColumnReader(reader) => Values::Int64(Typed { reader, values: Vec::new() }),
-            ColumnReader::Int96ColumnReader(reader) => Values::Int96(Typed { reader, values: Vec::new() }),
-            ColumnReader::FloatColumnReader(reader) => Values::Float(Typed { reader, values: Vec::new() }),
-            ColumnReader::DoubleColumnReader(reader) => Values::Double(Typed { reader, values: Vec::new() }),
-            ColumnReader::ByteArrayColumnReader(reader) => Values::Bytes(Typed { reader, values: Vec::new() }),
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => Values::Fixed(Typed { reader, values: Vec::new() }),
+            ColumnReader::BoolColumnReader(reader) => LeafValues::Bool(Typed { reader, values: Vec::new() }),
+            ColumnReader::Int32ColumnReader(reader) => LeafValues::Int32(Typed { reader, values: Vec::new() }),
+            ColumnReader::Int64ColumnReader(reader) => LeafValues::Int64(Typed { reader, values: Vec::new() }),
+            ColumnReader::Int96ColumnReader(reader) => LeafValues::Int96(Typed { reader, values: Vec::new() }),
+            ColumnReader::FloatColumnReader(reader) => LeafValues::Float(Typed { reader, values: Vec::new() }),
+            ColumnReader::DoubleColumnReader(reader) => LeafValues::Double(Typed { reader, values: Vec::new() }),
+            ColumnReader::ByteArrayColumnReader(reader) => LeafValues::Bytes(Typed { reader, values: Vec::new() }),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                LeafValues::Fixed(Typed { reader, values: Vec::new() })
+            }
         };
         Ok(Self {
             values,
@@ -125,14 +127,14 @@ impl Leaf {
         self.allowance.renew();
         let (definitions, repetitions) = (&mut self.definitions, &mut self.repetitions);
         let read = match &mut self.values {
-            Values::Bool(typed) => typed.read(definitions, repetitions),
-            Values::Int32(typed) => typed.read(definitions, repetitions),
-            Values::Int64(typed) => typed.read(definitions, repetitions),
-            Values::Int96(typed) => typed.read(definitions, repetitions),
-            Values::Float(typed) => typed.read(definitions, repetitions),
-            Values::Double(typed) => typed.read(definitions, repetitions),
-            Values::Bytes(typed) => typed.read(definitions, repetitions),
-            Values::Fixed(typed) => typed.read(definitions, repetitions),
+            LeafValues::Bool(typed) => typed.read(definitions, repetitions),
+            LeafValues::Int32(typed) => typed.read(definitions, repetitions),
+            LeafValues::Int64(typed) => typed.read(definitions, repetitions),
+            LeafValues::Int96(typed) => typed.read(definitions, repetitions),
+            LeafValues::Float(typed) => typed.read(definitions, repetitions),
+            LeafValues::Double(typed) => typed.read(definitions, repetitions),
+            LeafValues::Bytes(typed) => typed.read(definitions, repetitions),
+            LeafValues::Fixed(typed) => typed.read(definitions, repetitions),
         };
         self.levels = read.map_err(|error| self.torn(error.to_string()))?;
         Ok(self.levels > 0)
@@ -172,7 +174,7 @@ impl Leaf {
     pub(super) fn text(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), Torn> {
         let start = self.value_at;
         match (&self.values, self.peek()) {
-            (Values::Bytes(typed), Some((definition, _))) if definition == self.max_definition => {
+            (LeafValues::Bytes(typed), Some((definition, _))) if definition == self.max_definition => {
                 if let Some(value) = typed.values.get(start) {
                     out.extend_from_slice(value.data());
                 }
@@ -197,7 +199,7 @@ impl<T: DataType> Typed<T> {
     }
 }
 
-impl Values {
+impl LeafValues {
     fn write(&self, at: usize, meaning: Meaning, out: &mut Vec<u8>) -> Option<()> {
         match self {
             Self::Bool(typed) => put(out, typed.values.get(at)?),

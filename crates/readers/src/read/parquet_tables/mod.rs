@@ -27,17 +27,17 @@ mod tables;
 mod write;
 
 #[cfg(not(feature = "parquet"))]
-pub(crate) use absent::{Export, Table, TableRecords};
+pub(crate) use absent::{AbsentExport as Export, AbsentRecords as TableRecords, AbsentTable as ParquetTable};
 #[cfg(not(feature = "parquet"))]
-pub use absent::{ParquetRows, ParquetWriter};
-pub use cell::{Cell as ParquetCell, Kind as ParquetKind};
+pub use absent::{AbsentRows as ParquetRows, AbsentWriter as ParquetWriter};
+pub use cell::{ParquetCell, ParquetKind};
 #[cfg(feature = "parquet")]
 pub(crate) use export::Export;
-pub(crate) use layout::{Dialect, Plan, by_name};
+pub(crate) use layout::{ColumnPlan, RowDialect, by_name};
 #[cfg(feature = "parquet")]
 pub use table::ParquetRows;
 #[cfg(feature = "parquet")]
-pub(crate) use table::{Table, TableRecords};
-pub(crate) use tables::Tables;
+pub(crate) use table::{ParquetTable, TableRecords};
+pub(crate) use tables::TableStatistics;
 #[cfg(feature = "parquet")]
 pub use write::ParquetWriter;

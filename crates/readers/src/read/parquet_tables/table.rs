@@ -10,10 +10,10 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::Length as _;
 use parquet::schema::types::TypePtr;
 
-use super::assemble::{self, Node, begin};
+use super::assemble::{self, RowField, begin};
 use super::depth::refuse_too_deep;
-use super::guarded::Guarded;
-use super::layout::{Dialect, Plan};
+use super::guarded::CheckedParquetFile;
+use super::layout::{ColumnPlan, RowDialect};
 use super::leaf::Torn;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::open::finding::Finding;
@@ -21,16 +21,16 @@ use crate::open::records::{Cut, Item};
 use crate::open::{archive, input_errors};
 
 /// An open file with its schema.
-pub(crate) struct Table {
-    file: Arc<Guarded>,
+pub(crate) struct ParquetTable {
+    file: Arc<CheckedParquetFile>,
     data: ParquetMetaData,
     path: String,
 }
 
-impl Table {
+impl ParquetTable {
     /// Opens a file and reads its footer. The error is a reason worded for a message.
     pub(crate) fn open(path: &Path, name: &str) -> Result<Self, String> {
-        let file = File::open(path).and_then(Guarded::new).map_err(|error| error.to_string())?;
+        let file = File::open(path).and_then(CheckedParquetFile::new).map_err(|error| error.to_string())?;
         refuse_too_deep(&file)?;
         let data = caught(|| ParquetMetaDataReader::new().parse_and_finish(&file))
             .map_err(|why| format!("its footer is damaged: {why}"))?
@@ -48,17 +48,17 @@ impl Table {
     }
 
     /// Reads the given columns, by number, row by row.
-    pub(crate) fn rows(self, columns: Vec<usize>) -> Rows {
-        Rows { table: self, columns, nodes: Vec::new(), next_group: 0, left: 0, row: 0 }
+    pub(crate) fn rows(self, columns: Vec<usize>) -> TableRows {
+        TableRows { table: self, columns, nodes: Vec::new(), next_group: 0, left: 0, row: 0 }
     }
 }
 
 /// The rows of a table, with some of its columns.
-pub(crate) struct Rows {
-    table: Table,
+pub(crate) struct TableRows {
+    table: ParquetTable,
     columns: Vec<usize>,
     /// The fields of the current row group, in the order of `columns`.
-    nodes: Vec<Node>,
+    nodes: Vec<RowField>,
     next_group: usize,
     /// Rows left in the row group.
     left: u64,
@@ -72,12 +72,12 @@ pub(crate) struct Damage {
     pub(crate) diagnostic: Diagnostic,
 }
 
-impl Rows {
+impl TableRows {
     /// Passes the fields of the next row to `take` and returns its result with the row's number, from 0; `None` at the
     /// end. After damage, continues with the next row group.
     pub(super) fn next<T>(
         &mut self,
-        take: impl FnOnce(&mut [Node]) -> Result<T, Torn>,
+        take: impl FnOnce(&mut [RowField]) -> Result<T, Torn>,
     ) -> Option<Result<(u64, T), Damage>> {
         while self.left == 0 {
             if let Some(damage) = self.begin_group()? {
@@ -147,8 +147,8 @@ const EMPTY_ROW: u64 = 256;
 
 /// The runs of a table as records: the short fields as an object, followed by the long ones as they are.
 pub(crate) struct TableRecords {
-    rows: Rows,
-    plan: Plan,
+    rows: TableRows,
+    plan: ColumnPlan,
     limit: u64,
     /// How many bytes the table may still unpack to; `None` once it would be more.
     left: Option<u64>,
@@ -156,7 +156,7 @@ pub(crate) struct TableRecords {
 
 impl TableRecords {
     /// The records of a table; a record longer than `limit` bytes is refused.
-    pub(crate) fn new(table: Table, plan: Plan, limit: u64) -> Self {
+    pub(crate) fn new(table: ParquetTable, plan: ColumnPlan, limit: u64) -> Self {
         let columns = plan.fields.iter().map(|(_, column)| *column).chain(plan.long.iter().flatten().copied());
         let left = Some(archive::most_unpacked(table.file.len()));
         Self { rows: table.rows(columns.collect()), plan, limit, left }
@@ -189,10 +189,10 @@ impl TableRecords {
 }
 
 /// A row as text: `{"id":…} [messages]`, or the lines of a trace.
-fn record(plan: &Plan, nodes: &mut [Node]) -> Result<Vec<u8>, Torn> {
+fn record(plan: &ColumnPlan, nodes: &mut [RowField]) -> Result<Vec<u8>, Torn> {
     let mut out = Vec::new();
     let (short, long) = nodes.split_at_mut(plan.fields.len());
-    if plan.layout.dialect != Dialect::Trace {
+    if plan.layout.dialect != RowDialect::Trace {
         out.push(b'{');
         for (n, ((name, _), node)) in plan.fields.iter().zip(short).enumerate() {
             begin(n, name.as_bytes(), &mut out);
@@ -203,7 +203,7 @@ fn record(plan: &Plan, nodes: &mut [Node]) -> Result<Vec<u8>, Torn> {
     let mut nodes = long.iter_mut();
     for column in &plan.long {
         let begins = out.len();
-        if plan.layout.dialect != Dialect::Trace {
+        if plan.layout.dialect != RowDialect::Trace {
             out.push(b' ');
         }
         // An empty text counts as missing, like null.
@@ -211,7 +211,7 @@ fn record(plan: &Plan, nodes: &mut [Node]) -> Result<Vec<u8>, Torn> {
             Some(node) => node.text(&mut out)?,
             None => false,
         };
-        if plan.layout.dialect != Dialect::Trace && (!there || out[begins..].trim_ascii().is_empty()) {
+        if plan.layout.dialect != RowDialect::Trace && (!there || out[begins..].trim_ascii().is_empty()) {
             out.truncate(begins);
             out.extend_from_slice(b" null");
         }
@@ -247,7 +247,7 @@ fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
 /// The rows of a table, one after another, each as a JSON object of all its columns.
 pub struct ParquetRows {
     names: Vec<String>,
-    rows: Rows,
+    rows: TableRows,
     text: Vec<u8>,
 }
 
@@ -257,7 +257,7 @@ impl ParquetRows {
         let name = path.display().to_string();
         let refused =
             |why| Diagnostic::new(Location::file(name.as_str()), format!("cannot be read: {why}"), input_errors::CUT);
-        let table = Table::open(path, &name).map_err(refused)?;
+        let table = ParquetTable::open(path, &name).map_err(refused)?;
         let names = table.columns();
         let rows = table.rows((0..names.len()).collect());
         Ok(Self { names, rows, text: Vec::new() })

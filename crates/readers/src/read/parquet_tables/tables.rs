@@ -11,7 +11,7 @@ const MANY: u64 = 20;
 
 /// Statistics on the tables read so far.
 #[derive(Debug, Default)]
-pub(crate) struct Tables {
+pub(crate) struct TableStatistics {
     /// Hashes of row ids, each with a hash of the row's content.
     rows: HashMap<u64, u64>,
     repeated: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Tables {
     with_totals: u64,
 }
 
-impl Tables {
+impl TableStatistics {
     /// Adds a row by its run's id and content. `false` if the same row was read before and should be left out.
     pub(crate) fn enter(&mut self, path: &str, run: &Run, spend: &Spend, content: u64) -> bool {
         let id = &run.header.run_id;

@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::cell::{Cell, Kind};
+use super::cell::{ParquetCell, ParquetKind};
 
 /// A row group ends at this many rows …
 const MOST_ROWS: usize = 1 << 16;
@@ -20,7 +20,7 @@ const MOST_ROWS: usize = 1 << 16;
 const MOST_BYTES: usize = 32 << 20;
 
 #[derive(Default)]
-struct Column {
+struct ColumnBuffer {
     definitions: Vec<i16>,
     texts: Vec<ByteArray>,
     wholes: Vec<i64>,
@@ -53,8 +53,8 @@ impl Write for Sink {
 /// Writes a table. The same rows always give the same bytes.
 pub struct ParquetWriter {
     file: SerializedFileWriter<Sink>,
-    kinds: Vec<Kind>,
-    columns: Vec<Column>,
+    kinds: Vec<ParquetKind>,
+    columns: Vec<ColumnBuffer>,
     rows: usize,
     bytes: usize,
 }
@@ -71,22 +71,22 @@ fn failed(error: ParquetError) -> io::Error {
 
 impl ParquetWriter {
     /// Creates a table with these columns in a file.
-    pub fn to_file(file: File, columns: &[(&str, Kind)]) -> io::Result<Self> {
+    pub fn to_file(file: File, columns: &[(&str, ParquetKind)]) -> io::Result<Self> {
         Self::new(Sink::File(BufWriter::new(file)), columns)
     }
 
     /// Creates a table with these columns in memory.
-    pub fn in_memory(columns: &[(&str, Kind)]) -> io::Result<Self> {
+    pub fn in_memory(columns: &[(&str, ParquetKind)]) -> io::Result<Self> {
         Self::new(Sink::Memory(Vec::new()), columns)
     }
 
-    fn new(to: Sink, columns: &[(&str, Kind)]) -> io::Result<Self> {
-        let field = |(name, kind): &(&str, Kind)| {
+    fn new(to: Sink, columns: &[(&str, ParquetKind)]) -> io::Result<Self> {
+        let field = |(name, kind): &(&str, ParquetKind)| {
             let (physical, logical) = match kind {
-                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-                Kind::Whole => (Physical::INT64, None),
-                Kind::Real => (Physical::DOUBLE, None),
-                Kind::Truth => (Physical::BOOLEAN, None),
+                ParquetKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                ParquetKind::Whole => (Physical::INT64, None),
+                ParquetKind::Real => (Physical::DOUBLE, None),
+                ParquetKind::Truth => (Physical::BOOLEAN, None),
             };
             let built = Type::primitive_type_builder(name, physical)
                 .with_logical_type(logical)
@@ -99,30 +99,30 @@ impl ParquetWriter {
         let level = ZstdLevel::try_new(1).map_err(failed)?;
         let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
         let file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
-        let kinds: Vec<Kind> = columns.iter().map(|(_, kind)| *kind).collect();
-        let columns = kinds.iter().map(|_| Column::default()).collect();
+        let kinds: Vec<ParquetKind> = columns.iter().map(|(_, kind)| *kind).collect();
+        let columns = kinds.iter().map(|_| ColumnBuffer::default()).collect();
         Ok(Self { file, kinds, columns, rows: 0, bytes: 0 })
     }
 
     /// Adds a row: one cell per column, in order.
-    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>) -> io::Result<()> {
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = ParquetCell<'c>>) -> io::Result<()> {
         let mut n = 0;
         for (cell, (kind, column)) in cells.into_iter().zip(self.kinds.iter().zip(&mut self.columns)) {
             n += 1;
-            column.definitions.push(i16::from(cell != Cell::None));
+            column.definitions.push(i16::from(cell != ParquetCell::None));
             match (cell, kind) {
-                (Cell::None, _) => {}
-                (Cell::Text(text), Kind::Text) => {
+                (ParquetCell::None, _) => {}
+                (ParquetCell::Text(text), ParquetKind::Text) => {
                     self.bytes += text.len();
                     // Rows of the same run repeat most of their texts, so an equal text is stored once.
                     let same = column.texts.last().filter(|last| last.data() == text.as_bytes());
                     column.texts.push(same.cloned().unwrap_or_else(|| ByteArray::from(text)));
                 }
-                (Cell::Whole(number), Kind::Whole) => column.wholes.push(number),
-                (Cell::Real(number), Kind::Real) => column.reals.push(number),
+                (ParquetCell::Whole(number), ParquetKind::Whole) => column.wholes.push(number),
+                (ParquetCell::Real(number), ParquetKind::Real) => column.reals.push(number),
                 #[expect(clippy::cast_precision_loss, reason = "a column of real numbers holds whole ones as such")]
-                (Cell::Whole(number), Kind::Real) => column.reals.push(number as f64),
-                (Cell::Truth(truth), Kind::Truth) => column.truths.push(truth),
+                (ParquetCell::Whole(number), ParquetKind::Real) => column.reals.push(number as f64),
+                (ParquetCell::Truth(truth), ParquetKind::Truth) => column.truths.push(truth),
                 (cell, kind) => return Err(io::Error::other(format!("{cell:?} in a column of {kind:?}"))),
             }
         }
@@ -149,7 +149,7 @@ impl ParquetWriter {
                 _ => Ok(0),
             };
             written.and_then(|_| writer.close()).map_err(failed)?;
-            *column = Column::default();
+            *column = ColumnBuffer::default();
         }
         group.close().map_err(failed)?;
         (self.rows, self.bytes) = (0, 0);

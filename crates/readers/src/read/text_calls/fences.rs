@@ -6,20 +6,20 @@ use crate::transcript::{Text, ToolCall};
 const SHELLS: [&str; 7] = ["bash", "mswea_bash_command", "sh", "shell", "console", "zsh", "terminal"];
 
 /// A fenced block: its language and its text.
-struct Block<'t> {
+struct FencedBlock<'t> {
     language: &'t str,
     text: &'t str,
 }
 
 /// The blocks of a text that are closed. A block ends at the first line that begins with a fence.
-fn blocks(text: &str) -> Vec<Block<'_>> {
+fn blocks(text: &str) -> Vec<FencedBlock<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, usize)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if let Some(language) = line.strip_prefix("```") {
             match open.take() {
-                Some((language, from)) => blocks.push(Block { language, text: &text[from..at] }),
+                Some((language, from)) => blocks.push(FencedBlock { language, text: &text[from..at] }),
                 None => open = Some((language.trim(), at + line.len())),
             }
         }

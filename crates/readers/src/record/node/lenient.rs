@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Names, Node};
+use super::{MemberNames, Node};
 use crate::json_text::{self, trimmed};
 use crate::record::looked_up;
 use crate::record::reading::{Reading, Record};
@@ -25,27 +25,27 @@ impl<'a> Node<'a> {
     }
 
     /// A count, 0 or more; may be written as a string.
-    pub(crate) fn some_count(&self, names: impl Names) -> Option<u64> {
+    pub(crate) fn some_count(&self, names: impl MemberNames) -> Option<u64> {
         self.get(names).and_then(|node| json::count(&node))
     }
 
     /// A number; may be written as a string.
-    pub(crate) fn some_number(&self, names: impl Names) -> Option<f64> {
+    pub(crate) fn some_number(&self, names: impl MemberNames) -> Option<f64> {
         self.get(names).and_then(|node| json::number(&node))
     }
 
     /// A time.
-    pub(crate) fn some_instant(&self, names: impl Names) -> Option<Instant> {
+    pub(crate) fn some_instant(&self, names: impl MemberNames) -> Option<Instant> {
         self.get(names).and_then(|node| time::instant(&node))
     }
 
     /// The short string with that name, decoded.
-    pub(crate) fn some_string(&self, names: impl Names) -> Option<Cow<'a, str>> {
+    pub(crate) fn some_string(&self, names: impl MemberNames) -> Option<Cow<'a, str>> {
         self.get(names).and_then(|node| node.as_string())
     }
 
     /// The member with that name, or an empty object.
-    pub(crate) fn within(&self, names: impl Names) -> Self {
+    pub(crate) fn within(&self, names: impl MemberNames) -> Self {
         self.get(names).unwrap_or_default()
     }
 
@@ -55,12 +55,12 @@ impl<'a> Node<'a> {
     }
 
     /// The boolean under the first of `names` that has one; other types are skipped.
-    pub(crate) fn some_flag(&self, names: impl Names) -> Option<bool> {
+    pub(crate) fn some_flag(&self, names: impl MemberNames) -> Option<bool> {
         self.get(names).and_then(|node| json::flag(&node))
     }
 
     /// The long string under the first of `names` that has one; other types are skipped.
-    pub(crate) fn some_text(&self, names: impl Names) -> Option<Text> {
+    pub(crate) fn some_text(&self, names: impl MemberNames) -> Option<Text> {
         self.get(names).and_then(|node| json::text(&node))
     }
 
@@ -77,7 +77,7 @@ impl<'a> Node<'a> {
     }
 
     /// The string or number under the first of `names` that has one; other types are skipped.
-    pub(crate) fn some_word(&self, names: impl Names) -> Option<String> {
+    pub(crate) fn some_word(&self, names: impl MemberNames) -> Option<String> {
         self.get(names).and_then(|node| json::word(&node))
     }
 
@@ -116,7 +116,7 @@ impl<'a> Node<'a> {
     }
 
     /// The elements of the array with that name; empty for anything else.
-    pub(crate) fn some_list(&self, names: impl Names) -> Vec<Self> {
+    pub(crate) fn some_list(&self, names: impl MemberNames) -> Vec<Self> {
         self.get(names).and_then(|list| list.elements()).unwrap_or_default()
     }
 
@@ -142,7 +142,7 @@ impl<'a> Node<'a> {
     }
 
     /// Like [`Self::opened`] for a member; null if it is absent.
-    pub(crate) fn held(&self, names: impl Names) -> Opened<'a> {
+    pub(crate) fn held(&self, names: impl MemberNames) -> Opened<'a> {
         self.get(names).map_or_else(Opened::null, |node| node.opened())
     }
 }

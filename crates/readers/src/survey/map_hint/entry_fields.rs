@@ -10,7 +10,7 @@ use super::words::{
 use super::{below, is_name, is_scalar, kin, named};
 use crate::open::probe::Sketch;
 use crate::read::format;
-use crate::record::field_map::{FieldMap, Speaker};
+use crate::record::field_map::{EntryKind, FieldMap};
 use crate::transcript::{Name, Role};
 
 /// How many of the names for roles mean nothing else, and how many words for roles a log may have.
@@ -22,7 +22,7 @@ const BESIDE: [&str; 8] =
 
 /// The fields of one message.
 pub(super) fn of_message(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
-    let mut fields = Fields::default();
+    let mut fields = FoundFields::default();
     let map = FieldMap::default();
     let speaker = |value: &Sketch| value.text().and_then(|word| map.speaker(&word));
     fields.add(entries, "role", ROLES, &|value| speaker(value).is_some());
@@ -91,7 +91,7 @@ fn is_nothing(value: &Sketch) -> bool {
 /// Whether the entry is a user's, a tool's or the system's.
 fn is_of_no_model(entry: &Sketch, role: &str, map: &FieldMap) -> bool {
     let speaker = below(entry, role).and_then(Sketch::text).and_then(|word| map.speaker(&word));
-    matches!(speaker, Some(Speaker::Role(role)) if role != Role::Assistant)
+    matches!(speaker, Some(EntryKind::Role(role)) if role != Role::Assistant)
 }
 
 /// The words that a field has.
@@ -116,9 +116,9 @@ fn calls_in(value: &Sketch) -> Vec<&Sketch> {
 
 /// Fields found so far, with what they mean.
 #[derive(Default)]
-struct Fields(Vec<(&'static str, String)>);
+struct FoundFields(Vec<(&'static str, String)>);
 
-impl Fields {
+impl FoundFields {
     fn path(&self, meaning: &str) -> Option<String> {
         self.0.iter().find(|(known, _)| *known == meaning).map(|(_, path)| path.clone())
     }

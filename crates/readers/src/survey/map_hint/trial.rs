@@ -12,7 +12,7 @@ use crate::transcript::{Draft, Event, Fingerprint, Message, Role, Run, ToolCall,
 
 /// What a mapping makes of the file.
 #[derive(Debug, Default)]
-pub(super) struct Trial {
+pub(super) struct MappingTrial {
     runs: Vec<Draft>,
     /// Entries that hold a part of the run and could not be read.
     n_unread: u64,
@@ -21,13 +21,13 @@ pub(super) struct Trial {
 }
 
 /// Reads the text by the mapping; `None` if it does not fit.
-pub(super) fn read(map: &FieldMap, probe: &Probe, text: &str) -> Option<Trial> {
+pub(super) fn read(map: &FieldMap, probe: &Probe, text: &str) -> Option<MappingTrial> {
     let form = wrappings::mapped(MAPPED, map, probe)?;
     let options = ReadOptions { columns: Some(map.clone()), ..ReadOptions::default() };
     let reshaped = wrappings::reshaped(text, form.reshape);
     let text = reshaped.as_ref().map_or(text, |reshaped| &reshaped.text);
     let (cuts, _, _) = wrappings::cut(text, form.layout, "");
-    let mut trial = Trial::default();
+    let mut trial = MappingTrial::default();
     for cut in cuts {
         let record = String::from_utf8_lossy(&cut.bytes).into_owned();
         in_memory::with_options("x", &cut.key, &record, &options, |reading| {
@@ -46,7 +46,7 @@ pub(super) fn read(map: &FieldMap, probe: &Probe, text: &str) -> Option<Trial> {
     Some(trial)
 }
 
-impl Trial {
+impl MappingTrial {
     /// What is wrong with the mapping, in words for a person; `None` if it reads the file as runs of several messages
     /// with replies, and leaves nothing unread.
     pub(super) fn problem(&self, map: &FieldMap) -> Option<String> {

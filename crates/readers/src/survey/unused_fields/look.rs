@@ -13,7 +13,7 @@ const NAME: usize = 120;
 
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Look {
+pub(crate) enum FieldValue {
     /// True or false, or a word for one of them.
     Flag(bool),
     Number(f64),
@@ -25,7 +25,7 @@ pub(crate) enum Look {
     List,
 }
 
-impl Look {
+impl FieldValue {
     /// `None` for null and for what is empty.
     pub(crate) fn from_written(written: &str) -> Option<Self> {
         if let Some(flag) = json::flag(written) {
@@ -75,11 +75,11 @@ pub(super) struct Looks {
 
 impl Looks {
     #[expect(clippy::cast_precision_loss, reason = "counts of steps")]
-    pub(super) fn add(&mut self, look: &Look, steps: usize) {
+    pub(super) fn add(&mut self, look: &FieldValue, steps: usize) {
         self.runs += 1;
         match look {
-            Look::Flag(flag) => self.flags[usize::from(*flag)] += 1,
-            Look::Number(number) => {
+            FieldValue::Flag(flag) => self.flags[usize::from(*flag)] += 1,
+            FieldValue::Number(number) => {
                 self.numbers += 1;
                 let (low, high) = self.range.unwrap_or((*number, *number));
                 self.range = Some((low.min(*number), high.max(*number)));
@@ -90,16 +90,16 @@ impl Looks {
                     self.growth.push((steps as f64, *number));
                 }
             }
-            Look::Time => self.times += 1,
-            Look::Name(name) => {
+            FieldValue::Time => self.times += 1,
+            FieldValue::Name(name) => {
                 self.names += 1;
                 if self.values.len() < KEPT {
                     self.values.insert(name.clone());
                 }
             }
-            Look::Text => self.texts += 1,
-            Look::Messages => self.messages += 1,
-            Look::List => self.lists += 1,
+            FieldValue::Text => self.texts += 1,
+            FieldValue::Messages => self.messages += 1,
+            FieldValue::List => self.lists += 1,
         }
     }
 

@@ -2,12 +2,12 @@
 
 use super::decimal::Decimal;
 use crate::decision::Need;
-use crate::preset::file::Word;
+use crate::preset::file::Keyword;
 use crate::transcript::{Message, Usage};
 
 /// A counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Count {
+pub(super) enum CountedQuantity {
     /// Model requests made.
     Requests,
     /// Tool calls requested, including refused and failed ones.
@@ -36,7 +36,7 @@ pub(super) enum Count {
     RunsWithoutCost,
 }
 
-impl Word for Count {
+impl Keyword for CountedQuantity {
     const WHAT: &'static str = "counter";
     const ALL: &'static [(&'static str, Self)] = &[
         ("requests", Self::Requests),
@@ -55,7 +55,7 @@ impl Word for Count {
     ];
 }
 
-impl Count {
+impl CountedQuantity {
     /// A description of what is counted.
     pub(super) fn words(self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl Count {
 /// The counters of one run of the framework.
 #[derive(Clone, Copy, Debug, Default)]
 #[doc(hidden)]
-pub struct Counts {
+pub struct RunCounters {
     pub requests: u64,
     pub(super) calls: u64,
     pub calls_succeeded: u64,
@@ -106,7 +106,7 @@ pub struct Counts {
     pub(super) replies_without_usage: u64,
 }
 
-impl Counts {
+impl RunCounters {
     /// Takes in a reply. Without usage or cost, it adds nothing to those counts.
     pub(super) fn reply(&mut self, reply: &Message) {
         self.requests += 1;
@@ -132,29 +132,31 @@ impl Counts {
     }
 
     /// The current reading of `count`; `None` if there is none.
-    pub(super) fn read(&self, count: Count) -> Option<f64> {
+    pub(super) fn read(&self, count: CountedQuantity) -> Option<f64> {
         let whole = |value: u64| Some(value as f64);
         match count {
-            Count::Requests => whole(self.requests),
-            Count::Calls => whole(self.calls),
-            Count::CallsProjected => whole(self.calls_succeeded + self.calls_at_hand),
-            Count::InputTokens => whole(self.input),
-            Count::OutputTokens => whole(self.output),
-            Count::TotalTokens => whole(self.input.saturating_add(self.output)),
-            Count::RequestInputTokens => whole(self.request_input),
-            Count::CostSum => Some(self.cost_sum),
-            Count::CostExact => self.cost_exact.map(Decimal::to_f64),
-            Count::WholeSeconds => self.elapsed_ms.map(|ms| (ms / 1000) as f64),
-            Count::RepliesWithoutCall => whole(self.replies_without_call),
-            Count::RepliesWithoutUsage => whole(self.replies_without_usage),
-            Count::RunsWithoutCost => whole(u64::from(self.cost_exact.is_none() && self.replies_without_usage == 0)),
+            CountedQuantity::Requests => whole(self.requests),
+            CountedQuantity::Calls => whole(self.calls),
+            CountedQuantity::CallsProjected => whole(self.calls_succeeded + self.calls_at_hand),
+            CountedQuantity::InputTokens => whole(self.input),
+            CountedQuantity::OutputTokens => whole(self.output),
+            CountedQuantity::TotalTokens => whole(self.input.saturating_add(self.output)),
+            CountedQuantity::RequestInputTokens => whole(self.request_input),
+            CountedQuantity::CostSum => Some(self.cost_sum),
+            CountedQuantity::CostExact => self.cost_exact.map(Decimal::to_f64),
+            CountedQuantity::WholeSeconds => self.elapsed_ms.map(|ms| (ms / 1000) as f64),
+            CountedQuantity::RepliesWithoutCall => whole(self.replies_without_call),
+            CountedQuantity::RepliesWithoutUsage => whole(self.replies_without_usage),
+            CountedQuantity::RunsWithoutCost => {
+                whole(u64::from(self.cost_exact.is_none() && self.replies_without_usage == 0))
+            }
         }
     }
 
     /// The reading of `count` as a framework prints it.
-    pub(super) fn printed(&self, count: Count) -> String {
+    pub(super) fn printed(&self, count: CountedQuantity) -> String {
         match (count, self.cost_exact) {
-            (Count::CostExact, Some(cost)) => cost.to_string(),
+            (CountedQuantity::CostExact, Some(cost)) => cost.to_string(),
             _ => self.read(count).map_or_else(String::new, |value| value.to_string()),
         }
     }

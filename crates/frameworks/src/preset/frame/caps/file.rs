@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::counts::Count;
+use super::counts::CountedQuantity;
 use crate::framework::Parameter;
-use crate::preset::file::{Word, word};
+use crate::preset::file::{Keyword, word};
 use crate::preset::frame::{Action, SettingsError};
 
 /// When a cap is checked.
@@ -26,14 +26,14 @@ pub(super) enum When {
 
 /// How a reading is compared with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparator {
+pub(super) enum CapComparator {
     /// `reading >= limit`.
     AtLeast,
     /// `reading > limit`.
     MoreThan,
 }
 
-impl Comparator {
+impl CapComparator {
     pub(super) fn holds(self, reading: f64, limit: f64) -> bool {
         match self {
             Self::AtLeast => reading >= limit,
@@ -44,7 +44,7 @@ impl Comparator {
 
 /// Which limits switch a cap off; an absent one (`null`) always does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Off {
+pub(super) enum DisablingLimits {
     /// Only an absent one.
     #[default]
     Absent,
@@ -91,15 +91,15 @@ pub(super) enum EndEntry {
 pub(in crate::preset) struct CapEntry {
     pub(super) rule: String,
     #[serde(deserialize_with = "word")]
-    pub(super) counts: Count,
+    pub(super) counts: CountedQuantity,
     #[serde(deserialize_with = "word")]
     pub(super) when: When,
     #[serde(deserialize_with = "word")]
-    pub(super) fires: Comparator,
+    pub(super) fires: CapComparator,
     /// The parameter that holds the limit; without one, the limit is 0.
     pub(super) limit: Option<String>,
     #[serde(default, deserialize_with = "word")]
-    pub(super) off: Off,
+    pub(super) off: DisablingLimits,
     /// The cap is on only if one of these parameters is set.
     #[serde(default)]
     pub(super) if_any_set: Vec<String>,
@@ -138,7 +138,7 @@ pub(super) struct SwitchEntry {
     pub(super) equals: Option<String>,
 }
 
-impl Word for When {
+impl Keyword for When {
     const WHAT: &'static str = "moment of a cap";
     const ALL: &'static [(&'static str, Self)] = &[
         ("before_request", Self::BeforeRequest),
@@ -150,17 +150,17 @@ impl Word for When {
     ];
 }
 
-impl Word for Comparator {
+impl Keyword for CapComparator {
     const WHAT: &'static str = "comparator";
     const ALL: &'static [(&'static str, Self)] = &[("at_least", Self::AtLeast), ("more_than", Self::MoreThan)];
 }
 
-impl Word for Off {
+impl Keyword for DisablingLimits {
     const WHAT: &'static str = "off value";
     const ALL: &'static [(&'static str, Self)] = &[("absent", Self::Absent), ("not_positive", Self::NotPositive)];
 }
 
-impl Word for Action {
+impl Keyword for Action {
     const WHAT: &'static str = "action";
     const ALL: &'static [(&'static str, Self)] = &[
         ("warn", Self::Warn),

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use super::counts::Counts;
+use super::counts::RunCounters;
 use super::file::When;
-use super::plan::{Cap, End, Plan};
+use super::plan::{ActiveCap, CapPlan, RunEndCondition};
 use crate::decision::RuleName;
-use crate::preset::frame::{Action, Acts, Machine, RuleReading, arguments, native, next_request, starts_run};
+use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, native, next_request, starts_run};
 use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
 
 /// The caps of a framework on one run.
 #[derive(Clone, Debug)]
 pub struct CapMachine {
-    plan: Arc<Plan>,
+    plan: Arc<CapPlan>,
     /// The counters of its present run.
-    pub counts: Counts,
+    pub counts: RunCounters,
     /// The framework's run has ended on its own; a user message may start another.
     pub over: bool,
     /// Indices of the calls of the current reply that were refused.
@@ -27,18 +27,24 @@ pub struct CapMachine {
 
 /// The point and event of an act, if not the current ones.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct ActionPlace {
     point: Option<Point>,
     event: Option<usize>,
 }
 
 impl CapMachine {
-    pub(super) fn new(plan: Plan) -> Self {
-        Self { plan: Arc::new(plan), counts: Counts::default(), over: false, refused: Vec::new(), warned: Vec::new() }
+    pub(super) fn new(plan: CapPlan) -> Self {
+        Self {
+            plan: Arc::new(plan),
+            counts: RunCounters::default(),
+            over: false,
+            refused: Vec::new(),
+            warned: Vec::new(),
+        }
     }
 
     /// Checks the caps of `when` in order, up to the first that ends the run; true if one does.
-    fn look(&mut self, when: When, counts: &Counts, place: Place, acts: &mut Acts<'_, '_>) -> bool {
+    fn look(&mut self, when: When, counts: &RunCounters, place: ActionPlace, acts: &mut ActionSink<'_, '_>) -> bool {
         let plan = Arc::clone(&self.plan);
         for cap in plan.caps.iter().filter(|cap| cap.when == when) {
             let Some(reading) = counts.read(cap.counts).filter(|reading| cap.fires.holds(*reading, cap.limit)) else {
@@ -72,43 +78,43 @@ impl CapMachine {
     }
 
     /// A request is due: at this point, or at the next request after what is known so far.
-    fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn request_due(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.plan.is_timed() {
             self.counts.elapsed_ms = view.now().zip(view.started_at()).map(|(now, start)| now.since(start).0);
         }
         let (counts, point) = (self.counts, next_request(view.point()));
-        self.look(When::BeforeRequest, &counts, Place { point: Some(point), event: None }, acts);
+        self.look(When::BeforeRequest, &counts, ActionPlace { point: Some(point), event: None }, acts);
     }
 
-    fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let mut ahead = self.counts;
         ahead.tokens(Usage { output: None, ..reply.usage().unwrap_or_default() });
         let point = Point { moment: Moment::BeforeRequest, ..view.point() };
         let event = view.reply_index().and_then(|index| index.checked_sub(1));
-        if self.look(When::CountedAhead, &ahead, Place { point: Some(point), event }, acts) {
+        if self.look(When::CountedAhead, &ahead, ActionPlace { point: Some(point), event }, acts) {
             return;
         }
         self.counts.reply(reply);
         self.refused.clear();
         let counts = self.counts;
-        if self.look(When::AfterReply, &counts, Place::default(), acts) {
+        if self.look(When::AfterReply, &counts, ActionPlace::default(), acts) {
             return;
         }
         let at_hand = reply.tool_calls.iter().filter(|call| !self.is_end_tool(&call.name)).count() as u64;
         self.counts.calls_at_hand = at_hand;
         let counts = self.counts;
         if at_hand > 0 {
-            self.look(When::BeforeTools, &counts, Place::default(), acts);
+            self.look(When::BeforeTools, &counts, ActionPlace::default(), acts);
         }
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         self.each_call(view, reply, acts);
         let results: Vec<&Message> = view.results().collect();
         if results.is_empty() {
             return;
         }
-        let calls = Calls::from_reply(reply);
+        let calls = CallLookup::from_reply(reply);
         let succeeded = results.iter().filter(|result| {
             result.is_error != Some(true) && !calls.of_result(result).is_some_and(|call| self.is_end_tool(&call.name))
         });
@@ -124,9 +130,11 @@ impl CapMachine {
     }
 
     /// Handles each call in the order in which the framework reaches it before running it.
-    fn each_call(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
-        let place =
-            Place { point: Some(Point { moment: Moment::AfterResponse, ..view.point() }), event: view.reply_index() };
+    fn each_call(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
+        let place = ActionPlace {
+            point: Some(Point { moment: Moment::AfterResponse, ..view.point() }),
+            event: view.reply_index(),
+        };
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             if self.plan.uncounted_tools.iter().any(|tool| **tool == *call.name) {
                 continue;
@@ -149,7 +157,7 @@ impl CapMachine {
         }
     }
 
-    fn tool_stop(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+    fn tool_stop(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
         let plan = Arc::clone(&self.plan);
         for stop in &plan.tool_stops {
             let named = reply.tool_calls.iter().enumerate().find(|(nth, call)| {
@@ -167,9 +175,9 @@ impl CapMachine {
     }
 
     /// Handles a reply without calls: the run ends, or the framework asks again.
-    fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
+    fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let blank = reply.content.as_ref().is_none_or(crate::transcript::Text::is_empty);
-        if self.plan.ends.iter().any(|end| matches!(end, End::Reply { said } if !(*said && blank))) {
+        if self.plan.ends.iter().any(|end| matches!(end, RunEndCondition::Reply { said } if !(*said && blank))) {
             self.end(view, acts);
         } else {
             self.request_due(view, acts);
@@ -177,28 +185,28 @@ impl CapMachine {
     }
 
     /// The run ends on its own with the current reply.
-    fn end(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn end(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         let counts = self.counts;
-        self.look(When::EndOfRun, &counts, Place { point: None, event: view.reply_index() }, acts);
+        self.look(When::EndOfRun, &counts, ActionPlace { point: None, event: view.reply_index() }, acts);
     }
 
     fn is_end_tool(&self, name: &str) -> bool {
-        self.plan.ends.iter().any(|end| matches!(end, End::Tool(tool) if *tool == name))
+        self.plan.ends.iter().any(|end| matches!(end, RunEndCondition::Tool(tool) if *tool == name))
     }
 }
 
 impl Machine for CapMachine {
-    fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
+    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
         if self.plan.runs_by_user && event.message().is_some_and(starts_run) {
             self.over = false;
             if self.plan.starts_anew {
-                self.counts = Counts::default();
+                self.counts = RunCounters::default();
             }
         }
     }
 
-    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+    fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.over {
             return;
         }
@@ -212,7 +220,7 @@ impl Machine for CapMachine {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let reading = |cap: &Cap| {
+        let reading = |cap: &ActiveCap| {
             let observed = self.counts.read(cap.counts);
             let passes = observed.is_some_and(|observed| cap.fires.holds(observed, cap.limit));
             RuleReading::new(RuleName::fixed(cap.rule), cap.counts.words(), observed).against(cap.limit, passes)
@@ -222,7 +230,7 @@ impl Machine for CapMachine {
 }
 
 /// The framework's message with its figures filled in.
-fn fill(template: &str, cap: &Cap, counts: &Counts) -> String {
+fn fill(template: &str, cap: &ActiveCap, counts: &RunCounters) -> String {
     template
         .replace("{limit}", &cap.written)
         .replace("{value}", &counts.printed(cap.counts))
@@ -231,7 +239,7 @@ fn fill(template: &str, cap: &Cap, counts: &Counts) -> String {
 }
 
 /// The calls of a reply by what their results may name: a reply can hold a hundred thousand.
-struct Calls<'m> {
+struct CallLookup<'m> {
     in_order: &'m [ToolCall],
     /// The first call with an id.
     by_id: HashMap<&'m str, usize>,
@@ -239,7 +247,7 @@ struct Calls<'m> {
     by_name: HashMap<&'m str, (usize, Option<usize>)>,
 }
 
-impl<'m> Calls<'m> {
+impl<'m> CallLookup<'m> {
     fn from_reply(reply: &'m Message) -> Self {
         let mut all = Self { in_order: &reply.tool_calls, by_id: HashMap::default(), by_name: HashMap::default() };
         for (nth, call) in reply.tool_calls.iter().enumerate() {
@@ -266,13 +274,13 @@ impl<'m> Calls<'m> {
     }
 }
 
-fn ends_with_tools(end: &End, reply: &Message, results: &[&Message]) -> bool {
+fn ends_with_tools(end: &RunEndCondition, reply: &Message, results: &[&Message]) -> bool {
     let asks_again =
         results.iter().any(|result| result.is_error == Some(true) && !native::flag(result, "invalid_call"));
     match end {
-        End::Reply { .. } => false,
-        End::Tool(tool) => !asks_again && reply.tool_calls.iter().any(|call| *call.name == **tool),
-        End::Command(command) => {
+        RunEndCondition::Reply { .. } => false,
+        RunEndCondition::Tool(tool) => !asks_again && reply.tool_calls.iter().any(|call| *call.name == **tool),
+        RunEndCondition::Command(command) => {
             let marker = command.rsplit(' ').next().unwrap_or(command);
             results.iter().any(|result| result.text().trim_start().starts_with(marker))
                 || reply.tool_calls.iter().any(|call| {

@@ -12,7 +12,7 @@ mod plan;
 
 #[doc(hidden)]
 pub use machine::CapMachine;
-use plan::Plan;
+use plan::CapPlan;
 
 use super::{Recipe, Settings, SettingsError};
 
@@ -22,7 +22,7 @@ pub(in crate::preset) use file::{CapEntry, RunEntry, ToolStopEntry};
 impl Caps {
     /// The machine for these settings. A rule that is off is left out.
     pub fn build(&'static self, settings: &Settings) -> Result<Recipe, SettingsError> {
-        let plan = Plan::new(self, settings)?;
+        let plan = CapPlan::new(self, settings)?;
         let mut rules: Vec<&'static str> = Vec::new();
         for rule in plan.caps.iter().map(|cap| cap.rule).chain(plan.tool_stops.iter().map(|stop| stop.rule)) {
             if !rules.contains(&rule) {

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::counts::Count;
-use super::file::{CapEntry, Caps, Comparator, EndEntry, Off, SwitchEntry, ToolStopEntry, When};
+use super::counts::CountedQuantity;
+use super::file::{CapComparator, CapEntry, Caps, DisablingLimits, EndEntry, SwitchEntry, ToolStopEntry, When};
 use crate::preset::frame::{Action, Settings, SettingsError, wrong_kind};
 
 /// A cap that is on.
 #[derive(Clone, Debug)]
-pub(super) struct Cap {
+pub(super) struct ActiveCap {
     pub(super) rule: &'static str,
-    pub(super) counts: Count,
+    pub(super) counts: CountedQuantity,
     pub(super) when: When,
-    pub(super) fires: Comparator,
+    pub(super) fires: CapComparator,
     pub(super) limit: f64,
     /// The limit as written in the settings.
     pub(super) written: String,
@@ -33,7 +33,7 @@ pub(super) struct ToolStop {
 
 /// What ends a run of the framework on its own.
 #[derive(Clone, Debug)]
-pub(super) enum End {
+pub(super) enum RunEndCondition {
     /// A reply without calls; with `said`, only one that has text.
     Reply { said: bool },
     /// A call of this tool, unless it or another call of the reply failed: then the model is asked again. A call of a
@@ -45,10 +45,10 @@ pub(super) enum End {
 
 /// Everything the machine needs to know.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) caps: Vec<Cap>,
+pub(super) struct CapPlan {
+    pub(super) caps: Vec<ActiveCap>,
     pub(super) tool_stops: Vec<ToolStop>,
-    pub(super) ends: Vec<End>,
+    pub(super) ends: Vec<RunEndCondition>,
     /// Whether counters start again at each user message.
     pub(super) starts_anew: bool,
     /// Whether user messages start runs.
@@ -57,7 +57,7 @@ pub(super) struct Plan {
     pub(super) uncounted_tools: Vec<String>,
 }
 
-impl Plan {
+impl CapPlan {
     pub(super) fn new(file: &'static Caps, settings: &Settings) -> Result<Self, SettingsError> {
         let mut caps = Vec::new();
         for entry in &file.cap {
@@ -87,7 +87,7 @@ impl Plan {
 
     /// Whether any cap depends on time.
     pub(super) fn is_timed(&self) -> bool {
-        self.caps.iter().any(|cap| cap.counts == Count::WholeSeconds)
+        self.caps.iter().any(|cap| cap.counts == CountedQuantity::WholeSeconds)
     }
 }
 
@@ -103,13 +103,13 @@ fn is_on(switch: &SwitchEntry, settings: &Settings) -> bool {
     }
 }
 
-fn cap(file: &Caps, entry: &'static CapEntry, settings: &Settings) -> Result<Option<Cap>, SettingsError> {
+fn cap(file: &Caps, entry: &'static CapEntry, settings: &Settings) -> Result<Option<ActiveCap>, SettingsError> {
     if !entry.if_any_set.is_empty() && !entry.if_any_set.iter().any(|name| is_set(settings, name)) {
         return Ok(None);
     }
     let Some((limit, written)) = limit(file, entry, settings)? else { return Ok(None) };
     let instead = entry.instead.as_ref().filter(|instead| is_set(settings, &instead.if_set));
-    Ok(Some(Cap {
+    Ok(Some(ActiveCap {
         rule: &entry.rule,
         counts: entry.counts,
         when: entry.when,
@@ -133,7 +133,7 @@ fn limit(file: &Caps, entry: &CapEntry, settings: &Settings) -> Result<Option<(f
         return Ok(None);
     }
     let limit = value.as_f64().ok_or_else(|| wrong_kind(name, "a number, or none", value))?;
-    let off = entry.off == Off::NotPositive && limit <= 0.0;
+    let off = entry.off == DisablingLimits::NotPositive && limit <= 0.0;
     Ok((!off).then(|| (limit, value.to_string())))
 }
 
@@ -153,10 +153,10 @@ fn tool_stop(
     Ok(Some(ToolStop { rule: &entry.rule, tools, code: &entry.code }))
 }
 
-fn end(file: &Caps, entry: &'static EndEntry, settings: &Settings) -> Result<Option<End>, SettingsError> {
+fn end(file: &Caps, entry: &'static EndEntry, settings: &Settings) -> Result<Option<RunEndCondition>, SettingsError> {
     Ok(match entry {
-        EndEntry::Reply { reply } => Some(End::Reply { said: reply == "said" }),
-        EndEntry::Tool { tool, when } => settings.flag(file.parameter(when)?)?.then_some(End::Tool(tool)),
-        EndEntry::Command { command } => Some(End::Command(command)),
+        EndEntry::Reply { reply } => Some(RunEndCondition::Reply { said: reply == "said" }),
+        EndEntry::Tool { tool, when } => settings.flag(file.parameter(when)?)?.then_some(RunEndCondition::Tool(tool)),
+        EndEntry::Command { command } => Some(RunEndCondition::Command(command)),
     })
 }

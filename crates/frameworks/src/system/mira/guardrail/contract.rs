@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::Project;
+use super::ProjectFolder;
 use crate::python;
-use crate::system::mira::rules::{Guardrail, Rules};
+use crate::system::mira::rules::{Guardrail, MiraRules};
 
 /// The agent's role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct Contract {
 
 impl Contract {
     /// The contract in force: that of the loop's profile, else of the project's.
-    pub fn from_agent_profile(agent_profile: Option<AgentProfile>, project: &Project, rules: Rules) -> Self {
+    pub fn from_agent_profile(agent_profile: Option<AgentProfile>, project: &ProjectFolder, rules: MiraRules) -> Self {
         let guardrail = rules.guardrail;
         let profile = match agent_profile.unwrap_or_else(|| project.profile()) {
             // Releases before 0.3.3 have no team profile.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::Project;
+use super::ProjectFolder;
 use crate::python;
 
 /// Keys that make a JSON object look like an experiment's results.
@@ -56,7 +56,7 @@ fn folder_name(id: &str) -> String {
 }
 
 /// Searches the project for files of the experiment.
-pub(super) fn recover(project: &Project, id: &str) -> Recovered {
+pub(super) fn recover(project: &ProjectFolder, id: &str) -> Recovered {
     let name = folder_name(id);
     let mut found = Recovered::default();
     for path in candidates(project, id, &name) {
@@ -78,7 +78,7 @@ pub(super) fn recover(project: &Project, id: &str) -> Recovered {
 }
 
 /// JSON files that may contain the results, the most likely first.
-fn candidates<'p>(project: &'p Project, id: &str, name: &str) -> Vec<&'p str> {
+fn candidates<'p>(project: &'p ProjectFolder, id: &str, name: &str) -> Vec<&'p str> {
     let files: Vec<&str> = project.json_files();
     let (experiments, outputs) = (format!("experiments/{name}"), format!("outputs/{name}"));
     let likeliest = [
@@ -134,7 +134,7 @@ fn count_leaves(value: &Value, depth: usize, numeric: &mut usize, other: &mut us
 }
 
 /// The first note of the experiment's folder.
-fn note(project: &Project, name: &str) -> Option<String> {
+fn note(project: &ProjectFolder, name: &str) -> Option<String> {
     let folder = format!("experiments/{name}");
     let is_note = |path: &&str| path.strip_suffix(".md").is_some() && !path[folder.len() + 1..].contains('/');
     let path = project.below(&folder).into_iter().find(is_note)?;

@@ -4,16 +4,16 @@ use serde_json::{Map, Value};
 
 use super::plan_block::plan_block;
 use super::reconcile::experiment_status;
-use super::{Contract, Project};
+use super::{Contract, ProjectFolder};
 use crate::python::{self, Raised};
-use crate::system::mira::rules::{Guardrail, Rules};
+use crate::system::mira::rules::{Guardrail, MiraRules};
 
 /// All issues, in plan order. A plan whose `experiments` is not a list has none.
 pub(super) fn lint(
     plan: &Map<String, Value>,
-    project: &Project,
+    project: &ProjectFolder,
     contract: Contract,
-    rules: Rules,
+    rules: MiraRules,
 ) -> Result<Vec<String>, Raised> {
     let known = experiment_status(rules);
     let mut issues = if contract.guardrail == Guardrail::Severe { plan_block(plan.get("plan"))? } else { Vec::new() };
@@ -60,7 +60,7 @@ fn completed(
     issues: &mut Vec<String>,
     id: &str,
     experiment: &Map<String, Value>,
-    project: &Project,
+    project: &ProjectFolder,
     contract: Contract,
 ) {
     let has = |key: &str| experiment.get(key).is_some_and(python::is_true);
@@ -75,7 +75,7 @@ fn evidence_refs(
     issues: &mut Vec<String>,
     id: &str,
     experiment: &Map<String, Value>,
-    project: &Project,
+    project: &ProjectFolder,
     contract: Contract,
 ) {
     let refs = match experiment.get("evidence_refs") {
@@ -114,7 +114,7 @@ fn artifacts(
     issues: &mut Vec<String>,
     id: &str,
     experiment: &Map<String, Value>,
-    project: &Project,
+    project: &ProjectFolder,
     contract: Contract,
 ) {
     let results = experiment.get("results").and_then(python::dict);
@@ -133,7 +133,7 @@ fn artifacts(
 }
 
 /// Whether the artifact exists. From 0.3.3 on it may be a pattern, which needs one matching file.
-fn exists(project: &Project, artifact: &str, contract: Contract) -> bool {
+fn exists(project: &ProjectFolder, artifact: &str, contract: Contract) -> bool {
     if contract.guardrail == Guardrail::Severe && artifact.contains(['*', '?', '[']) {
         return project.has_match(artifact);
     }

@@ -10,12 +10,12 @@ mod warnings;
 
 use serde_json::Value;
 
-use super::rules::{Guardrail, Rules};
+use super::rules::{Guardrail, MiraRules};
 use crate::python::Raised;
 
 pub use contract::{AgentProfile, Contract};
 pub use evidence::experiment_number;
-pub use project::{PlanFile, Project};
+pub use project::{PlanFile, ProjectFolder};
 pub use reconcile::has_final_result;
 
 /// Parts of the messages of issues that are severe from 0.3.3 on.
@@ -38,7 +38,7 @@ const REPAIRABLE: [&str; 4] = [
 
 /// The guardrail's latest findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Guard {
+pub struct GuardrailFindings {
     /// The issues, in the original's messages.
     pub issues: Vec<String>,
     /// Whether the plan was rewritten.
@@ -47,15 +47,15 @@ pub struct Guard {
     pub unreadable: bool,
 }
 
-impl Guard {
+impl GuardrailFindings {
     /// Whether the findings block.
-    pub fn blocks(&self, rules: Rules, project: &Project) -> bool {
+    pub fn blocks(&self, rules: MiraRules, project: &ProjectFolder) -> bool {
         let all = self.unreadable || rules.guardrail == Guardrail::All || project.is_strict();
         if all { !self.issues.is_empty() } else { self.is_beyond_repair(rules) }
     }
 
     /// Whether there is an issue for which no repair is attempted. The releases tell issues apart by their messages.
-    pub fn is_beyond_repair(&self, rules: Rules) -> bool {
+    pub fn is_beyond_repair(&self, rules: MiraRules) -> bool {
         self.issues.iter().any(|issue| is_fatal(rules.guardrail, issue))
     }
 }
@@ -78,16 +78,20 @@ fn is_fatal(guardrail: Guardrail, issue: &str) -> bool {
 ///
 /// # Errors
 /// See [`Raised`]: an unhashable status.
-pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>, rules: Rules) -> Result<Guard, Raised> {
-    let refuse = |text: &str| Ok(Guard { issues: vec![text.to_owned()], fixed: false, unreadable: true });
+pub fn guard(
+    project: &mut ProjectFolder,
+    agent_profile: Option<AgentProfile>,
+    rules: MiraRules,
+) -> Result<GuardrailFindings, Raised> {
+    let refuse = |text: &str| Ok(GuardrailFindings { issues: vec![text.to_owned()], fixed: false, unreadable: true });
     let plan = match &project.plan {
-        PlanFile::Absent => return Ok(Guard::default()),
+        PlanFile::Absent => return Ok(GuardrailFindings::default()),
         PlanFile::Unparsable => return refuse("failed to parse task_plan.json"),
         PlanFile::Parsed(plan) => plan.clone(),
     };
     if let Some(recorded) = plan.get("guardrail_issues").and_then(Value::as_array) {
         let issues = recorded.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        return Ok(Guard { issues, ..Guard::default() });
+        return Ok(GuardrailFindings { issues, ..GuardrailFindings::default() });
     }
     let Some(object) = crate::python::dict(&plan) else {
         return refuse("task_plan root must be a JSON object");
@@ -97,7 +101,7 @@ pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>, rules: 
     let mut current = normalised.unwrap_or_else(|| object.clone());
     let contract = Contract::from_agent_profile(agent_profile, project, rules);
     // The project's files that are searched include the plan's own file, which has been rewritten by now.
-    let seen = Project { plan: PlanFile::Parsed(Value::Object(current.clone())), ..project.clone() };
+    let seen = ProjectFolder { plan: PlanFile::Parsed(Value::Object(current.clone())), ..project.clone() };
     let issues = lint::lint(&current, &seen, contract, rules)?;
     if rules.guardrail == Guardrail::Severe {
         fixed |= warnings::note(&mut current, &issues, |issue| is_fatal(rules.guardrail, issue));
@@ -105,5 +109,5 @@ pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>, rules: 
     if fixed {
         project.plan = PlanFile::Parsed(Value::Object(current));
     }
-    Ok(Guard { issues, fixed, unreadable: false })
+    Ok(GuardrailFindings { issues, fixed, unreadable: false })
 }

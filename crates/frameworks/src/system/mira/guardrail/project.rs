@@ -29,7 +29,7 @@ impl PlanFile {
 
 /// A project folder.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Project {
+pub struct ProjectFolder {
     /// `task_plan.json`.
     pub plan: PlanFile,
     /// `.mira/project.json`.
@@ -39,7 +39,7 @@ pub struct Project {
     pub files: Option<BTreeMap<String, String>>,
 }
 
-impl Project {
+impl ProjectFolder {
     /// The plan as the loop loads it: an object or `None`.
     pub fn plan(&self) -> Plan<'_> {
         match &self.plan {

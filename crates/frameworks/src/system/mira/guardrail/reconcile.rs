@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::Project;
+use super::ProjectFolder;
 use super::evidence::{self, Recovered};
 use crate::python::{self, Int, Raised};
 use crate::system::mira::plan::MetricsScope;
-use crate::system::mira::rules::Rules;
+use crate::system::mira::rules::MiraRules;
 
 /// How many code points of the findings are used as the conclusion.
 const CONCLUSION_CHARS: usize = 240;
@@ -17,7 +17,7 @@ const PLAN_STATUS: [&str; 3] = ["in_progress", "completed", "failed"];
 const EXPERIMENT_STATUS: [&str; 6] = ["pending", "running", "completed", "failed", "skipped", "finished"];
 
 /// The statuses an experiment may have. As documented, `finished` is one of them; the code has only the other five.
-pub(super) fn experiment_status(rules: Rules) -> &'static [&'static str] {
+pub(super) fn experiment_status(rules: MiraRules) -> &'static [&'static str] {
     let known = if rules.metrics == MetricsScope::LastExperiment { 6 } else { 5 };
     EXPERIMENT_STATUS.get(..known).unwrap_or_default()
 }
@@ -43,8 +43,8 @@ pub fn has_final_result(result: Option<&Value>) -> bool {
 /// `TypeError` for a status that is a list or an object.
 pub(super) fn reconcile(
     plan: &Map<String, Value>,
-    project: &Project,
-    rules: Rules,
+    project: &ProjectFolder,
+    rules: MiraRules,
 ) -> Result<Option<Map<String, Value>>, Raised> {
     let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(None) };
     let mut out = plan.clone();
@@ -114,7 +114,7 @@ fn settle(plan: &mut Map<String, Value>, experiments: &[Value], keeps_open: bool
 
 /// The state of one pass over the experiments.
 struct Pass<'p> {
-    project: &'p Project,
+    project: &'p ProjectFolder,
     known: &'static [&'static str],
     ids: BTreeSet<String>,
     highest: u32,

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use self::attributes::Attributes;
 use self::span::SpanEvent;
-use super::{Format, Layout};
+use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
-use crate::read::spans::{self, Kind, Span};
+use crate::read::spans::{self, SpanContent, Span};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
@@ -55,8 +55,8 @@ impl Format for Otel {
         true
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, _probe: &Probe) -> RecordLayout {
+        RecordLayout::Whole
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
@@ -69,13 +69,13 @@ impl Format for Otel {
 }
 
 /// A span as recorded.
-struct Recorded<'r> {
+struct RecordedSpan<'r> {
     trace: String,
     span: Span,
     attributes: Attributes<'r>,
     events: Vec<SpanEvent<'r>>,
     error: Option<String>,
-    status: Status,
+    status: SpanStatus,
     service: Option<String>,
     /// The line it is in.
     line: &'r str,
@@ -83,7 +83,7 @@ struct Recorded<'r> {
 
 /// A span's status.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum SpanStatus {
     Unset,
     Ok,
     Error,
@@ -92,7 +92,7 @@ enum Status {
 /// All spans and log records in a file.
 #[derive(Default)]
 struct Traces<'r> {
-    spans: Vec<Recorded<'r>>,
+    spans: Vec<RecordedSpan<'r>>,
     /// Log records by trace id and span id.
     logs: BTreeMap<(String, String), Vec<SpanEvent<'r>>>,
 }
@@ -164,10 +164,10 @@ impl<'r> Traces<'r> {
         let said = span.get("status");
         let status = status_of(said.as_ref());
         let message = said.and_then(|status| status.some_word(["message", "description"]));
-        let error = attributes.word(&["error.type"]).or_else(|| (status == Status::Error).then(String::new));
+        let error = attributes.word(&["error.type"]).or_else(|| (status == SpanStatus::Error).then(String::new));
         let error = error.map(|kind| format!("{kind} {}", message.unwrap_or_default()));
         let start = span.get(["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"]);
-        self.spans.push(Recorded {
+        self.spans.push(RecordedSpan {
             span: Span {
                 id,
                 parent: span.some_word(["parentSpanId", "parent_span_id", "parent_id"]).filter(|id| !id.is_empty()),
@@ -176,7 +176,7 @@ impl<'r> Traces<'r> {
                     .get(["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"])
                     .and_then(|end| instant(&end)),
                 name: span.some_word("name").unwrap_or_default(),
-                kind: Kind::Other,
+                kind: SpanContent::Other,
             },
             trace,
             attributes,
@@ -196,7 +196,7 @@ impl<'r> Traces<'r> {
                 talks.entry(recorded.trace.clone()).or_insert(talk);
             }
         }
-        let mut runs: Vec<(String, Vec<Recorded<'r>>)> = Vec::new();
+        let mut runs: Vec<(String, Vec<RecordedSpan<'r>>)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for recorded in std::mem::take(&mut self.spans) {
             let name = talks.get(&recorded.trace).unwrap_or(&recorded.trace).clone();
@@ -213,7 +213,7 @@ impl<'r> Traces<'r> {
         }
     }
 
-    fn run(&mut self, name: String, recorded: Vec<Recorded<'r>>, key: Option<&str>, out: &mut Reading<'_>) {
+    fn run(&mut self, name: String, recorded: Vec<RecordedSpan<'r>>, key: Option<&str>, out: &mut Reading<'_>) {
         let mut draft = Draft { header: Header { run_id: name, ..Header::default() }, ..Draft::default() };
         let mut found = Vec::new();
         let mut traces = Vec::new();
@@ -233,7 +233,7 @@ impl<'r> Traces<'r> {
             if one.span.parent.is_none() && root.as_ref().is_none_or(|(start, _)| *start <= one.span.start) {
                 root = Some((one.span.start, end_of(&one)));
             }
-            if matches!(one.span.kind, Kind::Agent) && agent.as_ref().is_none_or(|(start, _)| *start > one.span.start) {
+            if matches!(one.span.kind, SpanContent::Agent) && agent.as_ref().is_none_or(|(start, _)| *start > one.span.start) {
                 agent = Some((one.span.start, one.span.name.clone()));
             }
             draft.header.agent = draft.header.agent.take().or_else(|| one.service.clone());
@@ -242,7 +242,7 @@ impl<'r> Traces<'r> {
             }
             found.push(one.span);
         }
-        if !found.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
+        if !found.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
             return out.unknown_kind("trace without model calls");
         }
         for trace in traces {
@@ -263,21 +263,21 @@ impl<'r> Traces<'r> {
 }
 
 /// Sets the name to show: that of the agent or tool.
-fn name_span(one: &mut Recorded<'_>) {
+fn name_span(one: &mut RecordedSpan<'_>) {
     let names: &[&str] = match one.span.kind {
-        Kind::Tool(_) => &["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
-        Kind::Agent => &["gen_ai.agent.name", "agent.name", "graph.node.id", "traceloop.entity.name"],
-        Kind::Model(_) | Kind::Other => return,
+        SpanContent::Tool(_) => &["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
+        SpanContent::Agent => &["gen_ai.agent.name", "agent.name", "graph.node.id", "traceloop.entity.name"],
+        SpanContent::Model(_) | SpanContent::Other => return,
     };
     let bare = one.span.name.trim_start_matches("execute_tool ").trim_start_matches("invoke_agent ").to_owned();
     one.span.name = one.attributes.word(names).unwrap_or(bare);
 }
 
 /// The end cause, judged by the root span.
-fn end_of(one: &Recorded<'_>) -> EndCause {
+fn end_of(one: &RecordedSpan<'_>) -> EndCause {
     match (&one.error, one.status) {
         (Some(error), _) => spans::end_by_error(error),
-        (None, Status::Ok) => EndCause::SelfFinish,
+        (None, SpanStatus::Ok) => EndCause::SelfFinish,
         (None, _) => EndCause::Unknown,
     }
 }
@@ -314,12 +314,12 @@ fn event_of<'r>(value: &Node<'r>) -> SpanEvent<'r> {
 }
 
 /// The status code from a number, a name, or the console exporter's word.
-fn status_of(status: Option<&Node<'_>>) -> Status {
+fn status_of(status: Option<&Node<'_>>) -> SpanStatus {
     let code = status.and_then(|status| status.some_word(["code", "status_code"])).unwrap_or_default();
     match code.as_str() {
-        "1" | "STATUS_CODE_OK" | "OK" | "Ok" => Status::Ok,
-        "2" | "STATUS_CODE_ERROR" | "ERROR" | "Error" => Status::Error,
-        _ => Status::Unset,
+        "1" | "STATUS_CODE_OK" | "OK" | "Ok" => SpanStatus::Ok,
+        "2" | "STATUS_CODE_ERROR" | "ERROR" | "Error" => SpanStatus::Error,
+        _ => SpanStatus::Unset,
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::attributes::Attributes;
 use crate::read::dialect;
-use crate::read::spans::{Kind, ModelCall, ToolRun};
+use crate::read::spans::{SpanContent, ModelCall, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::Reading;
 use crate::transcript::{Message, Role, Usage, Usd};
@@ -58,16 +58,16 @@ pub(super) fn kind(
     failed: bool,
     line: &str,
     out: &mut Reading<'_>,
-) -> Kind {
+) -> SpanContent {
     if let Some(operation) = unknown_operation(attributes) {
         let what = format!("a span of the unknown operation `{operation}`, which has tokens or an agent");
         out.error_at(line, what, "it is judged by what else it has: is the operation misspelt, or new?");
     }
     match role(attributes) {
-        SpanRole::Model => Kind::Model(Box::new(model_call(attributes, events, failed, line, out))),
-        SpanRole::Tool => Kind::Tool(tool_run(attributes, failed)),
-        SpanRole::Agent => Kind::Agent,
-        SpanRole::Other => Kind::Other,
+        SpanRole::Model => SpanContent::Model(Box::new(model_call(attributes, events, failed, line, out))),
+        SpanRole::Tool => SpanContent::Tool(tool_run(attributes, failed)),
+        SpanRole::Agent => SpanContent::Agent,
+        SpanRole::Other => SpanContent::Other,
     }
 }
 

@@ -152,13 +152,13 @@ struct CallLine<'a> {
     id: Option<&'a str>,
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<Arguments>,
+    arguments: Option<WrittenArguments>,
 }
 
 /// Arguments that are an object are written as an object; anything else as a string.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Arguments {
+enum WrittenArguments {
     Object(Json),
     String(String),
 }
@@ -305,7 +305,7 @@ fn call_line(call: &ToolCall) -> CallLine<'_> {
     CallLine {
         id: call.id.as_deref(),
         name: &call.name,
-        arguments: Some(parsed.map_or_else(|| Arguments::String(text.into_owned()), Arguments::Object)),
+        arguments: Some(parsed.map_or_else(|| WrittenArguments::String(text.into_owned()), WrittenArguments::Object)),
     }
 }
 
