@@ -122,9 +122,11 @@ impl Tally {
         }
     }
 
-    /// The same for an estimate with its interval, and how far estimates lie apart.
+    /// The same for an estimate with its interval, how far estimates lie apart, and how often the truth lies above.
     pub(crate) fn estimate(&mut self, method: &str, measure: &'static str, estimate: &Estimate, truth: Option<f64>) {
         self.interval(method, measure, estimate.interval, truth);
+        let both = estimate.interval.zip(truth);
+        self.note(method, "truth-above", both.map(|(interval, truth)| truth > interval.high));
         self.0.entry((method.to_owned(), measure)).or_default().values.extend(estimate.value);
     }
 

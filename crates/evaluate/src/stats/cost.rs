@@ -2,7 +2,7 @@
 
 use super::cluster::{ClusterSums, Spread, spread};
 use super::distribution::{normal_cdf, normal_two_sided};
-use super::estimate::{Estimate, Method, MinimumData, Warning, few_carry, free_ratio_estimate, interval_of};
+use super::estimate::{Estimate, FewReach, Method, MinimumData, Warning, few_carry, free_ratio_estimate, interval_of};
 use super::interval::Interval;
 use super::lost::interval_of_lost;
 use super::seldom::Carried;
@@ -12,7 +12,7 @@ const FARTHEST: f64 = 8.0;
 /// Halvings of the range of quantiles in which a p-value is looked for: it is then known to six digits.
 const HALVINGS: usize = 24;
 /// With so many tasks that lose successes, half of the correlation that is seen in them counts.
-const TASKS_TO_CORRELATE: f64 = 4.0;
+const TASKS_TO_CORRELATE: f64 = 8.0;
 
 /// What one task contributes: spent and successes, with the strategy and without.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -115,7 +115,8 @@ impl CostParts {
     /// How far either end is from the ratio, on the logarithm: what is spent and what is kept both move it. `None` without an
     /// interval of either.
     fn reach(&self, level: f64) -> Option<(f64, f64)> {
-        let spent = left_of(self.unspent.ratio, interval_of(&self.unspent, self.unspent.is_part, level)?);
+        let unspent = interval_of(&self.unspent, self.unspent.is_part, level, FewReach::WITHIN_COST)?;
+        let spent = left_of(self.unspent.ratio, unspent);
         let of_kept = |level: f64| Some(left_of(self.lost.ratio, interval_of_lost(&self.lost, level)?));
         let (fewer_kept, more_kept) = of_kept(level)?;
         let fewer_kept = if self.lost_by_few { of_kept(one_sided(level))?.0 } else { fewer_kept };

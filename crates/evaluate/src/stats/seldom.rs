@@ -21,7 +21,8 @@ const FARTHEST: f64 = 8.0;
 /// How much of one further event an interval allows for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventAllowance {
-    /// Half of it: for a single difference, whose interval then covers about as often as its level says.
+    /// Half of it: for a single difference, whose interval then covers about as often as its level says, and for an amount within
+    /// a ratio of two.
     Half,
     /// All of it: for a single amount, whose next task may hold more than any that was seen, and for a family of
     /// tests, which uses p-values far out in the tail.
