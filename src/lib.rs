@@ -9,7 +9,7 @@
 //! ```
 //! use whenstop::aggregate::{by_stack, summarise};
 //! use whenstop::catalog;
-//! use whenstop::compare::{Evaluator, Options};
+//! use whenstop::compare::{Evaluator, EvaluationOptions};
 //! use whenstop::reader::{Corpus, ReadOptions};
 //! use whenstop::stack::StackFile;
 //!
@@ -23,7 +23,7 @@
 //!     "#,
 //! )?;
 //! let strategies = catalog::strategies(&file, &|name| unreachable!("{name} is not asked for"))?;
-//! let evaluator = Evaluator::new(&strategies, Options::default());
+//! let evaluator = Evaluator::new(&strategies, EvaluationOptions::default());
 //!
 //! // Any format, detected from the content; runs are replayed on all threads and returned in the order of the files.
 //! let corpus = Corpus::open(&["traces/verdicts".into()], ReadOptions::default())?;

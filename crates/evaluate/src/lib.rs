@@ -8,7 +8,7 @@
 //! use std::sync::Arc;
 //!
 //! use whenstop_core::{Draft, Event, Message, Outcome, Role, Run, StackFile, Strategy};
-//! use whenstop_evaluate::compare::{Evaluation, Options};
+//! use whenstop_evaluate::compare::{Evaluation, EvaluationOptions};
 //!
 //! let text = "[[stack]]\nname = \"two\"\nany = [{ signal = \"steps\", at_least = 2 }]";
 //! let stack: Arc<dyn Strategy> = StackFile::parse("stacks.toml", text)?.stack("two").expect("it is in the file");
@@ -16,7 +16,7 @@
 //! let events = ["a", "b", "c"].map(|text| Event::Message(Message::saying(Role::Assistant, text))).to_vec();
 //! let mut draft = Draft { events, ..Draft::default() };
 //! draft.grade.outcome = Outcome::Success;
-//! let evaluation = Evaluation::from_runs(&[Run::new(draft)], &[stack], Options::default());
+//! let evaluation = Evaluation::from_runs(&[Run::new(draft)], &[stack], EvaluationOptions::default());
 //!
 //! let row = evaluation.rows.iter().next().expect("one run under one stack");
 //! assert_eq!(row.stop_point().expect("it stops").to_string(), "1:after_tools");
