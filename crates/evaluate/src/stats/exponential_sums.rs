@@ -9,29 +9,27 @@ const NEGLIGIBLE: f64 = 1e-18;
 /// all others.
 const MOST_TERMS: u32 = 10_000;
 
-/// Neighbours of equal weight and how many there are. The weights of the other sum are negative.
+/// Distinct weights and how many there are of each. Those of the other sum are negative.
 struct Weights(Vec<(f64, f64)>);
 
-/// `P[sum over_i E_i >= sum under_k E_k]` for independent standard exponential E and positive weights. `None` if
-/// too few of them matter for an integral.
+/// `P[sum over_i E_i >= sum under_k E_k]` for independent standard exponential E and positive weights, each with how many
+/// there are. `None` if too few of them matter for an integral.
 ///
 /// With S the difference of the sums and `M(t) = prod 1 / (1 - w t)`, it is `1 / (2 pi i)` times the integral of
 /// `M(t) / t` along a vertical line, here through the saddle point, by the trapezoidal rule, which converges
 /// geometrically (Lugannani & Rice 1980, Saddle point approximation for the distribution of the sum of independent
 /// random variables; Trefethen & Weideman 2014, The exponentially convergent trapezoidal rule). The error is about
 /// 1e-14.
-pub(super) fn chance_of_more(over: &[f64], under: &[f64]) -> Option<f64> {
-    if over.iter().sum::<f64>() > under.iter().sum::<f64>() {
-        Some(1.0 - tail(under, over)?)
-    } else {
-        tail(over, under)
-    }
+pub(super) fn chance_of_more(over: &[(f64, usize)], under: &[(f64, usize)]) -> Option<f64> {
+    let sum = |side: &[(f64, usize)]| side.iter().map(|(weight, n)| weight * *n as f64).sum::<f64>();
+    if sum(over) > sum(under) { Some(1.0 - tail(under, over)?) } else { tail(over, under) }
 }
 
 /// The same if the first sum is not expected to be the larger.
-fn tail(over: &[f64], under: &[f64]) -> Option<f64> {
-    let weights = Weights::grouped(over.iter().copied().chain(under.iter().map(|weight| -weight)));
-    let largest = over.iter().copied().reduce(f64::max)?;
+fn tail(over: &[(f64, usize)], under: &[(f64, usize)]) -> Option<f64> {
+    let under = under.iter().map(|(weight, n)| (-weight, *n as f64));
+    let weights = Weights(over.iter().map(|(weight, n)| (*weight, *n as f64)).chain(under).collect());
+    let largest = over.iter().map(|(weight, _)| *weight).reduce(f64::max)?;
     let at = weights.saddle(1.0 / largest);
     let deviation = (weights.sum(|weight| (weight / (1.0 - weight * at)).powi(2)) + at.powi(-2)).sqrt();
     let height = (-weights.sum(|weight| (-weight * at).ln_1p())).exp();
@@ -55,17 +53,6 @@ fn tail(over: &[f64], under: &[f64]) -> Option<f64> {
 }
 
 impl Weights {
-    fn grouped(weights: impl Iterator<Item = f64>) -> Self {
-        let mut groups: Vec<(f64, f64)> = Vec::new();
-        for weight in weights {
-            match groups.last_mut().filter(|(last, _)| last.total_cmp(&weight).is_eq()) {
-                Some((_, n)) => *n += 1.0,
-                None => groups.push((weight, 1.0)),
-            }
-        }
-        Self(groups)
-    }
-
     fn sum(&self, of: impl Fn(f64) -> f64) -> f64 {
         self.0.iter().map(|(weight, n)| n * of(*weight)).sum()
     }
