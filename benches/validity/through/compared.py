@@ -11,12 +11,18 @@ TRUTH = 20_000
 
 
 def truth_of(name, world, stacks):
-    """By stack: killed, saved, cost of a success, tokens unspent for each killed success, saved if a fifth failed."""
+    """By stack: killed (the mean over tasks with a success), saved, cost of a success, tokens unspent for each killed success,
+    saved if a fifth failed."""
     rng = seeded(name, "truth")
-    world = replace(world, trials=(3, 3))
     sums = {key: [0.0] * 8 for key in stacks}
+    shares = {key: [] for key in stacks}
     for nth in range(TRUTH):
-        for run in world.task(rng, str(nth)):
+        runs = list(world.task(rng, str(nth)))
+        successes = [run for run in runs if run.success]
+        for key, (signal, limit) in stacks.items():
+            killed = sum(stop_at(run, signal, limit) is not None for run in successes)
+            shares[key] += [killed / len(successes)] if successes else []
+        for run in runs:
             for key, (signal, limit) in stacks.items():
                 of = sums[key]
                 stop = stop_at(run, signal, limit)
@@ -32,7 +38,7 @@ def truth_of(name, world, stacks):
     told = {}
     for key, (killed, n, steps, saved, less, failures, of_successes, of_failures) in sums.items():
         fifth = 0.2 * saved / failures / (0.2 * of_failures / failures + 0.8 * of_successes / n)
-        told[key] = (killed / n, saved / steps, (steps - less) / (n - killed) / (steps / n), TOKENS * less / max(killed, 1), fifth)
+        told[key] = (sum(shares[key]) / len(shares[key]), saved / steps, (steps - less) / (n - killed) / (steps / n), TOKENS * less / max(killed, 1), fifth)
     return told
 
 
@@ -137,7 +143,7 @@ class Gate:
         write(program.folder / "runs.jsonl", runs)
         text = "".join(stack(f"s{nth}", f'tool.named >= 1, tool = "t{nth}"') for nth in range(self.stacks))
         (program.folder / "stacks.toml").write_text(text)
-        program.call("ci", "accept", "runs.jsonl", "--stacks", "stacks.toml", "--snapshot", "stops.snap")
+        program.call("ci", "accept", "--all", "runs.jsonl", "--stacks", "stacks.toml", "--snapshot", "stops.snap")
         done = program.call("ci", "check", "runs.jsonl", "--stacks", "stacks.toml", "--snapshot", "stops.snap", "--fail-on", self.gate)
         return {"exit": done.returncode}
 

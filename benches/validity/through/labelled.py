@@ -91,7 +91,7 @@ class Labelled:
             for way, told in answer.items():
                 missed = False
                 for key in self.stacks:
-                    killed, saved = (held(one, real) for one, real in zip(told[key], truth[key][:2]))
+                    killed, saved = (held(one, real) for one, real in zip(told[key], (truth[key][2], truth[key][1])))
                     missed |= killed is not None and not killed[0]
                     tally.note(f"{way} killed", killed)
                     tally.note(f"{way} saved", saved)
@@ -101,7 +101,7 @@ class Labelled:
                 certified = told["certified"]
                 tally.note(f"{way} certified", certified is not None)
                 tally.note(f"{way} broken", None if certified is None else truth[f"steps-{certified}"][2] > 0.05)
-                tally.note(f"{way} false Ship", told["ship"] is not None and truth[told["ship"]][0] > self.tolerated)
+                tally.note(f"{way} false Ship", told["ship"] is not None and truth[told["ship"]][2] > self.tolerated)
 
 
 def truth_of(stacks, trials):
