@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use whenstop::aggregate::{Firing, Row};
 use whenstop::answers::tables::DataTable;
 use whenstop::answers::words;
-use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, OptionValue, TuneResult, KeywordArguments};
+use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, KeywordArguments, OptionValue, TuneResult};
 use whenstop::decision::Program;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
 use whenstop::guard::{GuardFailure, Link};
@@ -99,7 +99,8 @@ type Given = (String, String, Vec<(String, String)>, Py<PyAny>);
 fn guard((name, function, files, host): Given) -> EmbeddedGuard {
     let open = move || {
         let host = Python::attach(|py| host.call0(py));
-        host.map(|host| Box::new(PythonHost(host)) as Box<dyn Link>).map_err(|error| GuardFailure::Raised(error.to_string()))
+        host.map(|host| Box::new(PythonHost(host)) as Box<dyn Link>)
+            .map_err(|error| GuardFailure::Raised(error.to_string()))
     };
     let program = Program { command: vec![function], version: None, files };
     EmbeddedGuard { name, program, open: Box::new(open) }

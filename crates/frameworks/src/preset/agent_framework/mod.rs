@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
-use super::frame::{MachineAction, Action, ActionSink, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
+use super::frame::{
+    Action, ActionSink, MachineAction, Recipe, Settings, SettingsError, native, next_request, wrong_kind,
+};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;

@@ -286,7 +286,8 @@ impl ConditionKind {
                 let more = delta.iter().filter(|message| *events_too || message.is_chat()).count();
                 *count = count.saturating_add(i64::try_from(more).unwrap_or(i64::MAX));
                 let words = format!("Maximum number of messages {max} reached, current message count: {count}");
-                let words = TerminationMessage::new("MaxMessageTermination", words).evidence(*count as f64, *max as f64);
+                let words =
+                    TerminationMessage::new("MaxMessageTermination", words).evidence(*count as f64, *max as f64);
                 (*count >= *max).then_some(words)
             }
             Self::TokenUsage { used, .. } => {
@@ -305,7 +306,8 @@ impl ConditionKind {
             }
             Self::Timeout { seconds, written, since, now } => {
                 let elapsed = now.zip(*since).map_or(0.0, |(now, since)| now.since(since).0 as f64 / 1000.0);
-                let words = TerminationMessage::new("TimeoutTermination", format!("Timeout of {written} seconds reached"));
+                let words =
+                    TerminationMessage::new("TimeoutTermination", format!("Timeout of {written} seconds reached"));
                 (elapsed >= *seconds).then_some(words.evidence(elapsed, *seconds))
             }
             Self::External { set } => {
@@ -317,7 +319,9 @@ impl ConditionKind {
                     "last_is_stop_message" => delta.last().is_some_and(|message| message.is("StopMessage")),
                     _ => false,
                 };
-                met.then(|| TerminationMessage::new("FunctionalTermination", "Functional termination condition met".to_owned()))
+                met.then(|| {
+                    TerminationMessage::new("FunctionalTermination", "Functional termination condition met".to_owned())
+                })
             }
             _ => delta.iter().find_map(|message| self.fires_on(message)),
         }

@@ -14,7 +14,7 @@ use crate::framework::params;
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
 
 use condition::{TerminationCondition, TerminationResult};
-use message::{TeamMessage, AgentTurn};
+use message::{AgentTurn, TeamMessage};
 
 #[doc(hidden)]
 pub const CONDITION: &str = "termination_condition";
@@ -59,7 +59,12 @@ pub fn started_at(settings: &Settings) -> Result<Option<Instant>, SettingsError>
 
 /// Reports the result of calling a condition as an act.
 #[doc(hidden)]
-pub fn report(stopped: TerminationResult, code: Option<&'static str>, at: Option<usize>, acts: &mut ActionSink<'_, '_>) {
+pub fn report(
+    stopped: TerminationResult,
+    code: Option<&'static str>,
+    at: Option<usize>,
+    acts: &mut ActionSink<'_, '_>,
+) {
     let (action, own_code, detail, evidence) = match stopped {
         TerminationResult::Fired(words) => (Action::Stop, words.source, words.content, words.evidence),
         TerminationResult::Raised { class, words } => (Action::Fail, class.to_owned(), words.to_owned(), None),

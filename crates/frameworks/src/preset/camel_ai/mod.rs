@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
@@ -37,7 +37,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 /// The token limit terminator alone, which no agent calls; with `resets`, it is reset by each user message.
 #[doc(hidden)]
 pub fn token_limit(settings: &Settings, resets: bool) -> Result<Recipe, SettingsError> {
-    let machine = CamelTokenLimit { limit: settings.opt_number(&param::TOKEN_LIMIT)?, resets, fired: false, over: false };
+    let machine =
+        CamelTokenLimit { limit: settings.opt_number(&param::TOKEN_LIMIT)?, resets, fired: false, over: false };
     Ok(Recipe::new(machine, &[TOKENS]).blind(&[TOKENS]).needs(TOKENS, Need::Usage).keeps_own_state())
 }
 

@@ -60,8 +60,10 @@ struct ClineMachine {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let off = matches!(settings.get(param::LOOP_DETECTION.name), Some(Value::Bool(false)));
-    let thresholds =
-        LoopThresholds { soft: settings.number(&param::SOFT_THRESHOLD)?, hard: settings.number(&param::HARD_THRESHOLD)? };
+    let thresholds = LoopThresholds {
+        soft: settings.number(&param::SOFT_THRESHOLD)?,
+        hard: settings.number(&param::HARD_THRESHOLD)?,
+    };
     let host = match settings.text(&param::ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED)? {
         None => HostAnswer::Absent,
         Some("continue") => HostAnswer::Continue,

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, ActionSink, Machine, CallIdIndex, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
+    Action, ActionSink, CallIdIndex, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
-use task::{TaskCall, CallRefusal, CrewTask, sanitized};
+use task::{CallRefusal, CrewTask, TaskCall, sanitized};
 
 const MAX_ITER: &str = "max_iter";
 const SAME_INPUT: &str = "task_repeated_usage";
@@ -120,7 +120,8 @@ impl Crew {
         self.reply = at;
         self.ended_at = at;
         self.results = 0;
-        self.calls = message.tool_calls.iter().take(if self.react { 1 } else { usize::MAX }).map(TaskCall::new).collect();
+        self.calls =
+            message.tool_calls.iter().take(if self.react { 1 } else { usize::MAX }).map(TaskCall::new).collect();
         self.places = CallIdIndex::from_ids(self.calls.iter().map(|call| call.id.as_deref()));
         if message.tool_calls.is_empty() && !(self.react && is_action(message)) {
             self.stage = CrewState::Between;

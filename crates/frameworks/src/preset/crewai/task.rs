@@ -163,7 +163,11 @@ impl CrewTask {
         for _ in 0..ATTEMPTS {
             let uses = self.uses.entry(call.name.clone()).or_insert(0);
             if limit.is_some_and(|limit| *uses >= limit) {
-                return TextCallOutcome { text: CountedResult::Uses { reminder: self.formats() }, runs, refused_midway: true };
+                return TextCallOutcome {
+                    text: CountedResult::Uses { reminder: self.formats() },
+                    runs,
+                    refused_midway: true,
+                };
             }
             for _ in 0..if call.empty { 1 } else { 2 } {
                 if limit.is_some_and(|limit| *uses >= limit) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::arguments;
-use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;

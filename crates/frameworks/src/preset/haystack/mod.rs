@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::identity::arguments;
-use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;

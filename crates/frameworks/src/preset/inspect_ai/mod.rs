@@ -7,7 +7,7 @@ use serde_json::Value;
 use self::tokens::{SampleTokenLimit, grouped};
 use super::Code;
 use super::frame::rounds::answered;
-use super::frame::{MachineAction, Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;

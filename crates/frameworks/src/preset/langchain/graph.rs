@@ -1,7 +1,7 @@
 //! The agent as a graph: the limit on supersteps.
 
 use super::super::frame::{Action, ActionSink, Machine, RuleReading, reading};
-use super::middleware::{Middleware, HookOutcome};
+use super::middleware::{HookOutcome, Middleware};
 use super::{RECURSION, REMAINING};
 use crate::transcript::{Event, Message, Moment, PointView};
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::Code;
-use super::frame::{MachineAction, Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run};
+use super::frame::{Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::identity::{KeyOrder, js_text};
-use super::frame::rounds::{AgentLoop, Flow, AgentLoopMachine, answered};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
@@ -107,7 +107,8 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
     if hook.stop_at.is_some() {
         rules.push(HOOK);
     }
-    let recipe = Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[STEPS, CALLER, HOOK, REASON]).keeps_own_state();
+    let recipe =
+        Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[STEPS, CALLER, HOOK, REASON]).keeps_own_state();
     Ok(if counts_tokens { recipe.needs(STOP_WHEN, Need::Usage) } else { recipe })
 }
 

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use serde_json::{Value, json};
 
 use self::config::{LoopDetection, Release};
-use self::history::{RequestedCall, CallRecord, CallHistory, DetectorFinding, WarningKey};
-use self::outcome::{ReturnedResult, CallOutcome, is_poll, missing_tool, returned, thrown};
+use self::history::{CallHistory, CallRecord, DetectorFinding, RequestedCall, WarningKey};
+use self::outcome::{CallOutcome, ReturnedResult, is_poll, missing_tool, returned, thrown};
 use super::Code;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run};
@@ -271,7 +271,8 @@ impl OpenClawMachine {
             return;
         };
         for call in calls.iter().filter(|call| call.asked.call == trigger.asked.call) {
-            self.history.push(entry(call, CallOutcome { refused: true, ..CallOutcome::default() }), self.limits.history);
+            self.history
+                .push(entry(call, CallOutcome { refused: true, ..CallOutcome::default() }), self.limits.history);
         }
         if std::mem::replace(&mut self.has_refused, true) {
             report(Action::Stop, &verdict, trigger.id.as_deref(), acts);
@@ -366,7 +367,10 @@ impl OpenClawMachine {
         } else {
             let details = details.filter(Value::is_object).unwrap_or_else(|| json!({}));
             let tool = &call.asked.tool;
-            returned(&ReturnedResult { tool, arguments: &call.arguments, details: &details, text: &text }, self.limits.release)
+            returned(
+                &ReturnedResult { tool, arguments: &call.arguments, details: &details, text: &text },
+                self.limits.release,
+            )
         };
         let print = outcome.print;
         self.history.settle(entry(&call, outcome), self.limits.history);

@@ -133,7 +133,8 @@ impl StuckDetector {
 
     /// The last `n` actions and observations, the latest first.
     fn latest(&self, n: usize, rejections: bool) -> (Vec<&DetectorEvent>, Vec<&DetectorEvent>) {
-        let actions = self.window.iter().rev().filter(|seen| matches!(seen, DetectorEvent::Action(_))).take(n).collect();
+        let actions =
+            self.window.iter().rev().filter(|seen| matches!(seen, DetectorEvent::Action(_))).take(n).collect();
         let observations = self
             .window
             .iter()
@@ -149,7 +150,9 @@ impl StuckDetector {
         let (actions, observations) = self.latest(self.thresholds.action_error.saturating_add(1), true);
         let Some(reference) = actions.first() else { return 0 };
         let pairs = actions.iter().zip(&observations);
-        pairs.take_while(|(action, seen)| reference.same(action) && matches!(seen, DetectorEvent::AgentError { .. })).count()
+        pairs
+            .take_while(|(action, seen)| reference.same(action) && matches!(seen, DetectorEvent::AgentError { .. }))
+            .count()
     }
 
     /// The pattern in which the agent is stuck, and its threshold.
@@ -192,7 +195,8 @@ impl StuckDetector {
             return None;
         }
         let (actions, observations) = self.latest(1, true);
-        let (Some(DetectorEvent::Action(deed)), Some(DetectorEvent::AgentError { text, seq })) = (actions.first(), observations.first())
+        let (Some(DetectorEvent::Action(deed)), Some(DetectorEvent::AgentError { text, seq })) =
+            (actions.first(), observations.first())
         else {
             return None;
         };

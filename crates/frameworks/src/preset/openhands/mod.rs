@@ -11,7 +11,7 @@ use crate::framework::{Parameter, params};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
-use detector::{StuckDetector, DetectorEvent, StuckThresholds, deed};
+use detector::{DetectorEvent, StuckDetector, StuckThresholds, deed};
 
 const ACTION_OBSERVATION: &str = "stuck_detector.action_observation";
 const ACTION_ERROR: &str = "stuck_detector.action_error";

@@ -9,11 +9,13 @@ mod text;
 use serde_json::Value;
 
 use self::acp::{Acp, GuardMode, PromptState};
-use self::calls::{PromptCounts, CallCap, SeenCall};
+use self::calls::{CallCap, PromptCounts, SeenCall};
 use self::goal::QwenGoal;
-use self::text::{RepetitionKind, PromptTexts};
+use self::text::{PromptTexts, RepetitionKind};
 use super::Code;
-use super::frame::{MachineAction, Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
+use super::frame::{
+    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, starts_run, wrong_kind,
+};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::transcript::{Event, Instant, Message, Moment, PointView};

@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn short_and_long_units_are_found_where_nothing_else_stands_between_them() {
-        let check = |text: String, wanted: bool| assert_eq!(PromptTexts::default().said(&units(&text)), wanted, "{text:.60}");
+        let check =
+            |text: String, wanted: bool| assert_eq!(PromptTexts::default().said(&units(&text)), wanted, "{text:.60}");
         let sentence = "I will look at the parser again because it fails. ";
         check(sentence.repeat(11), true);
         check(sentence.repeat(9), false);

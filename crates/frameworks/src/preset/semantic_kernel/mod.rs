@@ -47,9 +47,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             .needs(STRATEGY, AGENT_NAMES)
             .needs(MAXIMUM, AGENT_NAMES),
         Some(AGGREGATOR) => Recipe::new(chat::Aggregator::new(settings)?, &[AGGREGATOR]).needs(AGGREGATOR, AGENT_NAMES),
-        Some("GroupChatOrchestration") => {
-            Recipe::new(chat::OrchestrationRounds::new(settings)?, &[ROUNDS]).blind(&[ROUNDS]).needs(ROUNDS, AGENT_NAMES)
-        }
+        Some("GroupChatOrchestration") => Recipe::new(chat::OrchestrationRounds::new(settings)?, &[ROUNDS])
+            .blind(&[ROUNDS])
+            .needs(ROUNDS, AGENT_NAMES),
         Some("MagenticOrchestration") => {
             Recipe::new(magentic::Magentic::new(settings)?, &[MAGENTIC_LIMITS, MAGENTIC_LEDGER])
                 .needs(MAGENTIC_LIMITS, Need::Judge)

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run, wrong_kind,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
+    wrong_kind,
 };
 use crate::framework::{Parameter, params};
 use crate::transcript::{Event, Message, Moment, PointView};

@@ -62,7 +62,9 @@ fn condition(value: &Value) -> Result<VercelCondition, SettingsError> {
     let table = value.as_object().ok_or_else(wrong)?;
     let (key, argument) = table.iter().next().ok_or_else(wrong)?;
     match (key.as_str(), argument) {
-        ("isStepCount" | "stepCountIs", Value::Number(n)) => Ok(VercelCondition::StepCount(n.as_f64().ok_or_else(wrong)?)),
+        ("isStepCount" | "stepCountIs", Value::Number(n)) => {
+            Ok(VercelCondition::StepCount(n.as_f64().ok_or_else(wrong)?))
+        }
         ("hasToolCall", Value::String(name)) => Ok(VercelCondition::ToolCall(vec![name.clone()])),
         ("hasToolCall", Value::Array(names)) => names
             .iter()
@@ -93,7 +95,9 @@ impl Machine for StopWhen {
         let steps = f64::from(self.steps);
         let met = self.any.iter().find(|condition| match condition {
             VercelCondition::StepCount(n) => (*n - steps).abs() < f64::EPSILON,
-            VercelCondition::ToolCall(names) => reply.tool_calls.iter().any(|call| names.iter().any(|n| **n == *call.name)),
+            VercelCondition::ToolCall(names) => {
+                reply.tool_calls.iter().any(|call| names.iter().any(|n| **n == *call.name))
+            }
             VercelCondition::Never => false,
         });
         if let Some(condition) = met {

@@ -113,7 +113,12 @@ struct SessionMetadata<'a> {
     result: Option<Node<'a>>,
 }
 
-fn add<'a>(conversation: &mut ClaudeConversation, about: &mut SessionMetadata<'a>, line: &Node<'a>, out: &mut Reading<'_>) {
+fn add<'a>(
+    conversation: &mut ClaudeConversation,
+    about: &mut SessionMetadata<'a>,
+    line: &Node<'a>,
+    out: &mut Reading<'_>,
+) {
     let kind = line.string("type", out).unwrap_or_default();
     let ts = line.instant("timestamp", out);
     let message = line.get("message");

@@ -91,7 +91,8 @@ impl Format for ClaudeCode {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let ClaudeCodeSession { mut conversation, all_side, id, version, .. } = ClaudeCodeSession::from_record(record, out);
+        let ClaudeCodeSession { mut conversation, all_side, id, version, .. } =
+            ClaudeCodeSession::from_record(record, out);
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
         for child in record.children {
             if let Some(session) = subagents::read_file(child, record, out, ClaudeCodeSession::from_record) {

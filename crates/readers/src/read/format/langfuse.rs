@@ -7,7 +7,7 @@ use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
-use crate::read::spans::{self, SpanContent, ModelCall, Span, ToolRun};
+use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::{Node, Opened, sound};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;

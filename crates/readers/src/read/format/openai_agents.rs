@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
-use crate::read::spans::{self, SpanContent, ModelCall, Span, ToolRun};
+use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Header, Instant, Message, Role};

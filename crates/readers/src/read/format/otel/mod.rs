@@ -14,7 +14,7 @@ use self::span::SpanEvent;
 use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
-use crate::read::spans::{self, SpanContent, Span};
+use crate::read::spans::{self, Span, SpanContent};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
@@ -233,7 +233,9 @@ impl<'r> Traces<'r> {
             if one.span.parent.is_none() && root.as_ref().is_none_or(|(start, _)| *start <= one.span.start) {
                 root = Some((one.span.start, end_of(&one)));
             }
-            if matches!(one.span.kind, SpanContent::Agent) && agent.as_ref().is_none_or(|(start, _)| *start > one.span.start) {
+            if matches!(one.span.kind, SpanContent::Agent)
+                && agent.as_ref().is_none_or(|(start, _)| *start > one.span.start)
+            {
                 agent = Some((one.span.start, one.span.name.clone()));
             }
             draft.header.agent = draft.header.agent.take().or_else(|| one.service.clone());

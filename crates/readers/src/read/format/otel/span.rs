@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::attributes::Attributes;
 use crate::read::dialect;
-use crate::read::spans::{SpanContent, ModelCall, ToolRun};
+use crate::read::spans::{ModelCall, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::Reading;
 use crate::transcript::{Message, Role, Usage, Usd};
