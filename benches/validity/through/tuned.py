@@ -42,7 +42,7 @@ class Tuned:
         rules = sorted({tuple(answer["rule"]) for answer in answers if answer["rule"]}, key=repr)
         truths = {}
         if rules:
-            world = replace(self.world, trials=(3, 3), named=True, copies=1)
+            world = replace(self.world, named=True, copies=1)
             write(program.folder / "truth.jsonl", world.runs(seeded(self.name, "truth"), TRUTH))
             if self.line == "tuned":
                 named = {f"r{nth}": of for nth, of in enumerate(rules)}
@@ -56,7 +56,7 @@ class Tuned:
                     truths |= rated(rows, {name: of})
         for answer in answers:
             truth = truths.get(tuple(answer["rule"])) if answer["rule"] else None
-            by_task, saved = truth or (None, None)
+            _, by_task, saved = truth or (None, None, None)
             if self.line == "tuned":  # a preset has no certificate
                 tally.note("broken", None if truth is None else by_task > self.alpha)
             tally.note("killed", truth and held(answer["killed"], by_task))
