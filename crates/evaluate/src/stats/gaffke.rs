@@ -211,7 +211,7 @@ impl Race {
 /// Gaffke's test rejects, to 1e-10. 1 without losses.
 ///
 /// Regula falsi on the logarithm of the p-value, with the Illinois rule (Dowell & Jarratt 1971), from where the bound would be
-/// if means were normal: 5 to 8 tests. The mean returned is always one that the test rejects.
+/// if means were normal: 5 to 10 tests, seldom more. The mean returned is always one that the test rejects.
 pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     if losses.is_empty() {
         return 1.0;
@@ -228,40 +228,11 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     };
     let variance = losses.iter().map(|(loss, tasks)| (loss - mean).powi(2) * *tasks as f64).sum::<f64>() / n;
     let start = mean + normal_quantile(1.0 - delta).max(0.0) * (variance / n).sqrt() - delta.ln() / n;
-    let start = start.min(0.5 * (1.0 + mean));
-    // `low` is not rejected, with an excess of at most `above`; `high` is, with an excess of `below`.
-    let mut step = 0.2 * (start - mean);
-    let (mut low, mut above, mut high, mut below);
-    let value = excess(start);
-    if value <= 0.0 {
-        (high, below) = (start, value);
-        (low, above) = loop {
-            let next = high - step;
-            if next <= mean {
-                break (mean, -delta.ln());
-            }
-            let value = excess(next);
-            if value > 0.0 {
-                break (next, value);
-            }
-            (high, below) = (next, value);
-            step *= 2.0;
-        };
-    } else {
-        (low, above) = (start, value);
-        (high, below) = loop {
-            if low > 1.0 - 1e-12 {
-                return 1.0;
-            }
-            let next = (low + step).min(0.5 * (1.0 + low));
-            let value = excess(next);
-            if value <= 0.0 {
-                break (next, value);
-            }
-            (low, above) = (next, value);
-            step *= 2.0;
-        };
-    }
+    let Some([(mut low, mut above), (mut high, mut below)]) =
+        bracket((mean, -delta.ln()), start.min(0.5 * (1.0 + mean)), excess)
+    else {
+        return 1.0;
+    };
     let mut high_moved_last = None;
     while high - low > 1e-10 && below < -1e-9 {
         let secant = (low * below - high * above) / (below - above);
@@ -280,6 +251,37 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
         high_moved_last = Some(moves_high);
     }
     high
+}
+
+/// A mean that is not rejected and one that is, each with its excess, found from `start` in steps that double. `floor` is not
+/// rejected, with an excess of at most its own. `None` if nothing below 1 is rejected.
+fn bracket(floor: (f64, f64), start: f64, excess: impl Fn(f64) -> f64) -> Option<[(f64, f64); 2]> {
+    let mut step = 0.2 * (start - floor.0);
+    let mut last = (start, excess(start));
+    if last.1 <= 0.0 {
+        loop {
+            let next = last.0 - step;
+            if next <= floor.0 {
+                return Some([floor, last]);
+            }
+            let value = excess(next);
+            if value > 0.0 {
+                return Some([(next, value), last]);
+            }
+            last = (next, value);
+            step *= 2.0;
+        }
+    }
+    while last.0 <= 1.0 - 1e-12 {
+        let next = (last.0 + step).min(0.5 * (1.0 + last.0));
+        let value = excess(next);
+        if value <= 0.0 {
+            return Some([last, (next, value)]);
+        }
+        last = (next, value);
+        step *= 2.0;
+    }
+    None
 }
 
 /// Whether Gaffke's test rejects a mean of `mean` or more, so that [`upper_bound`] is at most `mean`, as it always is at
