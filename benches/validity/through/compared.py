@@ -18,13 +18,11 @@ def truth_of(name, world, stacks):
     shares = {key: [] for key in stacks}
     for nth in range(TRUTH):
         runs = list(world.task(rng, str(nth)))
-        successes = [run for run in runs if run.success]
+        successes = sum(run.success for run in runs)
         for key, (signal, limit) in stacks.items():
-            killed = sum(stop_at(run, signal, limit) is not None for run in successes)
-            shares[key] += [killed / len(successes)] if successes else []
-        for run in runs:
-            for key, (signal, limit) in stacks.items():
-                of = sums[key]
+            of = sums[key]
+            before = of[0]
+            for run in runs:
                 stop = stop_at(run, signal, limit)
                 less = 0 if stop is None else run.steps - stop
                 of[0] += run.success and stop is not None
@@ -35,6 +33,8 @@ def truth_of(name, world, stacks):
                 of[5] += not run.success
                 of[6] += run.steps if run.success else 0
                 of[7] += 0 if run.success else run.steps
+            if successes:
+                shares[key].append((of[0] - before) / successes)
     told = {}
     for key, (killed, n, steps, saved, less, failures, of_successes, of_failures) in sums.items():
         fifth = 0.2 * saved / failures / (0.2 * of_failures / failures + 0.8 * of_successes / n)

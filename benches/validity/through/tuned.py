@@ -56,7 +56,7 @@ class Tuned:
                     truths |= rated(rows, {name: of})
         for answer in answers:
             truth = truths.get(tuple(answer["rule"])) if answer["rule"] else None
-            _, by_task, saved = truth or (None, None, None)
+            by_task, saved = truth or (None, None)
             if self.line == "tuned":  # a preset has no certificate
                 tally.note("broken", None if truth is None else by_task > self.alpha)
             tally.note("killed", truth and held(answer["killed"], by_task))
@@ -65,24 +65,22 @@ class Tuned:
 
 
 def rated(rows, named):
-    """By rule: killed of all successes, its mean over tasks, and what is saved usefully of all tokens."""
-    sums = {of: [0, 0, 0.0, 0.0, defaultdict(lambda: [0, 0])] for of in named.values()}
+    """By rule: the mean over tasks of what is killed of their successes, and what is saved usefully of all tokens."""
+    sums = {of: [0.0, 0.0, defaultdict(lambda: [0, 0])] for of in named.values()}
     for row in rows:
         of = sums[named[row["stack"]]]
         success, killed = row["outcome"] == "success", int(row["killed_low"] or 0)
         tokens, until = float(row["tokens_recorded"]), float(row["tokens_at_stop"] or row["tokens_recorded"])
-        of[2] += tokens
+        of[0] += tokens
         if success:
-            of[0] += killed
-            of[1] += 1
-            task = of[4][row["task_id"]]
+            task = of[2][row["task_id"]]
             task[0] += killed
             task[1] += 1
         if not killed:
-            of[3] += tokens - until
+            of[1] += tokens - until
     return {
-        tuple(name): (killed / n, sum(a / b for a, b in tasks.values()) / len(tasks), saved / tokens)
-        for name, (killed, n, tokens, saved, tasks) in sums.items()
+        tuple(name): (sum(a / b for a, b in tasks.values()) / len(tasks), saved / tokens)
+        for name, (tokens, saved, tasks) in sums.items()
     }
 
 
