@@ -202,8 +202,8 @@ fn table() -> String {
     text + "\n\
         Each 95 % interval should hold in 95 of 100 corpora; an alarm, a wrong \"Ship\" and a broken\n\
         certificate may happen as often as promised at most. Worst cells are small or lopsided corpora,\n\
-        mostly called `rough`. All are of today's program, but for what `tune` shipped and labels that\n\
-        were drawn, which earlier programs were asked:\n\
+        mostly called `rough`. What the statistics were asked directly is of today's program; of what\n\
+        the whole program was asked, some cells are of earlier ones:\n\
         reports/2026-11-22-validity, reports/2026-11-23-validity\n"
         + &shipped(&asked)
         + &measured()
