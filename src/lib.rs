@@ -47,7 +47,8 @@
 //! many limits at once, [`snapshot`] keeps stop points for CI, [`explain`] shows one run step by step.
 //!
 //! Code that needs no tables is in smaller crates, which this one re-exports: `whenstop-core` (runs, rules, verdicts),
-//! `whenstop-readers` and `whenstop-frameworks`. The command line is not part of the library.
+//! `whenstop-readers` and `whenstop-frameworks`. `whenstop-frames` gives rows and tables as polars data frames. The
+//! command line is not part of the library.
 
 pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
 pub use whenstop_effects as effects;

@@ -8,10 +8,12 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use polars::prelude::*;
+use polars_arrow::array::{Array, StructArray};
+use polars_arrow::ffi::{ArrowArrayStream, export_iterator};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::PyCapsule;
 use serde_json::{Value, json};
-use whenstop::aggregate::{Firing, Row};
 use whenstop::answers::tables::DataTable;
 use whenstop::answers::words;
 use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, KeywordArguments, OptionValue, TuneResult};
@@ -19,7 +21,7 @@ use whenstop::decision::Program;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
 use whenstop::guard::{GuardFailure, Link};
 use whenstop::reader::{Corpus, Detail, ReadError, ReadOptions};
-use whenstop::report::{Publication, Shard, parquet_bytes};
+use whenstop::report::Shard;
 
 /// What, where and how to fix, on its way to `whenstop.Error`.
 struct Failed(Diagnostic);
@@ -73,12 +75,37 @@ fn table(table: &DataTable) -> Value {
     json!({ "markdown": table.to_markdown(), "cells": table.texts() })
 }
 
-/// What came of a comparison: rows and firings as Parquet, the report of the reading, and what is said first.
-type Told<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, String, String);
+/// What came of a comparison: rows and firings, the report of the reading, and what is said first.
+type Told = (ArrowTable, ArrowTable, String, String);
 
-/// Rows and firings as Parquet.
-fn parquet(publication: &Publication) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    Ok((parquet_bytes::<Row>(publication.rows())?, parquet_bytes::<Firing>(publication.firings().iter())?))
+/// A data frame that pyarrow, polars and pandas take over without a copy, by Arrow's C stream.
+#[pyclass(frozen)]
+struct ArrowTable(DataFrame);
+
+#[pymethods]
+impl ArrowTable {
+    /// The stream, as Arrow's `PyCapsule` interface has it. What schema is asked for is a wish; this one is given.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        PyCapsule::new_with_value(py, arrow_stream(&self.0), c"arrow_array_stream")
+    }
+}
+
+fn arrow_stream(frame: &DataFrame) -> ArrowArrayStream {
+    let level = CompatLevel::oldest();
+    let fields = frame.schema().iter_fields().map(|field| field.to_arrow(level)).collect();
+    let dtype = ArrowDataType::Struct(fields);
+    let mut chunks = Vec::new();
+    for chunk in frame.iter_chunks(level, false) {
+        let chunk = StructArray::new(dtype.clone(), chunk.len(), chunk.into_arrays(), None);
+        chunks.push(Ok(Box::new(chunk) as Box<dyn Array>));
+    }
+    export_iterator(Box::new(chunks.into_iter()), ArrowField::new(PlSmallStr::EMPTY, dtype, false))
 }
 
 /// An object of Python that answers the lines of the guard protocol (`whenstop._guards.Host`).
@@ -140,11 +167,12 @@ fn values(paths: Vec<PathBuf>, options: Options) -> KeywordArguments {
 
 /// `whenstop compare`, by paths and options, and guards that are called in this process.
 #[pyfunction]
-fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Given>) -> PyResult<Told<'_>> {
+fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Given>) -> PyResult<Told> {
     let work = || -> Result<_, Failed> {
         let guards = guards.into_iter().map(guard).collect();
         let Compared { publication, answer, report, messages } = embedded::compare(values(paths, options), guards)?;
-        let (rows, firings) = parquet(&publication)?;
+        let rows = whenstop_frames::rows(publication.rows()).map_err(io::Error::other)?;
+        let firings = whenstop_frames::firings(publication.firings()).map_err(io::Error::other)?;
         let told = json!({
             "verdict": words::verdict(&answer.verdict),
             "ship": answer.ship.map(|stack| stack.to_string()),
@@ -155,10 +183,9 @@ fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Gi
             "messages": messages,
         });
         let report = serde_json::to_string(&report).map_err(io::Error::from)?;
-        Ok((rows, firings, report, told.to_string()))
+        Ok((ArrowTable(rows), ArrowTable(firings), report, told.to_string()))
     };
-    let (rows, firings, report, told) = py.detach(work)?;
-    Ok((PyBytes::new(py, &rows), PyBytes::new(py, &firings), report, told))
+    Ok(py.detach(work)?)
 }
 
 /// `whenstop tune`, by paths and options, and guards that are called in this process; the answer as JSON.

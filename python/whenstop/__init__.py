@@ -16,7 +16,6 @@ a :class:`whenstop.Error` with ``what``, ``where`` and ``help``.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import sys
@@ -216,8 +215,8 @@ def _as_table(runs: Any) -> pa.Table | None:
     return None
 
 
-def _batch(parquet: bytes) -> pa.RecordBatch:
-    table = pq.read_table(io.BytesIO(parquet)).combine_chunks()
+def _batch(frame: Any) -> pa.RecordBatch:
+    table = pa.table(frame).combine_chunks()
     batches = table.to_batches()
     return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 

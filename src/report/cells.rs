@@ -1,4 +1,4 @@
-//! Converts a row to cells through serde, without formatting each number as text.
+//! Converts a record to cells through serde, without formatting each number as text.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::reader::ParquetCell;
 
 /// The cells of one row; reused for the next row.
 #[derive(Debug, Default)]
-pub(super) struct Cells {
+pub struct RecordCells {
     texts: String,
     pieces: Vec<CellValue>,
 }
@@ -27,7 +27,7 @@ enum CellValue {
 /// Why a value cannot be a cell.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct NoCell(String);
+pub struct NoCell(String);
 
 impl serde::ser::Error for NoCell {
     fn custom<T: Display>(message: T) -> Self {
@@ -35,16 +35,16 @@ impl serde::ser::Error for NoCell {
     }
 }
 
-impl Cells {
+impl RecordCells {
     /// Replaces the cells with the fields of `row`.
-    pub(super) fn take(&mut self, row: &impl Serialize) -> Result<(), NoCell> {
+    pub fn take(&mut self, row: &impl Serialize) -> Result<(), NoCell> {
         self.texts.clear();
         self.pieces.clear();
         row.serialize(self)
     }
 
     /// The cells, in the order of the fields.
-    pub(super) fn iter(&self) -> impl Iterator<Item = ParquetCell<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = ParquetCell<'_>> {
         self.pieces.iter().map(|piece| match piece {
             CellValue::None => ParquetCell::None,
             CellValue::Text(range) => ParquetCell::Text(self.texts.get(range.clone()).unwrap_or_default()),
@@ -63,7 +63,7 @@ impl Cells {
 
 type Nothing = Impossible<(), NoCell>;
 
-impl<'c> Serializer for &'c mut Cells {
+impl<'c> Serializer for &'c mut RecordCells {
     type Ok = ();
     type Error = NoCell;
     type SerializeSeq = Nothing;
@@ -170,7 +170,7 @@ impl<'c> Serializer for &'c mut Cells {
 }
 
 /// The serializer that turns the fields of a row into cells.
-pub(super) struct FieldSerializer<'c>(&'c mut Cells);
+pub struct FieldSerializer<'c>(&'c mut RecordCells);
 
 impl SerializeStruct for FieldSerializer<'_> {
     type Ok = ();

@@ -20,6 +20,7 @@ mod row_file;
 mod saved;
 pub mod schema;
 
+pub use cells::RecordCells;
 pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
@@ -36,5 +37,5 @@ pub use part::{
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;
-pub use row_file::{FixedColumns, RowFormat, RowWriter, parquet_bytes};
+pub use row_file::{FixedColumns, RowFormat, RowWriter};
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

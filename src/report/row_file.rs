@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::cells::Cells;
+use super::cells::RecordCells;
 use super::files::unwritten;
 use crate::aggregate::{CellKind, ColumnSpec};
 use crate::diagnostic::{Diagnostic, Location};
@@ -65,13 +65,13 @@ fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, ParquetKind)> {
 /// Writes records to a Parquet table one at a time.
 pub struct RowWriter {
     table: ParquetWriter,
-    cells: Cells,
+    cells: RecordCells,
 }
 
 impl RowWriter {
     /// Starts a table in a file; all records must be of type `T`.
     pub fn to_file<T: FixedColumns>(file: File) -> io::Result<Self> {
-        Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&T::specs()))?, cells: Cells::default() })
+        Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&T::specs()))?, cells: RecordCells::default() })
     }
 
     /// Adds a record.
@@ -80,18 +80,10 @@ impl RowWriter {
         self.table.row(self.cells.iter())
     }
 
-    /// Writes the remaining records; returns the bytes of an in-memory table.
-    pub fn close(self) -> io::Result<Vec<u8>> {
-        self.table.close()
+    /// Writes the remaining records.
+    pub fn close(self) -> io::Result<()> {
+        self.table.close().map(drop)
     }
-}
-
-/// Writes records of type `T` to memory.
-pub fn parquet_bytes<T: FixedColumns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
-    let mut writer =
-        RowWriter { table: ParquetWriter::in_memory(&parquet_columns(&T::specs()))?, cells: Cells::default() };
-    rows.into_iter().try_for_each(|row| writer.row(&row))?;
-    writer.close()
 }
 
 /// Writes records of type `T` to a file, one row group at a time.
@@ -102,7 +94,7 @@ pub(super) fn write_parquet<T: FixedColumns>(
     let write = || -> io::Result<()> {
         let mut writer = RowWriter::to_file::<T>(File::create_new(path)?)?;
         rows.into_iter().try_for_each(|row| writer.row(&row))?;
-        writer.close().map(drop)
+        writer.close()
     };
     write().map_err(|error| unwritten(path, &error))
 }
@@ -179,11 +171,12 @@ mod tests {
         assert_eq!(names(Firing::columns()), header(&firings[0]));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.parquet");
-        std::fs::write(&path, parquet_bytes::<Row>(&rows).unwrap()).unwrap();
+        write_parquet::<Row>(&path, &rows).unwrap();
         let mut back = Vec::new();
         SavedRows::open(&path).unwrap().each(|row: Row| back.push(row)).unwrap();
         assert_eq!(back, rows);
-        std::fs::write(&path, parquet_bytes::<Firing>(&firings).unwrap()).unwrap();
+        let path = folder.path().join("firings.parquet");
+        write_parquet::<Firing>(&path, &firings).unwrap();
         let mut back = Vec::new();
         SavedRows::open(&path).unwrap().each(|firing: Firing| back.push(firing)).unwrap();
         assert_eq!(back, firings);

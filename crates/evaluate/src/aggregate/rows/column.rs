@@ -1,42 +1,32 @@
-//! A polars column of one Rust type, stored in four bytes per cell while they suffice; a validity bit marks empty
-//! cells.
+//! A column of one type, stored in four bytes per cell while they suffice; a bit says which cells have a value.
 
 use std::fmt;
-
-use polars::prelude::{
-    ChunkedBuilder, Float64Type, Int64Type, PolarsDataType, PolarsNumericType, PrimitiveChunkedBuilder, UInt32Type,
-    UInt64Type,
-};
 
 use super::marks::{PackedMarks, at, place};
 use super::names::Name;
 use crate::transcript::{EndCause, Moment, Point};
 use crate::verdict::Verdict;
 
-type Native<T> = <T as PolarsNumericType>::Native;
-/// The numbers of a polars type with their validity bits, in one piece.
-type ArrayOf<T> = <T as PolarsDataType>::Array;
-
 /// A type that a cell can store as a number.
 pub(super) trait NumberEncoded: Copy {
-    /// The polars type it is stored as.
+    /// The number it is stored as.
     type Stored: Narrowable;
     /// Encodes the value as a number.
-    fn store(self) -> Native<Self::Stored>;
+    fn store(self) -> Self::Stored;
     /// Decodes a number that [`NumberEncoded::store`] returned.
-    fn load(stored: Native<Self::Stored>) -> Self;
+    fn load(stored: Self::Stored) -> Self;
     /// Equal bits for values that are written alike: 0 and -0 differ.
     fn bits(self) -> u64;
 }
 
 /// A cell: a value, or an optional one.
 pub(super) trait Cell: Copy {
-    /// The polars type it is stored as.
+    /// The number it is stored as.
     type Stored: Narrowable;
     /// The stored number; `None` is an empty cell.
-    fn store(self) -> Option<Native<Self::Stored>>;
+    fn store(self) -> Option<Self::Stored>;
     /// Decodes a stored cell.
-    fn load(stored: Option<Native<Self::Stored>>) -> Self;
+    fn load(stored: Option<Self::Stored>) -> Self;
     /// Equal bits for cells that are written alike.
     fn bits(self) -> Option<u64>;
 }
@@ -44,11 +34,11 @@ pub(super) trait Cell: Copy {
 impl<T: NumberEncoded> Cell for T {
     type Stored = T::Stored;
     #[inline]
-    fn store(self) -> Option<Native<T::Stored>> {
+    fn store(self) -> Option<T::Stored> {
         Some(NumberEncoded::store(self))
     }
     #[inline]
-    fn load(stored: Option<Native<T::Stored>>) -> Self {
+    fn load(stored: Option<T::Stored>) -> Self {
         NumberEncoded::load(stored.expect("a column without empty cells has a value in every cell"))
     }
     fn bits(self) -> Option<u64> {
@@ -59,11 +49,11 @@ impl<T: NumberEncoded> Cell for T {
 impl<T: NumberEncoded> Cell for Option<T> {
     type Stored = T::Stored;
     #[inline]
-    fn store(self) -> Option<Native<T::Stored>> {
+    fn store(self) -> Option<T::Stored> {
         self.map(NumberEncoded::store)
     }
     #[inline]
-    fn load(stored: Option<Native<T::Stored>>) -> Self {
+    fn load(stored: Option<T::Stored>) -> Self {
         stored.map(NumberEncoded::load)
     }
     fn bits(self) -> Option<u64> {
@@ -71,65 +61,79 @@ impl<T: NumberEncoded> Cell for Option<T> {
     }
 }
 
-/// A polars number type that can be narrowed to four bytes.
-pub(super) trait Narrowable: PolarsNumericType {
+/// A number that may fit into four bytes.
+pub(super) trait Narrowable: Copy + Default {
     /// The number in four bytes, or `None` if it does not fit.
-    fn narrow(number: Native<Self>) -> Option<u32>;
+    fn narrow(self) -> Option<u32>;
     /// Reverses [`Narrowable::narrow`].
-    fn widen(narrow: u32) -> Native<Self>;
+    fn widen(narrow: u32) -> Self;
 }
 
-impl Narrowable for UInt32Type {
+impl Narrowable for u32 {
     #[inline]
-    fn narrow(number: u32) -> Option<u32> {
-        Some(number)
+    fn narrow(self) -> Option<u32> {
+        Some(self)
     }
     #[inline]
-    fn widen(narrow: u32) -> u32 {
+    fn widen(narrow: u32) -> Self {
         narrow
     }
 }
 
-impl Narrowable for UInt64Type {
+impl Narrowable for u64 {
     #[inline]
-    fn narrow(number: u64) -> Option<u32> {
-        number.try_into().ok()
+    fn narrow(self) -> Option<u32> {
+        self.try_into().ok()
     }
     #[inline]
-    fn widen(narrow: u32) -> u64 {
+    fn widen(narrow: u32) -> Self {
         narrow.into()
     }
 }
 
-impl Narrowable for Int64Type {
+impl Narrowable for i64 {
     #[inline]
-    fn narrow(number: i64) -> Option<u32> {
-        number.try_into().ok()
+    fn narrow(self) -> Option<u32> {
+        self.try_into().ok()
     }
     #[inline]
-    fn widen(narrow: u32) -> i64 {
+    fn widen(narrow: u32) -> Self {
         narrow.into()
     }
 }
 
-impl Narrowable for Float64Type {
+impl Narrowable for f64 {
     #[inline]
-    fn narrow(_: f64) -> Option<u32> {
+    fn narrow(self) -> Option<u32> {
         None
     }
     #[inline]
-    fn widen(narrow: u32) -> f64 {
+    fn widen(narrow: u32) -> Self {
         narrow.into()
     }
 }
 
-/// Cells of one type.
+/// Cells of one type, in the order they were pushed.
 #[derive(Clone)]
-pub(super) enum Column<T: Cell> {
-    /// All cells fit into four bytes or are empty.
-    Narrow(ArrayOf<UInt32Type>),
-    /// Some cells do not fit.
-    Wide(ArrayOf<T::Stored>),
+pub(super) struct Column<T: Cell> {
+    /// A number for each cell; any number for an empty one.
+    numbers: Numbers<T::Stored>,
+    /// Which cells have a value. `None` while all have one.
+    filled: Option<FilledCells>,
+}
+
+#[derive(Clone)]
+enum Numbers<S> {
+    /// All of them fit into four bytes.
+    Narrow(Vec<u32>),
+    /// Some do not.
+    Wide(Vec<S>),
+}
+
+impl<T: Cell> Default for Column<T> {
+    fn default() -> Self {
+        Self { numbers: Numbers::Narrow(Vec::new()), filled: None }
+    }
 }
 
 impl<T: Cell> fmt::Debug for Column<T> {
@@ -142,100 +146,100 @@ impl<T: Cell> Column<T> {
     /// The cell at `at`, which is below the length.
     #[inline]
     pub(super) fn get(&self, at: usize) -> T {
-        T::load(match self {
-            Self::Narrow(cells) => cell_of::<UInt32Type>(cells, at).map(T::Stored::widen),
-            Self::Wide(cells) => cell_of::<T::Stored>(cells, at),
-        })
+        if let Some(filled) = &self.filled
+            && !filled.get(at)
+        {
+            return T::load(None);
+        }
+        T::load(Some(match &self.numbers {
+            Numbers::Narrow(numbers) => T::Stored::widen(numbers[at]),
+            Numbers::Wide(numbers) => numbers[at],
+        }))
     }
 
     pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Narrow(cells) => cells.len(),
-            Self::Wide(cells) => cells.len(),
+        match &self.numbers {
+            Numbers::Narrow(numbers) => numbers.len(),
+            Numbers::Wide(numbers) => numbers.len(),
         }
     }
-}
 
-#[inline]
-fn cell_of<S: PolarsNumericType>(cells: &ArrayOf<S>, at: usize) -> Option<Native<S>> {
-    let is_there = cells.validity().is_none_or(|there| there.get_bit(at));
-    is_there.then(|| cells.values()[at])
-}
-
-/// Builds a [`Column`].
-pub(super) enum ColumnBuilder<T: Cell> {
-    Narrow(PrimitiveChunkedBuilder<UInt32Type>),
-    Wide(PrimitiveChunkedBuilder<T::Stored>),
-}
-
-impl<T: Cell> Default for ColumnBuilder<T> {
-    fn default() -> Self {
-        Self::Narrow(builder(0))
-    }
-}
-
-fn builder<S: PolarsNumericType>(capacity: usize) -> PrimitiveChunkedBuilder<S> {
-    PrimitiveChunkedBuilder::new("".into(), capacity)
-}
-
-impl<T: Cell> ColumnBuilder<T> {
+    /// Adds a cell.
     pub(super) fn push(&mut self, cell: T) {
-        match (self, cell.store()) {
-            (Self::Narrow(cells), None) => cells.append_null(),
-            (Self::Wide(cells), None) => cells.append_null(),
-            (Self::Wide(cells), Some(value)) => cells.append_value(value),
-            (this @ Self::Narrow(_), Some(value)) => this.push_narrow(value),
+        let stored = cell.store();
+        if let Some(filled) = &mut self.filled {
+            filled.push(stored.is_some());
+        } else if stored.is_none() {
+            let mut filled = FilledCells::all(self.len());
+            filled.push(false);
+            self.filled = Some(filled);
+        }
+        match (&mut self.numbers, stored) {
+            (Numbers::Narrow(numbers), None) => numbers.push(0),
+            (Numbers::Narrow(_), Some(number)) => self.push_narrow(number),
+            (Numbers::Wide(numbers), stored) => numbers.push(stored.unwrap_or_default()),
         }
     }
 
-    /// Adds a value to a narrow column, converting it to wide if needed.
-    fn push_narrow(&mut self, value: Native<T::Stored>) {
-        let Self::Narrow(cells) = self else { return };
-        if let Some(narrow) = T::Stored::narrow(value) {
-            return cells.append_value(narrow);
+    /// Adds a number to a narrow column, which becomes wide if it does not fit.
+    fn push_narrow(&mut self, number: T::Stored) {
+        let Numbers::Narrow(numbers) = &mut self.numbers else { return };
+        if let Some(narrow) = number.narrow() {
+            return numbers.push(narrow);
         }
-        let narrow = std::mem::replace(cells, builder(0)).finish();
-        let mut wide: PrimitiveChunkedBuilder<T::Stored> = builder(narrow.len() + 1);
-        narrow.iter().for_each(|cell| wide.append_option(cell.map(T::Stored::widen)));
-        wide.append_value(value);
-        *self = Self::Wide(wide);
-    }
-
-    /// The finished column; a builder makes a single chunk.
-    pub(super) fn finish(self) -> Column<T> {
-        match self {
-            Self::Narrow(cells) => Column::Narrow(cells.finish().downcast_as_array().clone()),
-            Self::Wide(cells) => Column::Wide(cells.finish().downcast_as_array().clone()),
-        }
+        let mut wide: Vec<T::Stored> = numbers.iter().map(|narrow| T::Stored::widen(*narrow)).collect();
+        wide.push(number);
+        self.numbers = Numbers::Wide(wide);
     }
 }
 
-/// Defines a frame of columns: its row type, the frame, and its builder.
+/// Which cells have a value: a bit for each, 64 to a word.
+#[derive(Clone, Default)]
+struct FilledCells {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl FilledCells {
+    fn all(len: usize) -> Self {
+        let mut all = Self::default();
+        for _ in 0..len {
+            all.push(true);
+        }
+        all
+    }
+
+    fn push(&mut self, is_filled: bool) {
+        if self.len.is_multiple_of(64) {
+            self.words.push(0);
+        }
+        self.words[self.len / 64] |= u64::from(is_filled) << (self.len % 64);
+        self.len += 1;
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> bool {
+        self.words[at / 64] >> (at % 64) & 1 == 1
+    }
+}
+
+/// Defines a frame of columns, and its row type.
 macro_rules! frame {
-    ($(#[$doc:meta])* $line:ident, $frame:ident, $builder:ident { $($field:ident: $cell:ty,)* }) => {
+    ($(#[$doc:meta])* $line:ident, $frame:ident { $($field:ident: $cell:ty,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         struct $line {
             $($field: $cell,)*
         }
 
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Default)]
         struct $frame {
             $($field: Column<$cell>,)*
         }
 
-        #[derive(Default)]
-        struct $builder {
-            $($field: ColumnBuilder<$cell>,)*
-        }
-
-        impl $builder {
+        impl $frame {
             fn push(&mut self, line: $line) {
                 $(self.$field.push(line.$field);)*
-            }
-
-            fn finish(self) -> $frame {
-                $frame { $($field: self.$field.finish(),)* }
             }
         }
 
@@ -256,13 +260,13 @@ macro_rules! numbered {
         impl NumberEncoded for $value {
             type Stored = $stored;
             #[inline]
-            fn store(self) -> Native<$stored> {
-                let store: fn(Self) -> Native<$stored> = $store;
+            fn store(self) -> $stored {
+                let store: fn(Self) -> $stored = $store;
                 store(self)
             }
             #[inline]
-            fn load(stored: Native<$stored>) -> Self {
-                let load: fn(Native<$stored>) -> Self = $load;
+            fn load(stored: $stored) -> Self {
+                let load: fn($stored) -> Self = $load;
                 load(stored)
             }
             #[inline]
@@ -274,19 +278,19 @@ macro_rules! numbered {
 }
 
 numbered! {
-    u32 as UInt32Type: |value| value, |stored| stored;
-    u64 as UInt64Type: |value| value, |stored| stored;
-    u8 as UInt32Type: u32::from, |stored| u8::try_from(stored).expect("it was stored from one byte");
-    bool as UInt32Type: u32::from, |stored| stored == 1;
-    Name as UInt32Type: |name| name.0, Name;
-    PackedMarks as UInt32Type: |marks| marks.0, PackedMarks;
-    Verdict as UInt32Type: |value| place(&Verdict::ALL, value), |stored| at(&Verdict::ALL, stored);
-    EndCause as UInt32Type: |value| place(&EndCause::ALL, value), |stored| at(&EndCause::ALL, stored);
-    Point as UInt64Type: store_point, load_point;
+    u32 as u32: |value| value, |stored| stored;
+    u64 as u64: |value| value, |stored| stored;
+    u8 as u32: u32::from, |stored| u8::try_from(stored).expect("it was stored from one byte");
+    bool as u32: u32::from, |stored| stored == 1;
+    Name as u32: |name| name.0, Name;
+    PackedMarks as u32: |marks| marks.0, PackedMarks;
+    Verdict as u32: |value| place(&Verdict::ALL, value), |stored| at(&Verdict::ALL, stored);
+    EndCause as u32: |value| place(&EndCause::ALL, value), |stored| at(&EndCause::ALL, stored);
+    Point as u64: store_point, load_point;
 }
 
 impl NumberEncoded for f64 {
-    type Stored = Float64Type;
+    type Stored = Self;
     #[inline]
     fn store(self) -> f64 {
         self
@@ -301,7 +305,7 @@ impl NumberEncoded for f64 {
 }
 
 impl NumberEncoded for i64 {
-    type Stored = Int64Type;
+    type Stored = Self;
     #[inline]
     fn store(self) -> i64 {
         self
@@ -335,15 +339,15 @@ mod tests {
     use super::*;
 
     fn is_narrow<T: Cell>(cells: &[T]) -> bool {
-        matches!(column(cells), Column::Narrow(_))
+        matches!(column(cells).numbers, Numbers::Narrow(_))
     }
 
     fn column<T: Cell>(cells: &[T]) -> Column<T> {
-        let mut builder = ColumnBuilder::default();
+        let mut column = Column::default();
         for cell in cells {
-            builder.push(*cell);
+            column.push(*cell);
         }
-        builder.finish()
+        column
     }
 
     #[test]
@@ -358,8 +362,8 @@ mod tests {
     proptest! {
         #[test]
         fn cells_are_what_was_pushed(
-            whole in prop::collection::vec(prop::option::of(prop_oneof![0_u64..9, any::<u64>()]), 0..20),
-            signed in prop::collection::vec(prop::option::of(-9_i64..9), 0..20),
+            whole in prop::collection::vec(prop::option::of(prop_oneof![0_u64..9, any::<u64>()]), 0..200),
+            signed in prop::collection::vec(prop::option::of(-9_i64..9), 0..200),
         ) {
             let (kept, kept_signed) = (column(&whole), column(&signed));
             prop_assert_eq!((0..kept.len()).map(|at| kept.get(at)).collect::<Vec<_>>(), whole);

@@ -3,7 +3,7 @@
 use foldhash::HashMap;
 
 use super::RowView;
-use super::column::{Cell, Column, ColumnBuilder, frame};
+use super::column::{Cell, Column, frame};
 use super::names::{Name, Names};
 use crate::aggregate::{Firing, Group, Label};
 use crate::transcript::Point;
@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 
 frame! {
     /// One firing.
-    Line, Lines, LinesBuilder {
+    Line, Lines {
         run_id: Name,
         stack: Name,
         rule: Name,
@@ -105,7 +105,7 @@ impl FromIterator<Firing> for Firings {
 #[derive(Default)]
 pub struct FiringsBuilder {
     names: Names,
-    lines: LinesBuilder,
+    lines: Lines,
 }
 
 impl Extend<Firing> for FiringsBuilder {
@@ -134,6 +134,6 @@ impl FiringsBuilder {
 
     /// The firings so far.
     pub fn finish(self) -> Firings {
-        Firings { names: self.names, lines: self.lines.finish() }
+        Firings { names: self.names, lines: self.lines }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::column::{Cell, Column, ColumnBuilder, frame};
+use super::column::{Cell, Column, frame};
 use super::in_order;
 use super::names::{Name, Names};
 use super::repeating::Repeating;
@@ -14,7 +14,7 @@ use crate::transcript::Point;
 
 frame! {
     /// What all rows of a run share.
-    Facts, Runs, RunsBuilder {
+    Facts, Runs {
         run_id: Name,
         cluster: Name,
         tail_tokens_low: Option<u64>,
@@ -28,7 +28,7 @@ frame! {
 
 frame! {
     /// What followed a stop; independent of the stack that stopped.
-    Tail, Tails, TailsBuilder {
+    Tail, Tails {
         run: u32,
         stop_point: Option<Point>,
         stopped_low: u8,
@@ -51,7 +51,7 @@ frame! {
 
 frame! {
     /// One row. Its stack is in [`FollowedRows::stack_of`].
-    Line, Lines, LinesBuilder {
+    Line, Lines {
         tail: u32,
     }
 }
@@ -219,9 +219,9 @@ impl FromIterator<FollowedRow> for FollowedRows {
 #[derive(Default)]
 pub struct FollowedBuilder {
     names: Names,
-    runs: RunsBuilder,
-    tails: TailsBuilder,
-    lines: LinesBuilder,
+    runs: Runs,
+    tails: Tails,
+    lines: Lines,
     stack_of: Repeating<Name>,
     stacks: Vec<Name>,
     /// The run of the last row.
@@ -301,9 +301,8 @@ impl FollowedBuilder {
     /// The rows so far.
     pub fn finish(self) -> FollowedRows {
         let Self { names, runs, tails, lines, stack_of, stacks, .. } = self;
-        let runs = runs.finish();
         let clusters: Vec<&Label> = (0..runs.cluster.len()).map(|run| names.label(runs.cluster.get(run))).collect();
         let (_, cluster_of) = in_order(&clusters);
-        FollowedRows { runs, tails: tails.finish(), lines: lines.finish(), stack_of, stacks, cluster_of, names }
+        FollowedRows { names, runs, tails, lines, stack_of, stacks, cluster_of }
     }
 }

@@ -17,7 +17,7 @@ mod view;
 use foldhash::HashMap;
 use rayon::prelude::*;
 
-use self::column::{Cell, Column, ColumnBuilder, frame};
+use self::column::{Cell, Column, frame};
 use self::kept::Kept;
 use self::marks::PackedMarks;
 use self::names::{Name, Names};
@@ -36,14 +36,14 @@ macro_rules! declare {
     ($all:tt [$($run:ident: $of_run:ty,)*] [$($ending:ident: $of_ending:ty,)*] $bit:tt) => {
         frame! {
             /// What all rows of a run share.
-            RunFacts, Runs, RunsBuilder {
+            RunFacts, Runs {
                 $($run: <$of_run as Kept>::Cell,)*
             }
         }
 
         frame! {
             /// The result of a run under a stack; independent of which stack it is.
-            Ending, Endings, EndingsBuilder {
+            Ending, Endings {
                 run: u32,
                 marks: PackedMarks,
                 $($ending: <$of_ending as Kept>::Cell,)*
@@ -67,7 +67,7 @@ row_columns!(declare);
 
 frame! {
     /// One row: which run's ending it is, and why. Its stack is in [`Rows::stacks`].
-    Line, Lines, LinesBuilder {
+    Line, Lines {
         ending: u32,
         reason: u32,
     }
@@ -75,7 +75,7 @@ frame! {
 
 frame! {
     /// Which rule stopped a run and the value it read (empty if none did), and which rules could not be evaluated.
-    Reason, Reasons, ReasonsBuilder {
+    Reason, Reasons {
         rule: Option<Name>,
         observed: Option<f64>,
         limit: Option<f64>,
@@ -211,11 +211,11 @@ impl FromIterator<Row> for Rows {
 #[derive(Default)]
 pub struct RowsBuilder {
     names: Names,
-    runs: RunsBuilder,
-    endings: EndingsBuilder,
-    lines: LinesBuilder,
+    runs: Runs,
+    endings: Endings,
+    lines: Lines,
     stacks: Repeating<Stack>,
-    reasons: ReasonsBuilder,
+    reasons: Reasons,
     reason_places: HashMap<ReasonKey, u32>,
     /// The last reason without a rule, which most rows share.
     last_without_rule: Option<(ReasonKey, u32)>,
@@ -294,15 +294,14 @@ impl RowsBuilder {
     /// The rows so far.
     pub fn finish(self) -> Rows {
         let (tasks, task_of) = in_order(&self.clusters);
-        let lines = self.lines.finish();
         Rows {
-            by_stack: by_stack(&lines, &self.stacks, &self.n_rows),
+            by_stack: by_stack(&self.lines, &self.stacks, &self.n_rows),
             names: self.names,
-            runs: self.runs.finish(),
-            endings: self.endings.finish(),
-            lines,
+            runs: self.runs,
+            endings: self.endings,
+            lines: self.lines,
             stacks: self.stacks,
-            reasons: self.reasons.finish(),
+            reasons: self.reasons,
             task_of,
             tasks,
         }
