@@ -186,9 +186,10 @@ fn the_table_allows_only_modules_of_the_same_crate_or_one_below() {
 
 #[test]
 fn modules_use_only_what_the_table_allows() {
-    let ours =
-        Regex::new(r"\b(?:crate|whenstop(?:_core|_dev|_effects|_evaluate|_guard|_readers|_frameworks|_frames)?)::([a-z_]+)")
-            .unwrap();
+    let ours = Regex::new(
+        r"\b(?:crate|whenstop(?:_core|_dev|_effects|_evaluate|_guard|_readers|_frameworks|_frames)?)::([a-z_]+)",
+    )
+    .unwrap();
     let mut wrong = Vec::new();
     for (name, module) in &table() {
         if module.may_use.contains("everything") {
@@ -246,25 +247,6 @@ fn the_wheel_is_compiled_as_the_command_line_is() {
         manifest["profile"]["release"].clone()
     };
     assert_eq!(profile("Cargo.toml"), profile("python/Cargo.toml"));
-}
-
-/// Cargo forgets what a profile says about symbols where it has a table of its own for the package of a program.
-#[test]
-fn programs_are_stripped_where_their_profile_says_so() {
-    let workspace = manifest(Path::new("."));
-    let profiles = &workspace["profile"];
-    let mut n_programs = 0;
-    for (name, profile) in profiles.as_table().unwrap() {
-        let inherited = profile.get("inherits").and_then(|from| profiles[from.as_str().unwrap()].get("strip"));
-        for program in ["whenstop", "whenstop-hook"] {
-            if let Some(own) = profile.get("package").and_then(|packages| packages.get(program)) {
-                let strip = profile.get("strip").or(inherited);
-                assert_eq!(own.get("strip"), strip, "[profile.{name}.package.{program}]");
-                n_programs += 1;
-            }
-        }
-    }
-    assert!(n_programs > 0);
 }
 
 /// The public names that a module file shows, sorted.
