@@ -56,10 +56,12 @@ impl TaskTotals {
         [self.killed(), self.saved()]
     }
 
-    /// The mean over tasks of the share of their successes that is killed, with its bounds: the rate that is certified.
+    /// The mean over tasks of the share of their successes that is killed, every unknown counted as killed: the rate that
+    /// is certified. Its interval begins where that of the kills that are certain begins.
     pub fn killed(&self) -> Estimate {
         let tasks: Vec<&TaskSums> = self.tasks.iter().map(|(_, sums)| sums).collect();
-        self.choice.on(0, killed_rate(&tasks, LEVEL).high).within(0.0, 1.0)
+        let rate = killed_rate(&tasks, LEVEL);
+        self.choice.on(0, rate.high.reaching(rate.low.interval)).within(0.0, 1.0)
     }
 
     fn estimate(&self, of: impl Fn(&TaskSums) -> Option<ClusterSums>) -> Estimate {
