@@ -202,8 +202,7 @@ fn table() -> String {
     text + "\n\
         Each 95 % interval should hold in 95 of 100 corpora; an alarm, a wrong \"Ship\" and a broken\n\
         certificate may happen as often as promised at most. Worst cells are small or lopsided corpora,\n\
-        mostly called `rough`. What the statistics were asked directly is of today's program; of what\n\
-        the whole program was asked, some cells are of earlier ones:\n\
+        mostly called `rough`. Every cell, of the statistics and of the whole program:\n\
         reports/2026-11-22-validity, reports/2026-11-23-validity\n"
         + &shipped(&asked)
         + &measured()

@@ -21,6 +21,8 @@ class Tuned:
         self.name, self.world, self.tasks, self.alpha, self.options, self.line = name, world, tasks, alpha, options, line
         self.befores = before or {}
         self.promises = {"broken": ("fails", 0.0, 0.1), "killed": ("covers", 0.93, 1.0), "saved": ("covers", 0.93, 1.0)}
+        if line == "grid":  # says that its savings do not allow for the choice
+            self.promises |= {"broken": ("fails", 0.0, 0.05), "saved": ("told", 0.0, 1.0)}
 
     def ask(self, program, seed):
         write(program.folder / "runs.jsonl", self.world.runs(seeded(self.name, seed), self.tasks), self.world.named)
@@ -28,6 +30,8 @@ class Tuned:
         (program.folder / "prices.toml").write_text(PRICES)
         presets = [] if self.line == "best preset" else ["--no-presets"]
         told = program.json("tune", "runs.jsonl", "--max-killed", self.alpha, *presets, *self.options)
+        if self.line == "grid":
+            return from_grid(told)
         line = next((line for line in told.get("beside", []) if line["what"] == self.line), None)
         ship = told.get("ship")
         answer = {"verdict": told["verdict"], "rule": None}
@@ -44,7 +48,7 @@ class Tuned:
         if rules:
             world = replace(self.world, named=True, copies=1)
             write(program.folder / "truth.jsonl", world.runs(seeded(self.name, "truth"), TRUTH))
-            if self.line == "tuned":
+            if self.line != "best preset":
                 named = {f"r{nth}": of for nth, of in enumerate(rules)}
                 text = "".join(f'[[stack]]\nname = "{name}"\nany = [{", ".join(rule(one, start) for one in of)}]\n' for name, (start, *of) in named.items())
                 (program.folder / "rules.toml").write_text(text)
@@ -57,11 +61,22 @@ class Tuned:
         for answer in answers:
             truth = truths.get(tuple(answer["rule"])) if answer["rule"] else None
             by_task, saved = truth or (None, None)
-            if self.line == "tuned":  # a preset has no certificate
+            if self.line != "best preset":  # which has no certificate
                 tally.note("broken", None if truth is None else by_task > self.alpha)
             tally.note("killed", truth and held(answer["killed"], by_task))
             tally.note("saved", truth and held(answer["saved"], saved))
             tally.note("refused", answer["rule"] is None)
+
+
+def from_grid(told):
+    """What a grid ships: what it kills at most, as one of all that were tried, and what it saves."""
+    ship = told.get("ship")
+    answer = {"verdict": told["verdict"], "rule": None}
+    if ship:
+        line = next(line for line in told["sweep"] if line["stack"] == ship)
+        answer |= {"rule": [0, *ship.split(" or ")], "killed": {"low": 0.0, "high": line["killed_at_most"]}}
+        answer["saved"] = {"low": line["saved_share_low"], "high": line["saved_share_high"]}
+    return answer
 
 
 def rated(rows, named):
@@ -99,7 +114,7 @@ CELLS = [
     Tuned("tune-ties", replace(PLAIN, grain=5), 70, 0.1, before={"killed": "90–98", "saved": "94–99", "broken": "1.3"}),
     Tuned("tune-doubled", replace(PLAIN, trials=(2, 2), copies=2), 70, 0.1, before={"killed": "90–98", "saved": "94–99", "broken": "1.3"}),
     Tuned("tune-priced", replace(PLAIN, models=True), 80, 0.1, "--price", "prices.toml", "--lost-success-costs", "0.05", before={"killed": "85.0", "broken": "0"}),
-    Tuned("tune-grid", replace(PLAIN, trials=(3, 3)), 160, 0.1, "--grid", "grid.toml", before={"killed": "68.0", "saved": "82.0", "broken": "4.0"}),
+    Tuned("tune-grid", replace(PLAIN, trials=(3, 3)), 160, 0.1, "--grid", "grid.toml", before={"killed": "68.0", "saved": "82.0", "broken": "4.0"}, line="grid"),
     Tuned("tune-learn", replace(PLAIN, trials=(3, 3)), 330, 0.1, "--learn", before={"killed": "53.8", "saved": "60.0", "broken": "0"}),
     Tuned("tune-best-preset", replace(PLAIN, spread=0.8), 70, 0.1, before={"killed": "76.6", "saved": "90.6"}, line="best preset"),
 ]

@@ -194,7 +194,8 @@ pub(super) fn undrawn_labels(labels: LabelDraw, known: usize, runs: usize) -> Op
         format!(
             "Nothing can be certified: {known} of {runs} runs have an outcome, and nothing says that the {undrawn} with a \
              label were drawn at random. `whenstop labels PATH --template FILE` draws them: fill it in from the top, and \
-             keep its column `drawn`, the place at which each run was drawn."
+             keep its column `drawn`, the place at which each run was drawn. A run that nobody grades counts as killed \
+             wherever it is stopped."
         )
     })
 }
