@@ -66,14 +66,22 @@ pub fn followed(rows: &FollowedRows) -> PolarsResult<DataFrame> {
 pub fn table(file: &FileSpec, table: &DataTable) -> PolarsResult<DataFrame> {
     let mut columns = Columns::new(&file.columns);
     for row in &table.rows {
-        columns.push(row.iter().map(|cell| match cell {
-            TableCell::Text(text) => ParquetCell::Text(text),
-            TableCell::Number(number) => ParquetCell::Real(*number),
-            TableCell::Count(count) => ParquetCell::Whole(count.cast_signed()),
-            TableCell::Missing => ParquetCell::None,
-        }))?;
+        let cells: Vec<ParquetCell<'_>> = row.iter().map(cell).collect::<PolarsResult<_>>()?;
+        columns.push(cells.into_iter())?;
     }
     columns.finish()
+}
+
+fn cell(cell: &TableCell) -> PolarsResult<ParquetCell<'_>> {
+    Ok(match cell {
+        TableCell::Text(text) => ParquetCell::Text(text),
+        TableCell::Number(number) => ParquetCell::Real(*number),
+        TableCell::Count(count) => match i64::try_from(*count) {
+            Ok(count) => ParquetCell::Whole(count),
+            Err(_) => polars_bail!(ComputeError: "{count} does not fit into 63 bits"),
+        },
+        TableCell::Missing => ParquetCell::None,
+    })
 }
 
 fn records<T: Serialize>(columns: &[ColumnSpec], records: impl IntoIterator<Item = T>) -> PolarsResult<DataFrame> {
@@ -247,6 +255,8 @@ mod tests {
         let known = estimates.rows.iter().filter(|row| row[5] != TableCell::Missing).count();
         let values = frame.column("value").unwrap();
         assert_eq!((values.dtype(), values.len() - values.null_count()), (&DataType::Float64, known));
+        let too_large = DataTable { columns: Vec::new(), rows: vec![vec![TableCell::Count(1 << 63)]] };
+        assert!(matches!(table(&file, &too_large), Err(PolarsError::ComputeError(_))));
         assert_ne!(pair_columns().specs().len(), estimates.columns.len());
         assert!(matches!(
             table(&other, &estimates),
