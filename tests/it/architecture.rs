@@ -249,6 +249,19 @@ fn the_wheel_is_compiled_as_the_command_line_is() {
     assert_eq!(profile("Cargo.toml"), profile("python/Cargo.toml"));
 }
 
+/// Cargo forgets what a profile says about symbols where it has a table of its own for the package of a program.
+#[test]
+fn programs_have_no_settings_of_their_own() {
+    let workspace = manifest(Path::new("."));
+    for (name, profile) in workspace["profile"].as_table().unwrap() {
+        for program in ["whenstop", "whenstop-hook"] {
+            let own = profile.get("package").and_then(|packages| packages.get(program));
+            assert!(own.is_none(), "[profile.{name}.package.{program}]: its symbols are not stripped");
+        }
+    }
+    assert_eq!(workspace["profile"]["release"]["strip"], true.into());
+}
+
 /// The public names that a module file shows, sorted.
 fn shown(file: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(file).unwrap();
