@@ -190,6 +190,8 @@ fn nothing_stays_unpacked_when_a_signal_ends_the_program() {
         tar.finish().unwrap();
         let mut command = scratch.command("corpus x.tar /dev/stdin");
         let mut child = command.env("TMPDIR", scratch.path("tmp")).stdin(Stdio::piped()).spawn().unwrap();
+        // `wait` closes the stdin that it finds: at its end the program would end by itself.
+        let stdin = child.stdin.take();
         // Two folders: of the archive, and of what comes through the pipe.
         while scratch.names("tmp").len() < 2 {
             assert!(child.try_wait().unwrap().is_none(), "it waits for its stdin");
@@ -197,6 +199,7 @@ fn nothing_stays_unpacked_when_a_signal_ends_the_program() {
         }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         assert_eq!(child.wait().unwrap().code(), None, "it ends by the signal");
+        drop(stdin);
         assert_eq!(scratch.names("tmp"), [""; 0]);
     }
 }
