@@ -19,7 +19,7 @@ pub(super) fn list(
 ) -> Result<ProgramExit, CommandFailure> {
     let table = StackArgs::effects_of(stacks)?;
     let mut rows = Vec::new();
-    corpus.process(output, |run| calls(&run, &table), |calls| rows.extend(calls))?;
+    corpus.runs().with_undrawn().each(output, |run| calls(&run, &table), |calls| rows.extend(calls))?;
     let columns = ["file", "run_id", "step", "call_id", "tool", "effect", "why"];
     output.table(&DataTable { columns: columns.map(str::to_owned).to_vec(), rows }, format)?;
     Ok(ProgramExit::Done)

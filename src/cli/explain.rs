@@ -67,7 +67,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
     let (mut shown, mut others) = (Vec::new(), 0_usize);
     let effects = stacks.effects();
     let forecasts = args.forecast.kept().map_err(CommandFailure::input)?;
-    args.corpus.classed(forecasts.by().as_ref()).process(
+    args.corpus.classed(forecasts.by().as_ref()).runs().with_undrawn().each(
         output,
         |run| {
             let explained = || (Explanation::from_run(&run, strategies, extent, &effects), forecasts.told(&run));
@@ -130,7 +130,7 @@ fn decisions(
     output: &Output,
 ) -> Result<ProgramExit, CommandFailure> {
     let mut runs: Vec<(String, Vec<TrailLine>)> = Vec::new();
-    args.corpus.process(
+    args.corpus.runs().with_undrawn().each(
         output,
         |run| wanted(&run.header.run_id).then(|| (run.header.run_id.clone(), trail_lines(&run, strategies))),
         |run| runs.extend(run),

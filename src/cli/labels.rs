@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             Unlabelled { stops: stops.collect(), proxy, ..of_run(&run) }
         })
     };
-    args.corpus.process(output, work, |found| {
+    args.corpus.runs().with_undrawn().each(output, work, |found| {
         n_runs += 1;
         unlabelled.extend(found);
     })?;

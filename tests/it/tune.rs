@@ -290,6 +290,55 @@ fn labels_that_were_not_drawn_at_random_are_never_certified() {
     assert!(code != 0 && text.contains("`first` is no value of `drawn`"), "{code}: {text}");
 }
 
+#[test]
+fn runs_that_a_draw_did_not_reach_are_left_out() {
+    let all = ungraded(200);
+    let scratch = Scratch::with(&[
+        ("runs.jsonl", &all),
+        ("s.toml", "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 5 }]\n"),
+    ]);
+    let template = scratch.run("labels runs.jsonl --template -").1;
+    let order: Vec<&str> = template.lines().skip(1).map(|row| row.split(',').next().unwrap()).collect();
+    let (graded, rest) = order.split_at(120);
+    let grade = |(at, run): (usize, &&str)| format!("{run},{},{}\n", at % 4 != 0, at + 1);
+    let labels: String = graded.iter().enumerate().map(grade).collect();
+    let is_graded = |run: &[&str]| graded.iter().any(|id| run[0].contains(&format!("\"{id}\"")));
+    let lines: Vec<&str> = all.lines().collect();
+    let runs: Vec<&[&str]> =
+        lines.chunk_by(|_, next| !next.contains("\"run_id\"")).filter(|run| is_graded(run)).collect();
+    scratch.put("only.jsonl", &(runs.concat().join("\n") + "\n"));
+    scratch.put("drawn.csv", &format!("run_id,success,drawn\n{labels}"));
+    for asked in [
+        "compare {} --stacks s.toml",
+        "tune {} --max-killed 0.2",
+        "tune {} --signal steps --limits 2..8 --max-killed 0.2",
+    ] {
+        let on = |runs: &str| scratch.run(&format!("{} --labels drawn.csv", asked.replace("{}", runs)));
+        let (of_all, of_drawn) = (on("runs.jsonl"), on("only.jsonl"));
+        assert_eq!(of_all.1.replace("runs.jsonl", "only.jsonl"), of_drawn.1, "{asked}");
+        let told =
+            "280 of 400 runs have no outcome and are left out: labels grade the first 120 of an order drawn at random";
+        assert!(one_line(&of_all.2).contains(told), "{}", of_all.2);
+        assert!(!of_drawn.2.contains("left out"), "{}", of_drawn.2);
+    }
+    // Who looks at runs, or goes on to grade them, sees all.
+    let more = scratch.run("labels runs.jsonl --labels drawn.csv --template -").1;
+    assert_eq!(more.lines().count(), 1 + rest.len());
+    assert_eq!(scratch.run(&format!("explain runs.jsonl --labels drawn.csv --stacks s.toml --run {}", rest[0])).0, 0);
+    // Such a draw says nothing about runs that recorded their outcome.
+    let graded_at_the_end = |run: &[&str]| format!("{}\n{{\"type\":\"outcome\",\"success\":true}}\n", run.join("\n"));
+    let own: String = lines.chunk_by(|_, next| !next.contains("\"run_id\"")).map(graded_at_the_end).collect();
+    let own = own.replace("run-", "own-").replace("task-", "own-task-");
+    scratch.put("own.jsonl", &own);
+    let (code, _, refused) = scratch.run("compare runs.jsonl own.jsonl --stacks s.toml --labels drawn.csv");
+    assert_eq!(code, 2, "{refused}");
+    assert!(
+        one_line(&refused)
+            .contains("120 runs are graded by a draw at random, and 400 recorded their outcome themselves"),
+        "{refused}"
+    );
+}
+
 /// Text without its line breaks.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

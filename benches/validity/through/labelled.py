@@ -86,10 +86,12 @@ class Labelled:
 
     def settle(self, _program, answers, tally):
         limits = {f"steps-{limit}": ("steps", limit) for limit in {told["certified"] for answer in answers for told in answer.values()} - {None}}
-        truth = truth_of(self.stacks | limits, self.trials)
+        # Of the runs of a draw a task has fewer: the killed rate is the mean over tasks with a success among those.
+        whole = truth_of(self.stacks | limits, self.trials)
+        part = truth_of(self.stacks | limits, self.trials, self.graded / (self.tasks * self.trials))
         for answer in answers:
             for way, told in answer.items():
-                missed = False
+                truth, missed = whole if way in self.picked else part, False
                 for key in self.stacks:
                     killed, saved = (held(one, real) for one, real in zip(told[key], (truth[key][2], truth[key][1])))
                     missed |= killed is not None and not killed[0]
@@ -104,12 +106,14 @@ class Labelled:
                 tally.note(f"{way} false Ship", told["ship"] is not None and truth[told["ship"]][2] > self.tolerated)
 
 
-def truth_of(stacks, trials):
-    """By stack: killed, saved on failures, and killed as the mean over tasks."""
+def truth_of(stacks, trials, share=1):
+    """By stack: killed, saved on failures, and killed as the mean over tasks, of that share of the runs."""
+    rng = seeded("labels", "share")
     sums = {key: [0, 0, 0, 0, 0.0, 0] for key in stacks}
     by_task = {}
     for run in harder(seeded("labels", "truth"), 20_000, trials):
-        by_task.setdefault(run.task, []).append(run)
+        if rng.random() < share:
+            by_task.setdefault(run.task, []).append(run)
     for runs in by_task.values():
         for key, rule in stacks.items():
             of = sums[key]

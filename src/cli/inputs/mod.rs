@@ -194,8 +194,7 @@ pub(super) fn undrawn_labels(labels: LabelDraw, known: usize, runs: usize) -> Op
         format!(
             "Nothing can be certified: {known} of {runs} runs have an outcome, and nothing says that the {undrawn} with a \
              label were drawn at random. `whenstop labels PATH --template FILE` draws them: fill it in from the top, and \
-             keep its column `drawn`, the place at which each run was drawn. A run that nobody grades counts as killed \
-             wherever it is stopped."
+             keep its column `drawn`, the place at which each run was drawn: the runs graded so stand for all."
         )
     })
 }

@@ -4,16 +4,20 @@ use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{CorpusArgs, Tell, UnitOfRun, has_runs, process_any};
+use crate::aggregate::MIN_KNOWN;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
+use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::effects::EffectTable;
-use crate::reader::{Corpus, CorpusReport, Detail, ReadOptions};
-use crate::transcript::{PromptedBy, Run};
+use crate::reader::{Corpus, CorpusReport, Detail, Finding, ReadOptions};
+use crate::transcript::{Outcome, OutcomeSource, PromptedBy, Run};
 
 /// Recordings that are listed once, when they are first asked for, and read as often as somebody needs them.
 pub(in crate::cli) struct RecordedRuns<'a> {
     args: &'a CorpusArgs,
     detail: Detail,
+    /// Whether runs that a draw of labels did not reach are given, too.
+    with_undrawn: bool,
     corpus: OnceCell<Corpus>,
 }
 
@@ -44,16 +48,69 @@ impl SessionCounts {
     }
 }
 
+/// The runs that labels grade by a draw, and the others.
+#[derive(Default)]
+struct DrawCounts {
+    labelled: AtomicU64,
+    /// With an outcome of their own.
+    recorded: AtomicU64,
+    left_out: AtomicU64,
+}
+
+impl DrawCounts {
+    /// Counts a run, and says whether the draw did not reach it.
+    fn leaves_out(&self, run: &Run) -> bool {
+        let count = match (run.grade.outcome, &run.grade.source) {
+            (Outcome::Unknown, _) => &self.left_out,
+            (_, OutcomeSource::Sidecar(_)) => &self.labelled,
+            _ => &self.recorded,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        run.grade.outcome == Outcome::Unknown
+    }
+
+    /// What was left out. Labelled runs stand for those that have no outcome, but not for those that recorded their own:
+    /// the share of either among all runs would be lost.
+    fn sentence(self, noun: &str) -> Result<Option<String>, CommandFailure> {
+        let (labelled, recorded) = (self.labelled.into_inner(), self.recorded.into_inner());
+        let left_out = self.left_out.into_inner();
+        let graded = labelled + recorded;
+        if left_out > 0 && recorded as f64 > (1.0 - MIN_KNOWN) * graded as f64 {
+            return Err(CommandFailure::usage(Diagnostic::new(
+                Location::default(),
+                format!(
+                    "{labelled} {noun} are graded by a draw at random, and {recorded} recorded their outcome themselves"
+                ),
+                "the draw stands for those without an outcome alone: delete the labels' column `drawn`; ungraded runs count \
+                 as killed then, wherever they are stopped",
+            )));
+        }
+        let all = graded + left_out;
+        Ok((left_out > 0).then(|| {
+            format!(
+                "{left_out} of {all} {noun} have no outcome and are left out: labels grade the first {labelled} of an order \
+                 drawn at random, which stand for all"
+            )
+        }))
+    }
+}
+
 impl<'a> RecordedRuns<'a> {
     /// The runs of the recordings that `args` name.
     pub(super) fn new(args: &'a CorpusArgs) -> Self {
-        Self { args, detail: Detail::Counts, corpus: OnceCell::new() }
+        Self { args, detail: Detail::Counts, with_undrawn: false, corpus: OnceCell::new() }
     }
 
     /// The same, also looked through for limits that the agents were told of.
     #[must_use]
     pub(in crate::cli) fn with_told_limits(self) -> Self {
         Self { detail: Detail::ToldLimits, ..self }
+    }
+
+    /// The same, with the runs that a draw of labels did not reach.
+    #[must_use]
+    pub(in crate::cli) fn with_undrawn(self) -> Self {
+        Self { with_undrawn: true, ..self }
     }
 
     fn corpus(&self) -> Result<&Corpus, CommandFailure> {
@@ -113,11 +170,24 @@ impl<'a> RecordedRuns<'a> {
                 vec![run]
             }
         };
-        let of_recording = |run: Run| divided(run).into_iter().map(&work).collect::<Vec<T>>();
-        let report = process_any(Tell::All, corpus, output, of_recording, |results| {
+        let draw = DrawCounts::default();
+        let is_drawn = corpus.is_graded_by_draw() && proxies.is_none() && !self.with_undrawn;
+        let of_recording = |run: Run| {
+            let mut runs = divided(run);
+            if is_drawn {
+                runs.retain(|run| !draw.leaves_out(run));
+            }
+            runs.into_iter().map(&work).collect::<Vec<T>>()
+        };
+        let mut report = process_any(Tell::All, corpus, output, of_recording, |results| {
             results.into_iter().for_each(&mut sink);
         })?;
         sessions.tell(output);
+        if let Some(sentence) = draw.sentence(unit.noun())? {
+            output.note(&sentence);
+            let diagnostic = Diagnostic::new(Location::default(), sentence, "");
+            report.notices.push(Finding { severity: Severity::Warning, diagnostic });
+        }
         Ok(report)
     }
 }

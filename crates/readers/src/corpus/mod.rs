@@ -84,6 +84,12 @@ impl Corpus {
         self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))
     }
 
+    /// Whether all labels that grade are of runs drawn at random (their column `drawn`). Those stand for all runs then, and
+    /// the ones that the draw did not reach can be left out; [`Self::process`] gives them, too.
+    pub fn is_graded_by_draw(&self) -> bool {
+        self.labels.are_drawn()
+    }
+
     /// The CSV files among the recordings, and those beside what was named.
     fn csv_files(&self) -> Vec<PathBuf> {
         const MOST: usize = 50;
