@@ -108,27 +108,29 @@ class Labelled:
 
 def truth_of(stacks, trials, share=1):
     """By stack: killed, saved on failures, and killed as the mean over tasks, of that share of the runs."""
-    rng = seeded("labels", "share")
     sums = {key: [0, 0, 0, 0, 0.0, 0] for key in stacks}
     by_task = {}
     for run in harder(seeded("labels", "truth"), 20_000, trials):
-        if rng.random() < share:
-            by_task.setdefault(run.task, []).append(run)
-    for runs in by_task.values():
-        for key, rule in stacks.items():
-            of = sums[key]
-            killed = n = 0
-            for run in runs:
-                stop = stop_at(run, *rule)
-                killed += run.success and stop is not None
-                n += run.success
-                of[2] += 0 if run.success or stop is None else run.steps - stop
-                of[3] += run.steps
-            of[0] += killed
-            of[1] += n
-            if n:
-                of[4] += killed / n
-                of[5] += 1
+        by_task.setdefault(run.task, []).append(run)
+    rng = seeded("labels", "share")
+    for key, rule in stacks.items():
+        of = sums[key]
+        for runs in by_task.values():
+            stops = [stop_at(run, *rule) for run in runs]
+            for _ in range(1 if share == 1 else 20):
+                killed = n = 0
+                for run, stop in zip(runs, stops):
+                    if share < 1 and rng.random() >= share:
+                        continue
+                    killed += run.success and stop is not None
+                    n += run.success
+                    of[2] += 0 if run.success or stop is None else run.steps - stop
+                    of[3] += run.steps
+                of[0] += killed
+                of[1] += n
+                if n:
+                    of[4] += killed / n
+                    of[5] += 1
     return {key: (killed / n, saved / steps, shares / tasks) for key, (killed, n, saved, steps, shares, tasks) in sums.items()}
 
 
