@@ -1,8 +1,9 @@
 //! The built-in tables of `tables.toml`: what programs, sub-commands, tools and verbs do.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use foldhash::{HashMap, HashMapExt, HashSet};
 use serde::Deserialize;
 
 use crate::Effect;
@@ -70,27 +71,25 @@ impl BuiltInTables {
     }
 }
 
-/// Words, in the order of the file. A word that ends in `*` stands for all that begin so.
+/// Words. One that ends in `*` stands for all that begin so.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct WordPatterns(Vec<String>);
+pub(crate) struct WordPatterns {
+    /// In the order of the file.
+    all: Vec<String>,
+    /// Those without `*`, to find them.
+    words: HashSet<String>,
+    /// Those with `*`, without it.
+    beginnings: Vec<String>,
+}
 
 impl WordPatterns {
     pub(crate) fn has(&self, name: &str) -> bool {
-        for own in &self.0 {
-            let fits = match own.strip_suffix('*') {
-                Some(beginning) => name.starts_with(beginning),
-                None => own == name,
-            };
-            if fits {
-                return true;
-            }
-        }
-        false
+        self.words.contains(name) || self.beginnings.iter().any(|beginning| name.starts_with(beginning))
     }
 
     pub(crate) fn all(&self) -> &[String] {
-        &self.0
+        &self.all
     }
 }
 
@@ -98,14 +97,22 @@ impl TryFrom<String> for WordPatterns {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let mut names: Vec<String> = Vec::new();
+        let mut patterns = Self::default();
         for name in text.split_ascii_whitespace() {
-            if names.iter().any(|other| other == name) {
+            let is_new = match name.strip_suffix('*') {
+                Some(beginning) if patterns.beginnings.iter().any(|other| other == beginning) => false,
+                Some(beginning) => {
+                    patterns.beginnings.push(beginning.to_owned());
+                    true
+                }
+                None => patterns.words.insert(name.to_owned()),
+            };
+            if !is_new {
                 return Err(format!("`{name}` is there twice"));
             }
-            names.push(name.to_owned());
+            patterns.all.push(name.to_owned());
         }
-        Ok(Self(names))
+        Ok(patterns)
     }
 }
 
@@ -331,6 +338,13 @@ impl<O: Copy> Section<O> {
 
 impl<O> SectionRule<O> {
     fn fits(&self, program: &str, names: &[&str], words: &[CommandWord]) -> bool {
+        // What rules most out comes first.
+        if !allows(self.program.as_ref(), Some(program))
+            || !allows(self.first.as_ref(), names.first().copied())
+            || !allows(self.second.as_ref(), names.get(1).copied())
+        {
+            return false;
+        }
         if let Some(any) = &self.any
             && !names.iter().any(|name| any.has(name))
         {
@@ -341,14 +355,7 @@ impl<O> SectionRule<O> {
         {
             return false;
         }
-        if let Some(most) = self.fewer_than
-            && operands(words).count() >= most
-        {
-            return false;
-        }
-        allows(self.program.as_ref(), Some(program))
-            && allows(self.first.as_ref(), names.first().copied())
-            && allows(self.second.as_ref(), names.get(1).copied())
+        self.fewer_than.is_none_or(|most| operands(words).count() < most)
     }
 
     fn has_conditions_of(&self, other: &Self) -> bool {
