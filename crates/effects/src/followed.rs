@@ -1,5 +1,6 @@
 //! What the recording shows after a stop: evidence of what the stop would have cost, without any label.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::parts::CallEffect;
@@ -125,7 +126,7 @@ impl Work {
         for (step, calls) in told.iter().enumerate() {
             let (edits, handovers, greens) = (CountBounds::default(), CountBounds::default(), CountBounds::default());
             let mut work = StepWork { step, edits, handovers, greens };
-            let flags = StepErrorFlags::from_step(run, step);
+            let flags = LazyCell::new(|| StepErrorFlags::from_step(run, step));
             for (nth, told) in calls.iter().enumerate() {
                 match told.effect {
                     Effect::Edit => match delivered.as_ref().map(|files| files.changed_by(told)) {

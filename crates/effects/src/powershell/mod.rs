@@ -40,8 +40,14 @@ pub(crate) enum ScriptAction {
 /// here-string.
 pub(crate) fn looks_like(text: &str) -> bool {
     // PowerShell has no here-documents; a shell's may hold a script for PowerShell.
-    let may_be = text.contains(['$', '[', '-', '@']) && !text.contains("<<");
+    let may_be = has_a_sign(text) && !text.contains("<<");
     may_be && elements::elements(text, ShellDialect::PowerShell).iter().any(is_powershell)
+}
+
+/// Whether there is anything by which [`is_powershell`] knows an element: most commands need not be taken apart.
+fn has_a_sign(text: &str) -> bool {
+    let names_cmdlet = || text.as_bytes().windows(2).any(|pair| pair[0] == b'-' && pair[1].is_ascii_uppercase());
+    (text.contains('$') && text.contains(['=', ':'])) || text.contains("]::") || names_cmdlet()
 }
 
 fn is_powershell(element: &PipelineElement) -> bool {

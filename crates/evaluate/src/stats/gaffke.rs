@@ -4,6 +4,11 @@
 //! A loss L in [0, 1] enters as its surplus, alpha - L, which is at least -slack, where slack = 1 - alpha; under the
 //! null hypothesis the means of the surpluses sum to at most 0.
 
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use foldhash::HashMap;
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::distribution::normal_quantile;
 use super::exponential_sums::chance_of_more;
 
@@ -216,8 +221,42 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     if losses.is_empty() {
         return 1.0;
     }
-    let n = losses.len() as f64;
-    let losses = grouped(losses);
+    let groups = grouped(losses);
+    let print = fingerprint(&groups, delta);
+    if let Some(bound) = known_bounds().get(&print) {
+        return *bound;
+    }
+    let bound = bound_of_groups(&groups, losses.len() as f64, delta);
+    let mut known = known_bounds();
+    if known.len() >= MOST_KNOWN {
+        known.clear();
+    }
+    known.insert(print, bound);
+    bound
+}
+
+/// The most bounds that are kept.
+const MOST_KNOWN: usize = 1 << 16;
+
+/// The bounds so far: a comparison asks for most of its bounds several times, for its tables, parts, verdict, notes and
+/// figures.
+fn known_bounds() -> MutexGuard<'static, HashMap<u128, f64>> {
+    static KNOWN: LazyLock<Mutex<HashMap<u128, f64>>> = LazyLock::new(Mutex::default);
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells losses and probabilities from others.
+fn fingerprint(groups: &[Group], delta: f64) -> u128 {
+    let mut bytes = delta.to_le_bytes().to_vec();
+    for (loss, tasks) in groups {
+        bytes.extend(loss.to_le_bytes());
+        bytes.extend(tasks.to_le_bytes());
+    }
+    xxh3_128(&bytes)
+}
+
+/// The bound of `n` losses.
+fn bound_of_groups(losses: &[Group], n: f64, delta: f64) -> f64 {
     let mean = losses.iter().map(|(loss, tasks)| loss * *tasks as f64).sum::<f64>() / n;
     if mean > 1.0 - 1e-12 {
         return 1.0;
