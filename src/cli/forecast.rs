@@ -46,7 +46,9 @@ pub(super) fn run(
     let by = ByArg::by(args.by.as_ref());
     let mut courses = Vec::new();
     let corpus = recordings.classed(args.by.as_ref());
-    corpus.process(output, |run| RunCourse::from_run(&run, by, &after), |course| courses.push(course))?;
+    // How long runs take is known without grades.
+    let runs = corpus.runs().with_undrawn();
+    runs.each(output, |run| RunCourse::from_run(&run, by, &after), |course| courses.push(course))?;
     let all = forecasts(&courses, &after);
     if all.is_empty() {
         let what = format!("no forecast: fewer than {LEAST_TASKS} tasks have a run that is still going");
