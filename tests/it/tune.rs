@@ -334,7 +334,7 @@ fn runs_that_a_draw_did_not_reach_are_left_out() {
     assert_eq!(code, 2, "{refused}");
     assert!(
         one_line(&refused)
-            .contains("120 runs are graded by a draw at random, and 400 recorded their outcome themselves"),
+            .contains("labels grade 120 runs by a draw at random, and 400 recorded their outcome themselves"),
         "{refused}"
     );
 }

@@ -9,8 +9,8 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::effects::EffectTable;
-use crate::reader::{Corpus, CorpusReport, Detail, Finding, ReadOptions};
-use crate::transcript::{Outcome, OutcomeSource, PromptedBy, Run};
+use crate::reader::{Corpus, CorpusReport, Detail, Finding, LabelDraw, ReadOptions};
+use crate::transcript::{Outcome, PromptedBy, Run};
 
 /// Recordings that are listed once, when they are first asked for, and read as often as somebody needs them.
 pub(in crate::cli) struct RecordedRuns<'a> {
@@ -48,48 +48,43 @@ impl SessionCounts {
     }
 }
 
-/// The runs that labels grade by a draw, and the others.
+/// Runs of a corpus that labels grade by a draw at random.
 #[derive(Default)]
 struct DrawCounts {
-    labelled: AtomicU64,
-    /// With an outcome of their own.
-    recorded: AtomicU64,
+    graded: AtomicU64,
     left_out: AtomicU64,
 }
 
 impl DrawCounts {
     /// Counts a run, and says whether the draw did not reach it.
     fn leaves_out(&self, run: &Run) -> bool {
-        let count = match (run.grade.outcome, &run.grade.source) {
-            (Outcome::Unknown, _) => &self.left_out,
-            (_, OutcomeSource::Sidecar(_)) => &self.labelled,
-            _ => &self.recorded,
-        };
+        let is_left_out = run.grade.outcome == Outcome::Unknown;
+        let count = if is_left_out { &self.left_out } else { &self.graded };
         count.fetch_add(1, Ordering::Relaxed);
-        run.grade.outcome == Outcome::Unknown
+        is_left_out
     }
 
-    /// What was left out. Labelled runs stand for those that have no outcome, but not for those that recorded their own:
-    /// the share of either among all runs would be lost.
-    fn sentence(self, noun: &str) -> Result<Option<String>, CommandFailure> {
-        let (labelled, recorded) = (self.labelled.into_inner(), self.recorded.into_inner());
-        let left_out = self.left_out.into_inner();
-        let graded = labelled + recorded;
+    /// What was left out, in one sentence. The runs that labels grade stand for those without an outcome, but not for those
+    /// that recorded their own: how many of each there are would be lost.
+    fn sentence(self, labels: LabelDraw, noun: &str) -> Result<Option<String>, CommandFailure> {
+        let (graded, left_out) = (self.graded.into_inner(), self.left_out.into_inner());
+        let recorded = graded.saturating_sub(labels.graded);
         if left_out > 0 && recorded as f64 > (1.0 - MIN_KNOWN) * graded as f64 {
-            return Err(CommandFailure::usage(Diagnostic::new(
-                Location::default(),
-                format!(
-                    "{labelled} {noun} are graded by a draw at random, and {recorded} recorded their outcome themselves"
-                ),
-                "the draw stands for those without an outcome alone: delete the labels' column `drawn`; ungraded runs count \
-                 as killed then, wherever they are stopped",
-            )));
+            let what = format!(
+                "labels grade {} {noun} by a draw at random, and {recorded} recorded their outcome themselves",
+                labels.graded
+            );
+            let help = "the draw stands for those without an outcome alone: delete the labels' column `drawn`; ungraded runs \
+                        count as killed then, wherever they are stopped";
+            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
         }
-        let all = graded + left_out;
+        let (have, are) = if left_out == 1 { ("has", "is") } else { ("have", "are") };
         Ok((left_out > 0).then(|| {
             format!(
-                "{left_out} of {all} {noun} have no outcome and are left out: labels grade the first {labelled} of an order \
-                 drawn at random, which stand for all"
+                "{left_out} of {} {noun} {have} no outcome and {are} left out: labels grade the first {} of an order drawn at \
+                 random, which stand for all",
+                graded + left_out,
+                labels.graded
             )
         }))
     }
@@ -183,7 +178,7 @@ impl<'a> RecordedRuns<'a> {
             results.into_iter().for_each(&mut sink);
         })?;
         sessions.tell(output);
-        if let Some(sentence) = draw.sentence(unit.noun())? {
+        if let Some(sentence) = draw.sentence(report.label_draw, unit.noun())? {
             output.note(&sentence);
             let diagnostic = Diagnostic::new(Location::default(), sentence, "");
             report.notices.push(Finding { severity: Severity::Warning, diagnostic });
