@@ -1,8 +1,6 @@
 //! The unit that savings are told in. Where some runs do not record one, a share over the others is a share over all only
 //! if those runs are like the others; if they are not, it is told in another unit, and in that one not at all.
 
-use std::collections::BTreeMap;
-
 use super::{Group, MIN_KNOWN, RecordedRun, RowView, Rows, RunRows, Unit, by_stack};
 use crate::stats::cluster_key;
 use crate::stats::distribution::normal_quantile;
@@ -202,23 +200,28 @@ struct TaskPart {
 /// of a score test, as in [`Picked`](super::Picked), it does not grow with the difference that is looked for: a few marked
 /// runs would never be noticed.
 fn score(runs: impl Iterator<Item = (u64, bool, f64)>) -> f64 {
-    let (mut tasks, mut all, mut squares, mut product) =
-        (BTreeMap::<u64, TaskPart>::new(), TaskPart::default(), 0.0, 0.0);
-    for (task, is_marked, value) in runs {
-        let marked = f64::from(u8::from(is_marked));
-        for part in [tasks.entry(task).or_default(), &mut all] {
-            part.n += 1.0;
-            part.marked += marked;
-            part.values += value;
+    let mut runs: Vec<(u64, bool, f64)> = runs.collect();
+    runs.sort_by_key(|(task, ..)| *task);
+    let (mut tasks, mut all, mut squares, mut product) = (Vec::new(), TaskPart::default(), 0.0, 0.0);
+    for of_task in runs.chunk_by(|(one, ..), (other, ..)| one == other) {
+        let mut sums = TaskPart::default();
+        for (_, is_marked, value) in of_task {
+            let marked = f64::from(u8::from(*is_marked));
+            for part in [&mut sums, &mut all] {
+                part.n += 1.0;
+                part.marked += marked;
+                part.values += value;
+            }
+            squares += value * value;
+            product += marked * value;
         }
-        squares += value * value;
-        product += marked * value;
+        tasks.push(sums);
     }
     let (share, mean) = (all.marked / all.n, all.values / all.n);
     let sum = product - share * all.values;
     let n_tasks = tasks.len() as f64;
     let (mut between, mut sizes, mut unevenness) = (0.0, 0.0, 0.0);
-    for task in tasks.values() {
+    for task in &tasks {
         between += (task.values - task.n * mean).powi(2) / task.n;
         sizes += task.n * task.n;
         unevenness += (task.marked - task.n * share).powi(2);

@@ -289,12 +289,18 @@ impl Recipe {
 /// A machine as a strategy.
 #[derive(Debug)]
 pub struct MachineStrategy {
-    pub(super) name: String,
-    pub(super) profile: &'static str,
-    pub(super) recipe: Recipe,
+    name: String,
+    profile: &'static str,
+    recipe: Recipe,
+    requirements: Vec<Requirement>,
 }
 
 impl MachineStrategy {
+    pub(super) fn new(name: String, profile: &'static str, recipe: Recipe) -> Self {
+        let requirements = recipe.requirements();
+        Self { name, profile, recipe, requirements }
+    }
+
     /// Its machine's recipe.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
@@ -315,7 +321,7 @@ impl Strategy for MachineStrategy {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        self.recipe.requirements()
+        self.requirements.clone()
     }
 
     fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {

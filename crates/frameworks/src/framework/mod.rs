@@ -155,7 +155,8 @@ impl Framework {
     fn started(&self, build: &BuildMachine, settings: &Settings) -> Result<MachineStrategy, SettingsError> {
         let settings = self.checked(settings)?;
         let profile = self.profile(&settings)?;
-        Ok(MachineStrategy { recipe: build(&settings)?, name: settings.name, profile })
+        let recipe = build(&settings)?;
+        Ok(MachineStrategy::new(settings.name, profile, recipe))
     }
 
     /// The settings with the profile under its main name, after checking that profile and parameters belong to this

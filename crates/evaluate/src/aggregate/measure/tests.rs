@@ -1,5 +1,7 @@
 //! Where amounts are missing, what is said holds: in worlds of known truth.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::stats::{ClusterSums, ratio_estimate};
 use crate::transcript::{Tokens, Usd};
