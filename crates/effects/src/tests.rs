@@ -349,6 +349,15 @@ fn powershell_is_read_by_its_pipelines() {
 }
 
 #[test]
+fn powershell_in_any_shell_is_known_by_its_signs() {
+    for command in ["Get-Content a.txt", "Get-`Content a.txt", "$a = Get-Item b", "[System.IO.File]::ReadAllText('a')"]
+    {
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        assert_eq!(tell(&[("bash", &arguments)]), ["read"], "{command}");
+    }
+}
+
+#[test]
 fn a_script_that_powershell_wrote_does_what_its_text_does() {
     let write = serde_json::json!({"command": "@'\nopen('a','w').write('b')\n'@ | Set-Content x.py"}).to_string();
     assert_eq!(tell(&[("powershell", &write), ("bash", "{\"command\":\"python x.py\"}")]), ["edit", "edit"]);

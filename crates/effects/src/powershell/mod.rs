@@ -46,7 +46,9 @@ pub(crate) fn looks_like(text: &str) -> bool {
 
 /// Whether there is anything by which [`is_powershell`] knows an element: most commands need not be taken apart.
 fn has_a_sign(text: &str) -> bool {
-    let names_cmdlet = || text.as_bytes().windows(2).any(|pair| pair[0] == b'-' && pair[1].is_ascii_uppercase());
+    // A backtick may stand before any letter.
+    let begins_noun = |byte: u8| byte.is_ascii_uppercase() || byte == b'`';
+    let names_cmdlet = || text.as_bytes().windows(2).any(|pair| pair[0] == b'-' && begins_noun(pair[1]));
     (text.contains('$') && text.contains(['=', ':'])) || text.contains("]::") || names_cmdlet()
 }
 
