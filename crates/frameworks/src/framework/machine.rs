@@ -92,6 +92,11 @@ impl ActionSink<'_, '_> {
         self.event
     }
 
+    /// Index of the event before the current one.
+    pub fn event_before(&self) -> Option<usize> {
+        self.event?.checked_sub(1)
+    }
+
     /// The current point; for an event, the first point at which it is known.
     pub fn view(&self) -> &PointView<'_> {
         self.view
@@ -135,6 +140,29 @@ pub fn reading(rule: &'static str, what: &'static str, count: f64, limit: f64) -
 /// neither do messages that a host writes in the user's name or that are typed while the agent works.
 pub fn starts_run(message: &Message) -> bool {
     message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_) | Lane::Host)
+}
+
+/// Whether this event is a message that starts a run of the framework ([`starts_run`]).
+pub fn is_run_start(event: &Event) -> bool {
+    event.message().is_some_and(starts_run)
+}
+
+/// What a message cost in dollars; 0 if that is not recorded.
+pub fn cost_in_dollars(message: &Message) -> f64 {
+    match message.cost() {
+        Some(cost) => cost.0,
+        None => 0.0,
+    }
+}
+
+/// The tokens of a message's request and reply, if they are recorded.
+pub fn total_tokens(message: &Message) -> Option<u64> {
+    Some(message.usage()?.total()?.0)
+}
+
+/// The rules that are on, in the given order.
+pub fn rules_on(rules: &[(&'static str, bool)]) -> Vec<&'static str> {
+    rules.iter().filter(|(_, is_on)| *is_on).map(|(rule, _)| *rule).collect()
 }
 
 /// The point of the next request at or after `point`: where a due request would be made and is refused, even if the

@@ -22,7 +22,7 @@ pub use machine::{MachineStrategy, Recipe};
 pub(crate) use params::params;
 pub use params::{Case, Holds, Parameter, Trap};
 pub use settings::Settings;
-pub(crate) use settings::wrong_kind;
+pub(crate) use settings::{positive, wrong_kind};
 
 /// A number of seconds from which milliseconds were probably meant: more than a day.
 pub(crate) const LONG_SECONDS: f64 = 100_000.0;

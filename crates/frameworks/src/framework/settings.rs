@@ -157,6 +157,11 @@ pub(crate) fn wrong_kind(name: &str, expected: &str, got: &Value) -> SettingsErr
     SettingsError::kind(name, expected, got)
 }
 
+/// A whole number from 1 that fits 32 bits.
+pub(crate) fn positive(value: &Value) -> Option<u32> {
+    u32::try_from(value.as_u64()?).ok().filter(|number| *number > 0)
+}
+
 /// A whole number, including one written with a fraction of 0.
 fn whole(value: &Value) -> Option<i64> {
     let double = value.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 1e15);

@@ -6,6 +6,7 @@
 //! stand-ins. Character classes are those of CPython 3.11 (Unicode 14). All of it is tested against CPython's own
 //! answers in `fixtures/python/`.
 
+mod dict;
 mod json;
 mod literal;
 mod number;
@@ -14,6 +15,7 @@ mod text;
 mod unicode;
 mod value;
 
+pub use dict::Dict;
 pub use json::{Ascii, Strictness, dumps, loads};
 pub use literal::literal;
 pub use number::{Int, as_number, float, float_of_text, int, of_digits, of_float, repr_float, small_int};

@@ -9,7 +9,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
-use crate::python;
+use crate::python::{self, Dict};
 use crate::transcript::{Instant, Message, Moment, Point, PointView, ToolCall};
 
 const ITERATIONS: &str = "max_iterations";
@@ -180,7 +180,7 @@ impl LoopMiddleware {
             let words = "max_iterations must be None or a positive integer (>= 1).";
             return Err(SettingsError::refused("ValueError", words));
         }
-        let until_text = fields.get("until_text").and_then(Value::as_str).map(str::to_owned);
+        let until_text = fields.text("until_text").map(str::to_owned);
         Ok(Self { max, until_text, continues: fields.get("should_continue") != Some(&Value::Bool(false)) })
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::super::frame::{SettingsError, wrong_kind};
 use super::message::TeamMessage;
 use crate::decision::Need;
+use crate::python::Dict;
 use crate::transcript::Instant;
 
 /// The message of a condition that fires.
@@ -122,7 +123,7 @@ impl TerminationCondition {
             Self::Single(single) => single.asked(delta),
             Self::Or(parts) => {
                 let said: Vec<TerminationMessage> = parts.iter_mut().filter_map(|part| part.asked(delta)).collect();
-                (!said.is_empty()).then(|| join(&said))
+                if said.is_empty() { None } else { Some(join(&said)) }
             }
             Self::And(parts, said) => {
                 let mut all = true;
@@ -132,7 +133,7 @@ impl TerminationCondition {
                         None => all = false,
                     }
                 }
-                all.then(|| join(said))
+                if all { Some(join(said)) } else { None }
             }
         }
     }
@@ -235,12 +236,11 @@ impl ConditionKind {
             let list = given(name)?.as_array()?;
             Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
         };
-        let flag = |name: &str| given(name).and_then(Value::as_bool).unwrap_or(false);
-        Ok(match table.get("type").and_then(Value::as_str).unwrap_or_default() {
+        Ok(match table.text("type").unwrap_or_default() {
             "MaxMessageTermination" => {
                 let max = int("max_messages")?;
                 let max = max.ok_or_else(|| wrong_kind("max_messages", "a whole number", &Value::Null))?;
-                Self::MaxMessage { max, events_too: flag("include_agent_event"), count: 0 }
+                Self::MaxMessage { max, events_too: table.flag("include_agent_event") == Some(true), count: 0 }
             }
             "TextMentionTermination" => Self::TextMention { text: text("text")?, sources: texts("sources") },
             "TokenUsageTermination" => {
@@ -259,9 +259,7 @@ impl ConditionKind {
                 Self::Timeout { seconds, written: value.to_string(), since: None, now: None }
             }
             "SourceMatchTermination" => Self::Source { sources: texts("sources").unwrap_or_default() },
-            "TextMessageTermination" => {
-                Self::TextMessage { source: given("source").and_then(Value::as_str).map(str::to_owned) }
-            }
+            "TextMessageTermination" => Self::TextMessage { source: table.text("source").map(str::to_owned) },
             "FunctionCallTermination" => Self::FunctionCall { name: text("function_name")? },
             "HandoffTermination" => Self::Handoff { target: text("target")? },
             "StopMessageTermination" => Self::StopMessage,
@@ -275,9 +273,14 @@ impl ConditionKind {
     fn tokens_over(&self) -> Option<(f64, f64)> {
         let Self::TokenUsage { total, prompt, completion, used } = self else { return None };
         let readings = [(used.0.saturating_add(used.1), total), (used.0, prompt), (used.1, completion)];
-        let over =
-            readings.into_iter().find_map(|(seen, limit)| limit.filter(|limit| seen >= *limit).map(|l| (seen, l)));
-        over.map(|(seen, limit)| (seen as f64, limit as f64))
+        for (seen, limit) in readings {
+            if let Some(limit) = *limit
+                && seen >= limit
+            {
+                return Some((seen as f64, limit as f64));
+            }
+        }
+        None
     }
 
     fn asked(&mut self, delta: &[TeamMessage]) -> Option<TerminationMessage> {
@@ -285,10 +288,11 @@ impl ConditionKind {
             Self::MaxMessage { max, events_too, count } => {
                 let more = delta.iter().filter(|message| *events_too || message.is_chat()).count();
                 *count = count.saturating_add(i64::try_from(more).unwrap_or(i64::MAX));
+                if *count < *max {
+                    return None;
+                }
                 let words = format!("Maximum number of messages {max} reached, current message count: {count}");
-                let words =
-                    TerminationMessage::new("MaxMessageTermination", words).evidence(*count as f64, *max as f64);
-                (*count >= *max).then_some(words)
+                Some(TerminationMessage::new("MaxMessageTermination", words).evidence(*count as f64, *max as f64))
             }
             Self::TokenUsage { used, .. } => {
                 for (prompt, completion) in delta.iter().filter_map(|message| message.usage) {
@@ -305,23 +309,32 @@ impl ConditionKind {
                 Some(TerminationMessage::new("TokenUsageTermination", words).evidence(seen, limit))
             }
             Self::Timeout { seconds, written, since, now } => {
-                let elapsed = now.zip(*since).map_or(0.0, |(now, since)| now.since(since).0 as f64 / 1000.0);
-                let words =
-                    TerminationMessage::new("TimeoutTermination", format!("Timeout of {written} seconds reached"));
-                (elapsed >= *seconds).then_some(words.evidence(elapsed, *seconds))
+                let elapsed = match (*now, *since) {
+                    (Some(now), Some(since)) => now.since(since).0 as f64 / 1000.0,
+                    _ => 0.0,
+                };
+                let is_over = elapsed >= *seconds;
+                if !is_over {
+                    return None;
+                }
+                let words = format!("Timeout of {written} seconds reached");
+                Some(TerminationMessage::new("TimeoutTermination", words).evidence(elapsed, *seconds))
             }
-            Self::External { set } => {
-                set.then(|| TerminationMessage::new("ExternalTermination", "External termination requested".to_owned()))
+            Self::External { set: false } => None,
+            Self::External { set: true } => {
+                Some(TerminationMessage::new("ExternalTermination", "External termination requested".to_owned()))
             }
             Self::Functional { function } => {
                 let met = match function.as_str() {
                     "delta_len_at_least_2" => delta.len() >= 2,
-                    "last_is_stop_message" => delta.last().is_some_and(|message| message.is("StopMessage")),
+                    "last_is_stop_message" => matches!(delta.last(), Some(last) if last.is("StopMessage")),
                     _ => false,
                 };
-                met.then(|| {
-                    TerminationMessage::new("FunctionalTermination", "Functional termination condition met".to_owned())
-                })
+                if !met {
+                    return None;
+                }
+                let words = "Functional termination condition met".to_owned();
+                Some(TerminationMessage::new("FunctionalTermination", words))
             }
             _ => delta.iter().find_map(|message| self.fires_on(message)),
         }

@@ -6,7 +6,7 @@ use super::Code;
 use super::frame::counters::SlidingWindow;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::framework::{Parameter, params};
-use crate::python;
+use crate::python::{self, Dict};
 use crate::transcript::fingerprint::canonical_json;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
@@ -223,7 +223,7 @@ fn key(call: &ToolCall) -> String {
 
 /// The path, and the buckets of the first and last line read.
 fn place(given: &Map<String, Value>) -> String {
-    let path = given.get("path").and_then(Value::as_str).unwrap_or_default();
+    let path = given.text("path").unwrap_or_default();
     let start = given.get("start_line").and_then(python::small_int).unwrap_or(1);
     let end = given.get("end_line").and_then(python::small_int).unwrap_or(start);
     let bucket = |line: i64| (line.max(1) - 1) / BUCKET;

@@ -2,7 +2,7 @@
 
 use super::Code;
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, next_request, reading,
 };
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView};
@@ -144,7 +144,7 @@ impl Invocation {
 
 impl Machine for Invocation {
     fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if event.message().is_some_and(starts_run) {
+        if is_run_start(event) {
             self.over = false;
             self.calls = 0;
             self.passes = self.passes.map(|passes| Passes::new(passes.limit, passes.sub_agents));

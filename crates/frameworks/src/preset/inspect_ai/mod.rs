@@ -7,7 +7,10 @@ use serde_json::Value;
 use self::tokens::{SampleTokenLimit, grouped};
 use super::Code;
 use super::frame::rounds::answered;
-use super::frame::{Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{
+    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on,
+    wrong_kind,
+};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -72,6 +75,16 @@ struct OnContinue {
     stop_after: Option<u64>,
 }
 
+impl OnContinue {
+    fn from_value(given: &Value) -> Self {
+        Self {
+            given: given.is_object(),
+            stop_without_calls: given["stop_without_calls"] == true,
+            stop_after: given["stop_after"].as_u64(),
+        }
+    }
+}
+
 /// An optional number; a negative one is rejected with the framework's message.
 fn limit(
     settings: &Settings,
@@ -80,7 +93,10 @@ fn limit(
 ) -> Result<Option<f64>, SettingsError> {
     let limit = settings.opt_number(parameter)?;
     if let (Some(number), Some((what, kind))) = (limit.filter(|number| *number < 0.0), words) {
-        let value = settings.get(parameter.name).map_or_else(|| number.to_string(), python::text);
+        let value = match settings.get(parameter.name) {
+            Some(value) => python::text(value),
+            None => number.to_string(),
+        };
         let words = format!("{what} limit value must be a non-negative {kind} or None: {value}");
         return Err(SettingsError::refused("ValueError", words));
     }
@@ -133,8 +149,8 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
     let message = match solver {
         _ if of_agent => limit(settings, &param::AGENT_LIMITS_MESSAGE, Some(("Message", "integer")))?,
         Solver::BasicAgent => {
-            let has_tokens = own_tokens.is_some_and(|tokens| !tokens.is_null());
-            own.or(of_sample).or((!has_tokens).then_some(50.0))
+            let has_tokens = !matches!(own_tokens, None | Some(Value::Null));
+            own.or(of_sample).or(if has_tokens { None } else { Some(50.0) })
         }
         _ => of_sample,
     };
@@ -164,16 +180,12 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
     };
     let has_submit = solver != Solver::Generate && settings.flag(&param::SUBMIT)?;
     let on_continue = settings.get(param::ON_CONTINUE.name).filter(|given| !given.is_null());
-    if solver == Solver::React && !has_submit && on_continue.is_some_and(Value::is_string) {
+    if solver == Solver::React && !has_submit && matches!(on_continue, Some(Value::String(_))) {
         let words = "Passing a string to on_continue with no submit tool is not permitted, because in this case the \
                      agent will always terminate when no tool calls are made.";
         return Err(SettingsError::refused("ValueError", words));
     }
-    let on_continue = on_continue.map_or_else(OnContinue::default, |given| OnContinue {
-        given: given.is_object(),
-        stop_without_calls: given["stop_without_calls"] == true,
-        stop_after: given["stop_after"].as_u64(),
-    });
+    let on_continue = on_continue.map(OnContinue::from_value).unwrap_or_default();
     let sample = InspectSample {
         solver,
         late_refusal: late_refusal(settings)?,
@@ -186,10 +198,10 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         times: times.into_iter().flatten().map(|time| (time, seconds_of(settings, time))).collect(),
         working: limit(settings, &param::WORKING_LIMIT, None)?.map(|time| (time, seconds_of(settings, time))),
         attempts: attempts.max(1.0),
-        submit: has_submit.then_some(settings.text(&param::SUBMIT_NAME)?.unwrap_or_default().to_owned()),
+        submit: settings.text(&param::SUBMIT_NAME)?.filter(|_| has_submit).map(str::to_owned),
         target,
         on_continue,
-        truncates: settings.text(&param::TRUNCATION)?.is_some_and(|truncation| truncation != "disabled"),
+        truncates: !matches!(settings.text(&param::TRUNCATION)?, None | Some("disabled")),
         n_messages: 0,
         replies: 0,
         input: 0,
@@ -206,13 +218,18 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
 /// The limit as written in the settings, for the framework's message.
 fn seconds_of(settings: &Settings, time: f64) -> String {
     let limits = [&param::TIME_LIMIT, &param::AGENT_LIMITS_TIME, &param::WORKING_LIMIT];
-    let given = limits.iter().filter_map(|limit| settings.get(limit.name)).find(|given| given.as_f64() == Some(time));
-    given.map_or_else(|| time.to_string(), python::text)
+    for limit in limits {
+        if let Some(given) = settings.get(limit.name)
+            && given.as_f64() == Some(time)
+        {
+            return python::text(given);
+        }
+    }
+    time.to_string()
 }
 
 fn recipe(sample: InspectSample) -> Recipe {
-    let mut rules = Vec::new();
-    for (rule, is_on) in [
+    let rules = rules_on(&[
         (MESSAGE, sample.message.is_some() || sample.outer_message.is_some()),
         (TOKEN, !sample.tokens.is_empty()),
         (COST, !sample.costs.is_empty()),
@@ -223,9 +240,7 @@ fn recipe(sample: InspectSample) -> Recipe {
         (LENGTH, sample.solver != Solver::Generate && !sample.truncates),
         (FILTER, sample.solver == Solver::React),
         (ON_CONTINUE, sample.on_continue.given),
-    ] {
-        rules.extend(is_on.then_some(rule));
-    }
+    ]);
     let scores = sample.attempts > 1.0 && sample.target.is_none();
     let prices = sample.prices.is_some();
     let recipe = Recipe::new(sample, &rules)
@@ -300,17 +315,15 @@ impl InspectSample {
     /// Checks tokens and cost. Before a request, `equal` is true: a limit that is just reached also stops.
     fn sums(&mut self, equal: bool, acts: &mut ActionSink<'_, '_>) {
         let status = |is_equal: bool| if is_equal { "reached" } else { "exceeded" };
-        let hit = self.tokens.iter().find_map(|limit| {
-            let (value, most) = (limit.value(self.input, self.output)?, i64::try_from(limit.most).unwrap_or(i64::MAX));
-            let acts = value > most || (equal && value == most);
-            let words = || {
-                format!("{}. value: {}; limit: {}", limit.words(status(value == most)), grouped(value), grouped(most))
-            };
-            acts.then(|| (words(), value as f64, most as f64))
-        });
-        if let Some((words, value, most)) = hit {
-            self.stop(TOKEN, "token", Some(words), acts).evidence(value, most);
-            return;
+        for limit in &self.tokens {
+            let Some(value) = limit.value(self.input, self.output) else { continue };
+            let most = i64::try_from(limit.most).unwrap_or(i64::MAX);
+            if value > most || (equal && value == most) {
+                let exceeded = limit.words(status(value == most));
+                let words = format!("{exceeded}. value: {}; limit: {}", grouped(value), grouped(most));
+                self.stop(TOKEN, "token", Some(words), acts).evidence(value as f64, most as f64);
+                return;
+            }
         }
         let cost = self.cost;
         let over = self.costs.iter().copied().find(|limit| if equal { cost >= *limit } else { cost > *limit });
@@ -322,7 +335,7 @@ impl InspectSample {
     }
 
     fn price(&self, reply: &Message) -> f64 {
-        let Some(prices) = &self.prices else { return reply.cost().map_or(0.0, |cost| cost.0) };
+        let Some(prices) = &self.prices else { return cost_in_dollars(reply) };
         let Some(usage) = reply.usage() else { return 0.0 };
         let price = |name: &str| prices[name].as_f64().unwrap_or(0.0);
         let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
@@ -354,9 +367,9 @@ impl InspectSample {
             (None, None) => return,
         };
         let point = acts.view().point();
-        let before = acts.event().and_then(|event| event.checked_sub(1));
-        let follows_reply =
-            before.and_then(|event| acts.view().events()[event].message()).is_some_and(Message::is_step);
+        let before = acts.event_before();
+        let message_before = before.and_then(|event| acts.view().events()[event].message());
+        let follows_reply = message_before.is_some_and(Message::is_step);
         self.over = true;
         let act = acts.act(Action::Stop, rule).code(code).detail(words);
         act.decision.event = before;
@@ -417,7 +430,8 @@ impl InspectSample {
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let answered = answered(view, reply);
-        let results: Vec<&Message> = answered.iter().filter_map(|(_, result)| Some(result.as_ref()?.1)).collect();
+        let results: Vec<&Message> =
+            answered.iter().filter_map(|(_, result)| *result).map(|(_, result)| result).collect();
         let count = self.n_messages + results.len() as u64;
         if let Some(limit) = self.message.filter(|limit| count as f64 > *limit) {
             self.messages(count, limit, acts);
@@ -431,7 +445,7 @@ impl InspectSample {
         };
         let submitted: Vec<&&Message> = results.iter().filter(is_submission).collect();
         if let Some(first) = submitted.first() {
-            let is_right = self.target.as_ref().is_some_and(|target| first.text().contains(target.as_str()));
+            let is_right = matches!(&self.target, Some(target) if first.text().contains(target.as_str()));
             self.submissions += 1;
             if self.submissions as f64 >= self.attempts || is_right {
                 self.done(submitted.len() as u64, Some((ATTEMPTS, "submit")), acts);
@@ -452,7 +466,8 @@ impl InspectSample {
 
     fn asked_to_continue(&mut self, has_calls: bool, acts: &mut ActionSink<'_, '_>) {
         let OnContinue { stop_without_calls, stop_after, .. } = self.on_continue;
-        if (stop_without_calls && !has_calls) || stop_after.is_some_and(|after| self.replies >= after) {
+        let is_late = matches!(stop_after, Some(after) if self.replies >= after);
+        if (stop_without_calls && !has_calls) || is_late {
             self.done(0, Some((ON_CONTINUE, ON_CONTINUE)), acts);
         }
     }
@@ -482,10 +497,12 @@ fn whole(number: f64) -> String {
 /// Dollars with four decimals and thousands separators.
 fn dollars(amount: f64) -> String {
     let text = format!("{amount:.4}");
-    match text.split_once('.') {
-        Some((whole, cents)) => whole.parse().map_or(text.clone(), |whole| format!("{}.{cents}", grouped(whole))),
-        None => text,
+    if let Some((whole, cents)) = text.split_once('.')
+        && let Ok(whole) = whole.parse()
+    {
+        return format!("{}.{cents}", grouped(whole));
     }
+    text
 }
 
 impl Machine for InspectSample {
@@ -497,7 +514,7 @@ impl Machine for InspectSample {
         }
         let count = self.n_messages + 1;
         if let Some(limit) = self.message.filter(|limit| self.replies > 0 && count as f64 > *limit) {
-            let before = acts.event().and_then(|event| event.checked_sub(1));
+            let before = acts.event_before();
             self.messages(count, limit, acts).decision.event = before;
             return;
         }

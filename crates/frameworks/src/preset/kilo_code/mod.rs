@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::identity::{KeyOrder, arguments, js_text};
-use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
+use super::frame::{
+    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, starts_run, wrong_kind,
+};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
@@ -263,7 +265,7 @@ impl Kilo {
             self.cost.set(limit.as_f64());
         }
         self.cost.check(acts);
-        self.cost.spent += reply.cost().map_or(0.0, |cost| cost.0);
+        self.cost.spent += cost_in_dollars(reply);
         self.cost.check(acts);
     }
 

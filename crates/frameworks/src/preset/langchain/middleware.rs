@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::frame::{Action, ActionSink, RuleReading, SettingsError, reading, wrong_kind};
 use super::{MODEL_CALLS, TOOL_CALLS};
-use crate::python;
+use crate::python::{self, Dict};
 use crate::transcript::Message;
 
 const NOT_RUN: &str = "Execution stopped before this tool call could run because another tool call in the same batch \
@@ -60,8 +60,8 @@ impl Middleware {
     fn read(value: &Value) -> Result<Self, SettingsError> {
         let bad = || wrong_kind("middleware", "tables with a known `type`", value);
         let table = value.as_object().ok_or_else(bad)?;
-        let name = table.get("tool_name").and_then(Value::as_str).map(str::to_owned);
-        let kind = match table.get("type").and_then(Value::as_str) {
+        let name = table.text("tool_name").map(str::to_owned);
+        let kind = match table.text("type") {
             Some(MODEL_CALLS) => MiddlewareKind::Model,
             Some(TOOL_CALLS) => MiddlewareKind::Tool { name },
             _ => return Err(bad()),

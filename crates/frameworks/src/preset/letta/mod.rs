@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, starts_run, wrong_kind,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, native, reading,
+    wrong_kind,
 };
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, Name, PointView};
@@ -63,7 +64,7 @@ struct ToolRule {
 
 fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
     let wrong = || wrong_kind(RULES, "a rule with type, tool_name and what the type needs", value);
-    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let text = |key: &str| value[key].as_str();
     let children = || {
         let names = value.get("children")?.as_array()?;
         names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
@@ -71,9 +72,7 @@ fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
     let constraint = match text("type").ok_or_else(wrong)? {
         "terminal" | "exit_loop" => Constraint::Terminal,
         "required_before_exit" => Constraint::RequiredBeforeExit,
-        "max_count_per_step" => {
-            Constraint::MaxCount(value.get("max_count_limit").and_then(Value::as_i64).ok_or_else(wrong)?)
-        }
+        "max_count_per_step" => Constraint::MaxCount(value["max_count_limit"].as_i64().ok_or_else(wrong)?),
         "init" | "run_first" => Constraint::Init,
         "child" | "constrain_child_tools" => Constraint::Child(children().ok_or_else(wrong)?),
         "parent" | "parent_last_tool" => Constraint::Parent(children().ok_or_else(wrong)?),
@@ -223,7 +222,7 @@ impl LettaRun {
 
 impl Machine for LettaRun {
     fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if event.message().is_some_and(starts_run) {
+        if is_run_start(event) {
             // After a reply that was sent back, the run would have continued, but in the recording the user speaks
             // instead. What would have happened is unknown from here on.
             self.over = self.sent_back;

@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::Code;
-use super::frame::{Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, starts_run};
+use super::frame::{
+    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, is_run_start, native,
+    rules_on,
+};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -98,19 +101,20 @@ pub fn proxy(settings: &Settings, requests: ProxySetup) -> Result<Recipe, Settin
         Value::Object(agents) => agents.values().any(|agent| !agent[rule].is_null()),
         _ => false,
     };
-    let mut rules = Vec::new();
-    for (rule, is_on) in [
+    let has_global_budget = matches!(config["global_max_budget"].as_f64(), Some(dollars) if dollars > 0.0);
+    let rules = rules_on(&[
         (ITERATIONS, has("agents", ITERATIONS) || !config["key_metadata"][ITERATIONS].is_null()),
         (SESSION, has("agents", SESSION)),
-        (PROXY, config["global_max_budget"].as_f64().is_some_and(|dollars| dollars > 0.0)),
+        (PROXY, has_global_budget),
         (KEY, !is_sdk && !config["max_budget"].is_null()),
         (SDK, is_sdk || settings.amount(&param::LITELLM_MAX_BUDGET) > 0.0),
-    ] {
-        rules.extend(is_on.then_some(rule));
-    }
+    ]);
     let seconds = |name: &str, parameter: &Parameter| {
-        let given = config[name].as_i64().or_else(|| settings.default_of(parameter).as_i64());
-        given.unwrap_or_default().saturating_mul(1000)
+        let seconds = match config[name].as_i64() {
+            Some(seconds) => seconds,
+            None => settings.default_of(parameter).as_i64().unwrap_or_default(),
+        };
+        seconds.saturating_mul(1000)
     };
     let machine = Proxy {
         ttl: [
@@ -168,7 +172,10 @@ impl Memory {
             }
             self.forget(&first);
         }
-        let expires = self.values.get(key).map_or(now.saturating_add(ttl), |(_, expires)| *expires);
+        let expires = match self.values.get(key) {
+            Some((_, expires)) => *expires,
+            None => now.saturating_add(ttl),
+        };
         self.values.insert(key.to_owned(), (value, expires));
         self.expiring.insert((expires, key.to_owned()));
     }
@@ -205,9 +212,9 @@ impl Proxy {
         let session = field("session_id").unwrap_or_else(|| Value::from(self.session.as_str()));
         let agent = field("agent").filter(|agent| !agent.is_null());
         ProxyRequest {
-            session: (!session.is_null()).then(|| python::text(&session)),
+            session: if session.is_null() { None } else { Some(python::text(&session)) },
             agent: agent.map(|agent| python::text(&agent)),
-            is_booked: field("where").is_none_or(|place| place != "both"),
+            is_booked: field("where") != Some(Value::from("both")),
             failed: native["failed"] == true,
         }
     }
@@ -221,12 +228,21 @@ impl Proxy {
         if !self.sdk.is_null() {
             return self.of_sdk();
         }
-        self.of_money().or_else(|| self.of_iterations(request, now)).or_else(|| self.of_session(request, now))
+        if let Some(refusal) = self.of_money() {
+            return Some(refusal);
+        }
+        if let Some(refusal) = self.of_iterations(request, now) {
+            return Some(refusal);
+        }
+        self.of_session(request, now)
     }
 
     /// Whether a hook is active; hooks that a case does not drive are not.
     fn is_hooked(&self, rule: &str) -> bool {
-        self.config["hooks"].as_array().is_none_or(|hooks| hooks.iter().any(|hook| hook == rule))
+        match self.config["hooks"].as_array() {
+            Some(hooks) => hooks.iter().any(|hook| hook == rule),
+            None => true,
+        }
     }
 
     fn of_iterations(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
@@ -240,12 +256,13 @@ impl Proxy {
         let key = format!("{{session_iterations:{session}}}:count");
         let count = self.memory.get(&key, now).unwrap_or(0.0) + 1.0;
         self.memory.set(&key, count, now, self.ttl[0]);
-        (count > limit as f64).then(|| {
-            let words = format!(
-                "Max iterations exceeded for session {session}. Current count: {count:.0}, max_iterations: {limit}."
-            );
-            (ITERATIONS, "ProxyRateLimitError:max_iterations".to_owned(), words, count, limit as f64)
-        })
+        if count <= limit as f64 {
+            return None;
+        }
+        let words = format!(
+            "Max iterations exceeded for session {session}. Current count: {count:.0}, max_iterations: {limit}."
+        );
+        Some((ITERATIONS, "ProxyRateLimitError:max_iterations".to_owned(), words, count, limit as f64))
     }
 
     fn of_session(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
@@ -256,13 +273,15 @@ impl Proxy {
         };
         let session = request.session.as_deref()?;
         let spent = self.memory.get(&format!("{{session_budget:{session}}}:spend"), now).unwrap_or(0.0);
-        (spent >= limit).then(|| {
-            let words = format!(
-                "Session budget exceeded for session {session}. Current spend: ${spent:.4}, max_budget_per_session: \
-                 ${limit:.2}."
-            );
-            (SESSION, "ProxyRateLimitError:budget".to_owned(), words, spent, limit)
-        })
+        let is_spent = spent >= limit;
+        if !is_spent {
+            return None;
+        }
+        let words = format!(
+            "Session budget exceeded for session {session}. Current spend: ${spent:.4}, max_budget_per_session: \
+             ${limit:.2}."
+        );
+        Some((SESSION, "ProxyRateLimitError:budget".to_owned(), words, spent, limit))
     }
 
     fn of_money(&self) -> Option<Refusal> {
@@ -273,7 +292,7 @@ impl Proxy {
         };
         let number = |name: &str| python::float(&self.config[name]).ok().flatten();
         // Only requests to a model are checked, not those for the model list or the proxy's health.
-        let to_a_model = self.config["route"].as_str().is_none_or(|route| !matches!(route, "/models" | "/health"));
+        let to_a_model = !matches!(self.config["route"].as_str(), Some("/models" | "/health"));
         if let Some(limit) = number("global_max_budget").filter(|limit| *limit > 0.0 && to_a_model)
             && self.key_spend > limit
         {
@@ -294,7 +313,7 @@ impl Proxy {
 
     /// Adds the cost of a successful call.
     fn book(&mut self, request: &ProxyRequest, reply: &Message, now: i64) {
-        let cost = reply.cost().map_or(0.0, |cost| cost.0);
+        let cost = cost_in_dollars(reply);
         self.key_spend += cost;
         let is_limited = self.of_agent(request, SESSION).is_some() && self.is_hooked(SESSION);
         let Some(session) = request.session.as_deref().filter(|_| is_limited && request.is_booked && cost > 0.0) else {
@@ -314,14 +333,17 @@ impl Machine for Proxy {
             self.session.clone_from(&acts.view().header().run_id);
         }
         let request = self.request(reply);
-        let now = reply.ts.or_else(|| acts.view().now()).map_or(0, |now| now.0);
+        let now = match reply.ts.or_else(|| acts.view().now()) {
+            Some(now) => now.0,
+            None => 0,
+        };
         let Some((rule, code, words, seen, limit)) = self.refusal(&request, now) else {
             if !request.failed {
                 self.book(&request, reply, now);
             }
             return;
         };
-        let before = acts.event().and_then(|reply| reply.checked_sub(1));
+        let before = acts.event_before();
         let point = Point { moment: Moment::BeforeRequest, ..acts.view().point() };
         let act: &mut MachineAction = acts.act(Action::Fail, rule).code(code).detail(words).evidence(seen, limit);
         act.decision.event = before;
@@ -339,7 +361,7 @@ struct CodeExecution {
 
 impl Machine for CodeExecution {
     fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if event.message().is_some_and(starts_run) {
+        if is_run_start(event) {
             self.rounds = 0;
             self.over = false;
         }
@@ -352,8 +374,8 @@ impl Machine for CodeExecution {
         let reached = match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.limit < 0,
             (Moment::AfterTools, Some(reply)) => {
-                let ended = reply.finish_reason().is_some_and(|reason| reason != "tool_calls");
-                if reply.tool_calls.is_empty() || ended {
+                let goes_on = matches!(reply.finish_reason(), None | Some("tool_calls"));
+                if reply.tool_calls.is_empty() || !goes_on {
                     self.over = true;
                     return;
                 }

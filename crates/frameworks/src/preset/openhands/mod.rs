@@ -5,7 +5,9 @@ mod detector;
 use serde_json::{Map, Value};
 
 use super::Code;
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
+use super::frame::{
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, native, reading,
+};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -150,7 +152,7 @@ impl OpenHandsConversation {
 
     fn reply(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         self.iterations += 1;
-        self.spent += message.cost().map_or(0.0, |cost| cost.0);
+        self.spent += cost_in_dollars(message);
         self.finishing = message.tool_calls.iter().any(|call| &*call.name == "finish");
         let text = message.text();
         for (nth, call) in message.tool_calls.iter().enumerate() {

@@ -200,7 +200,7 @@ impl Machine for QwenGoal {
         let Some(message) = event.message() else { return };
         if starts_run(message) {
             // A turn that the user interrupted is over.
-            let before = acts.event().and_then(|event| event.checked_sub(1));
+            let before = acts.event_before();
             self.finish(before, acts);
             self.spoken_to(message);
         } else if message.is_step() {

@@ -391,7 +391,7 @@ impl QwenSession {
         let elapsed = message.ts.zip(self.started_at).map(|(now, start)| now.since(start).0 as f64);
         let Some(elapsed) = elapsed.filter(|elapsed| elapsed > limit) else { return false };
         let words = format!("Run aborted: wall-clock budget of {written} exceeded (--max-wall-time).");
-        let before = acts.event().and_then(|event| event.checked_sub(1));
+        let before = acts.event_before();
         let act = acts.act(Action::Fail, HEADLESS).code("FatalBudgetExceededError").detail(words);
         act.evidence(elapsed, *limit).decision.event = before;
         true
@@ -414,7 +414,7 @@ impl Machine for QwenSession {
                 && self.has_results
                 && let Some(refusal) = self.refusal()
             {
-                let before = acts.event().and_then(|event| event.checked_sub(1));
+                let before = acts.event_before();
                 refusal.act(acts).decision.event = before;
                 return;
             }

@@ -5,7 +5,9 @@ mod native;
 use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, reading,
+};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
@@ -175,7 +177,7 @@ impl Approval {
     fn reply(&mut self, reply: &Message) {
         if !std::mem::take(&mut self.present_is_announced) {
             self.requests += 1;
-            self.cost += reply.cost().map_or(0.0, |cost| cost.0);
+            self.cost += cost_in_dollars(reply);
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::frame::{SettingsError, wrong_kind};
-use crate::python;
+use crate::python::{self, Dict};
 
 /// A termination strategy.
 #[derive(Clone, Debug)]
@@ -31,20 +31,20 @@ impl ChatTermination {
             Value::Object(table) => table,
             other => return Err(wrong_kind("termination_strategy", "a table", other)),
         };
-        let word = |name: &str| table.get(name).and_then(Value::as_str);
+        let word = |name: &str| table.text(name);
         let (kind, maximum) = match word("type").unwrap_or("default") {
             "default" => (TerminationKind::Never, 5),
             "never" => (TerminationKind::Never, 99),
             "contains" => (TerminationKind::Contains(word("word").unwrap_or_default().to_owned()), 99),
-            "min_messages" => (TerminationKind::MinMessages(table.get("n").and_then(Value::as_i64).unwrap_or(0)), 99),
+            "min_messages" => (TerminationKind::MinMessages(table.whole("n").unwrap_or(0)), 99),
             other => return Err(wrong_kind("termination_strategy.type", "a known type", &Value::from(other))),
         };
         let agents = table.get("agents").and_then(Value::as_array);
         Ok(Self {
             kind,
             agents: agents.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
-            maximum_iterations: table.get("maximum_iterations").and_then(Value::as_i64).unwrap_or(maximum),
-            automatic_reset: table.get("automatic_reset").and_then(Value::as_bool).unwrap_or(false),
+            maximum_iterations: table.whole("maximum_iterations").unwrap_or(maximum),
+            automatic_reset: table.flag("automatic_reset").unwrap_or(false),
         })
     }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, next_request, reading,
     wrong_kind,
 };
 use crate::framework::{Parameter, params};
@@ -112,7 +112,7 @@ impl SmolagentsRun {
 
 impl Machine for SmolagentsRun {
     fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if event.message().is_some_and(starts_run) {
+        if is_run_start(event) {
             self.steps = 0;
             self.refused_answer = false;
             self.over = false;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::guardrail::{PlanFile, ProjectFolder, has_final_result};
 use super::plan::{self, Plan};
-use crate::python::{self, Raised};
+use crate::python::{self, Dict, Raised};
 
 /// Printed when `result` is rolled back.
 pub const RESULT_NOTE: &str = "auto-run guard: skipped task_plan.result update without explicit export request";
@@ -62,7 +62,7 @@ fn restore_result(plan: &mut Map<String, Value>, before: Plan<'_>) -> bool {
 }
 
 fn keep_open(plan: &mut Map<String, Value>) -> Result<bool, Raised> {
-    if plan.get("status").and_then(Value::as_str) != Some("completed") {
+    if plan.text("status") != Some("completed") {
         return Ok(false);
     }
     if has_final_result(plan.get("result")) && !plan::has_pending_work(Some(plan))? {

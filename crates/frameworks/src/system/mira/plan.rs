@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::policy::raw_number;
-use crate::python::{self, Raised};
+use crate::python::{self, Dict, Raised};
 
 /// A loaded plan: an object, or `None` (no file, not JSON, not an object).
 pub type Plan<'p> = Option<&'p Map<String, Value>>;
@@ -31,7 +31,15 @@ impl MetricsScope {
 
 /// The list of experiments; empty if there is none.
 pub fn experiments(plan: Plan<'_>) -> &[Value] {
-    plan.and_then(|plan| plan.get("experiments")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    match plan {
+        Some(plan) => plan.items("experiments"),
+        None => &[],
+    }
+}
+
+/// The experiments that are objects.
+fn objects(plan: Plan<'_>) -> impl DoubleEndedIterator<Item = &Map<String, Value>> {
+    experiments(plan).iter().filter_map(python::dict)
 }
 
 /// Whether the experiment's status is one of `known`.
@@ -48,7 +56,12 @@ fn status_in(experiment: &Map<String, Value>, known: &[&str]) -> Result<bool, Ra
 }
 
 fn status(experiment: &Map<String, Value>) -> Option<&str> {
-    experiment.get("status").and_then(Value::as_str)
+    experiment.text("status")
+}
+
+/// A member that is a text and not blank.
+pub(super) fn filled<'p>(map: &'p Map<String, Value>, key: &str) -> Option<&'p str> {
+    map.text(key).filter(|text| !python::strip(text).is_empty())
 }
 
 /// Whether an experiment is pending or running. The match is exact: `queued` and `Pending` do not count.
@@ -56,7 +69,7 @@ fn status(experiment: &Map<String, Value>) -> Option<&str> {
 /// # Errors
 /// See [`Raised`]: an unhashable status before the first match.
 pub fn has_pending_work(plan: Plan<'_>) -> Result<bool, Raised> {
-    for experiment in experiments(plan).iter().filter_map(python::dict) {
+    for experiment in objects(plan) {
         if status_in(experiment, &ACTIVE)? {
             return Ok(true);
         }
@@ -66,7 +79,7 @@ pub fn has_pending_work(plan: Plan<'_>) -> Result<bool, Raised> {
 
 /// The number of completed experiments. In the document, `finished` ones count too.
 pub fn completed_count(plan: Plan<'_>, scope: MetricsScope) -> usize {
-    experiments(plan).iter().filter_map(python::dict).filter(|experiment| is_completed(experiment, scope)).count()
+    objects(plan).filter(|experiment| is_completed(experiment, scope)).count()
 }
 
 fn is_completed(experiment: &Map<String, Value>, scope: MetricsScope) -> bool {
@@ -82,13 +95,12 @@ fn is_completed(experiment: &Map<String, Value>, scope: MetricsScope) -> bool {
 /// # Errors
 /// `OverflowError` for an integer too large for a double.
 pub fn metrics(plan: Plan<'_>, scope: MetricsScope) -> Result<Vec<(String, f64)>, Raised> {
-    let completed =
-        || experiments(plan).iter().filter_map(python::dict).filter(move |experiment| is_completed(experiment, scope));
+    let mut completed = objects(plan).filter(|experiment| is_completed(experiment, scope));
     match scope {
         MetricsScope::Merged => {
             let mut merged: Vec<(String, f64)> = Vec::new();
-            for experiment in completed() {
-                for (name, value) in metric_map(experiment.get("results")).into_iter().flatten() {
+            for experiment in completed {
+                for (name, value) in result_metrics(experiment).into_iter().flatten() {
                     let name = python::strip(name);
                     if name.is_empty() {
                         continue;
@@ -103,30 +115,38 @@ pub fn metrics(plan: Plan<'_>, scope: MetricsScope) -> Result<Vec<(String, f64)>
             Ok(merged)
         }
         MetricsScope::LastExperiment => {
-            let Some(last) = completed().next_back() else { return Ok(Vec::new()) };
-            let own = last.get("metrics").and_then(python::dict);
+            let Some(last) = completed.next_back() else { return Ok(Vec::new()) };
+            let own = last.dict("metrics");
+            let metrics = if own.is_some() { own } else { result_metrics(last) };
             let mut latest = Vec::new();
-            for (name, value) in own.or_else(|| metric_map(last.get("results"))).into_iter().flatten() {
-                latest.extend(raw_number(Some(value))?.map(|value| (name.clone(), value)));
+            for (name, value) in metrics.into_iter().flatten() {
+                if let Some(value) = raw_number(Some(value))? {
+                    latest.push((name.clone(), value));
+                }
             }
             Ok(latest)
         }
     }
 }
 
-fn metric_map(results: Option<&Value>) -> Option<&Map<String, Value>> {
-    results.and_then(python::dict)?.get("metrics").and_then(python::dict)
+/// The metrics among an experiment's results.
+pub(super) fn result_metrics(experiment: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    experiment.dict("results")?.dict("metrics")
+}
+
+/// An experiment's id without the white space around it; `None` if it is blank.
+fn trimmed_id(experiment: &Map<String, Value>) -> Option<&str> {
+    filled(experiment, "id").map(python::strip)
 }
 
 /// Experiments by trimmed id. If two have the same id, the later one replaces the earlier one in its position.
-fn by_id(plan: Plan<'_>) -> Vec<(&str, &Value)> {
-    let mut index: Vec<(&str, &Value)> = Vec::new();
-    for value in experiments(plan) {
-        let id = python::dict(value).and_then(|experiment| experiment.get("id")).and_then(Value::as_str);
-        let Some(id) = id.map(python::strip).filter(|id| !id.is_empty()) else { continue };
+fn by_id(plan: Plan<'_>) -> Vec<(&str, &Map<String, Value>)> {
+    let mut index: Vec<(&str, &Map<String, Value>)> = Vec::new();
+    for experiment in objects(plan) {
+        let Some(id) = trimmed_id(experiment) else { continue };
         match index.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, entry)) => *entry = value,
-            None => index.push((id, value)),
+            Some((_, entry)) => *entry = experiment,
+            None => index.push((id, experiment)),
         }
     }
     index
@@ -134,15 +154,11 @@ fn by_id(plan: Plan<'_>) -> Vec<(&str, &Value)> {
 
 /// Whether the record of a running experiment has changed since `before`. Also true if none was running.
 pub fn checkpoint_is_fresh(before: Plan<'_>, after: Plan<'_>) -> bool {
-    let running = experiments(before).iter().filter_map(python::dict).filter(|exp| status(exp) == Some("running"));
-    let ids: Vec<&str> = running
-        .filter_map(|experiment| experiment.get("id").and_then(Value::as_str))
-        .map(python::strip)
-        .filter(|id| !id.is_empty())
-        .collect();
+    let running = objects(before).filter(|experiment| status(experiment) == Some("running"));
+    let ids: Vec<&str> = running.filter_map(trimmed_id).collect();
     let (before, after) = (by_id(before), by_id(after));
-    let entry = |index: &[(&str, &Value)], id: &str| {
-        index.iter().find(|(known, _)| *known == id).map(|(_, value)| (*value).clone())
+    let entry = |index: &[(&str, &Map<String, Value>)], id: &str| {
+        index.iter().find(|(known, _)| *known == id).map(|(_, experiment)| Value::Object((*experiment).clone()))
     };
     ids.is_empty()
         || ids.into_iter().any(|id| match (entry(&before, id), entry(&after, id)) {
@@ -159,13 +175,13 @@ pub fn crossed(before: Plan<'_>, after: Plan<'_>) -> Result<Vec<String>, Raised>
     let known = by_id(before);
     let mut crossed = Vec::new();
     for (id, entry) in by_id(after) {
-        let Some(entry) = python::dict(entry) else { continue };
         if !status_in(entry, &TERMINAL)? {
             continue;
         }
-        let earlier = known.iter().find(|(known, _)| *known == id).and_then(|(_, entry)| python::dict(entry));
-        let was_active = match earlier {
-            Some(earlier) => status_in(earlier, &ACTIVE)? || earlier.get("status").is_none_or(Value::is_null),
+        let was_active = match known.iter().find(|(known, _)| *known == id) {
+            Some((_, earlier)) => {
+                status_in(earlier, &ACTIVE)? || matches!(earlier.get("status"), None | Some(Value::Null))
+            }
             None => true,
         };
         if was_active {

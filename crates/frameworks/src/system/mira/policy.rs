@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::python::{self, Int, Raised};
+use crate::python::{self, Dict, Int, Raised};
 
 /// How a metric is compared with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +91,12 @@ impl AutomationPolicy {
     /// `OverflowError` for a goal's value that is an integer too large for a double.
     pub fn parse(raw: &Value, strict_switch: bool) -> Result<Option<Self>, Raised> {
         let Some(raw) = python::dict(raw) else { return Ok(None) };
-        let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::upper(python::strip(logic)));
+        let logic = raw.text("logic").map(|logic| python::upper(python::strip(logic)));
         let mut goals = Vec::new();
-        for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
+        for goal in raw.items("goals").iter().filter_map(python::dict) {
             goals.extend(MetricGoal::parse(goal)?);
         }
-        let strict = raw.get("strictHeuristics").and_then(Value::as_bool).filter(|_| strict_switch);
+        let strict = raw.flag("strictHeuristics").filter(|_| strict_switch);
         let policy = Self {
             all_goals: logic.as_deref() != Some("OR"),
             names_goals: !goals.is_empty(),
@@ -106,7 +106,7 @@ impl AutomationPolicy {
             max_tokens: budget(raw, "maxTokens"),
         };
         let is_empty = policy.goals.is_empty() && policy.max_experiments.is_none() && policy.max_tokens.is_none();
-        Ok((!is_empty || strict.is_some()).then_some(policy))
+        Ok(if is_empty && strict.is_none() { None } else { Some(policy) })
     }
 
     /// Reads a policy that bypassed the parser: any logic but AND acts as OR, and a goal with an unknown operator is
@@ -119,18 +119,22 @@ impl AutomationPolicy {
             return Ok(None);
         }
         let Some(raw) = python::dict(raw) else { return Err(Raised("AttributeError")) };
-        let logic = python::upper(&raw.get("logic").map_or_else(|| "AND".to_owned(), python::text));
+        let logic = match raw.get("logic") {
+            Some(logic) => python::upper(&python::text(logic)),
+            None => "AND".to_owned(),
+        };
         let mut goals = Vec::new();
-        for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
+        for goal in raw.items("goals").iter().filter_map(python::dict) {
             // The value is converted, which may raise, before the rest of the goal is read.
-            let target = raw_number(goal.get("value"))?;
-            goals.extend(target.and_then(|target| MetricGoal::aimed(goal, target)));
+            if let Some(target) = raw_number(goal.get("value"))? {
+                goals.extend(MetricGoal::aimed(goal, target));
+            }
         }
         Ok(Some(Self {
             all_goals: logic == "AND",
-            names_goals: !list(raw.get("goals")).is_empty(),
+            names_goals: !raw.items("goals").is_empty(),
             goals,
-            strict: raw.get("strictHeuristics").and_then(Value::as_bool).unwrap_or(true),
+            strict: raw.flag("strictHeuristics").unwrap_or(true),
             max_experiments: budget(raw, "maxExperiments"),
             max_tokens: budget(raw, "maxTokens"),
         }))
@@ -146,28 +150,32 @@ impl AutomationPolicy {
         out.insert("logic".to_owned(), Value::from(if self.all_goals { "AND" } else { "OR" }));
         out.insert("goals".to_owned(), self.goals.iter().map(goal).collect());
         out.insert("strictHeuristics".to_owned(), Value::Bool(self.strict));
-        let budgets = [("maxExperiments", &self.max_experiments), ("maxTokens", &self.max_tokens)];
-        out.extend(budgets.iter().filter_map(|(key, max)| Some(((*key).to_owned(), max.as_ref()?.json()))));
+        for (key, max) in [("maxExperiments", &self.max_experiments), ("maxTokens", &self.max_tokens)] {
+            if let Some(max) = max {
+                out.insert(key.to_owned(), max.json());
+            }
+        }
         Value::Object(out)
     }
 }
 
 impl MetricGoal {
     fn parse(raw: &Map<String, Value>) -> Result<Option<Self>, Raised> {
-        let operator = raw.get("operator").and_then(Value::as_str).and_then(Operator::from_sign);
-        if operator.is_none() || Self::aimed(raw, 0.0).is_none() {
+        let (Some(goal), Some(value)) = (Self::aimed(raw, 0.0), raw.get("value")) else { return Ok(None) };
+        if goal.operator.is_none() {
             return Ok(None);
         }
-        let target = raw.get("value").map_or(Ok(None), python::float)?;
-        Ok(target.and_then(|target| Self::aimed(raw, target)))
+        Ok(python::float(value)?.map(|target| Self { target, ..goal }))
     }
 
     /// The goal with its target; `None` if its metric or operator is not a string, or the metric is blank.
     fn aimed(raw: &Map<String, Value>, target: f64) -> Option<Self> {
-        let text = |key| raw.get(key).and_then(Value::as_str);
-        let metric = python::strip(text("metric")?);
-        let operator = Operator::from_sign(text("operator")?);
-        (!metric.is_empty()).then(|| Self { metric: metric.to_owned(), operator, target })
+        let metric = python::strip(raw.text("metric")?);
+        let operator = Operator::from_sign(raw.text("operator")?);
+        if metric.is_empty() {
+            return None;
+        }
+        Some(Self { metric: metric.to_owned(), operator, target })
     }
 }
 
@@ -178,18 +186,14 @@ impl MetricGoal {
 pub fn raw_number(value: Option<&Value>) -> Result<Option<f64>, Raised> {
     match value {
         Some(Value::String(text)) => Ok(python::float_of_text(python::strip(text))),
-        value => value.map_or(Ok(None), python::float),
+        Some(value) => python::float(value),
+        None => Ok(None),
     }
-}
-
-/// The items of a list; empty for anything else.
-fn list(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// A positive integer; `true` counts as 1.
 fn budget(raw: &Map<String, Value>, key: &str) -> Option<Int> {
-    raw.get(key).and_then(Int::from_value).filter(|max| max.value() > 0)
+    Int::from_value(raw.get(key)?).filter(|max| max.value() > 0)
 }
 
 /// A float as JSON; non-finite values become `"NaN"`, `"Infinity"` or `"-Infinity"`.

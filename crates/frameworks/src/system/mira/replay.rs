@@ -12,7 +12,8 @@ use super::policy::AutomationPolicy;
 use super::rules::{Guardrail, MiraProfile, MiraRules, Order, ProviderCheck, TokenScope};
 use super::stop::{AutoStopReason, RULES};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::framework::{ConfigText, Settings, SettingsError};
+use crate::framework::machine::total_tokens;
+use crate::framework::{ConfigText, Settings, SettingsError, positive};
 use crate::python::{self, Raised, Strictness};
 use crate::system::{RoundClock, RoundUnit};
 use crate::transcript::{Event, Header, Lane, Message, Metrics, PointView, Role};
@@ -65,10 +66,8 @@ struct Mira {
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
     let profile = settings.profile.as_deref().and_then(MiraProfile::from_name).unwrap_or(MiraProfile::Described03);
     let project = settings.config.as_ref().map(read_config).transpose()?;
-    let mut policy = match project.as_ref().and_then(|project| project.get("automation_policy")) {
-        Some(Value::Object(policy)) => policy.clone(),
-        _ => Map::new(),
-    };
+    let policy = project.as_ref().and_then(|project| project["automation_policy"].as_object());
+    let mut policy = policy.cloned().unwrap_or_default();
     let inline = settings.set.iter().filter(|(key, _)| POLICY_KEYS.contains(&key.as_str()));
     policy.extend(inline.map(|(key, value)| (key.clone(), value.clone())));
     let policy = AutomationPolicy::parse(&Value::Object(policy), MiraRules::from_profile(profile).strict_switch)
@@ -96,7 +95,10 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
 
 /// The file as a project.json; a bare policy is moved to where a project has it.
 fn read_config(config: &ConfigText) -> Result<Value, SettingsError> {
-    let value = python::loads(&config.text, Strictness::Strict).map_or_else(|| config.json(), Ok)?;
+    let value = match python::loads(&config.text, Strictness::Strict) {
+        Some(value) => value,
+        None => config.json()?,
+    };
     if value.is_null() {
         return Ok(json!({}));
     }
@@ -110,7 +112,7 @@ fn read_config(config: &ConfigText) -> Result<Value, SettingsError> {
     if has(POLICY_KEYS) {
         return Ok(json!({"automation_policy": value}));
     }
-    let key = object.keys().next().map_or("", String::as_str);
+    let key = object.keys().next().map(String::as_str).unwrap_or_default();
     let near = crate::diagnostic::nearest(key, POLICY_KEYS.iter().chain(PROJECT_KEYS).copied());
     let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
     let help = format!("{near}a policy has {}", POLICY_KEYS.join(", "));
@@ -131,11 +133,10 @@ fn switches(settings: &Settings, mut rules: MiraRules) -> Result<MiraRules, Sett
     rules.metrics = MetricsScope::named(settings.word(&param::METRICS, &["merged", "last_experiment"])?);
     rules.tokens = TokenScope::named(settings.word(&param::TOKEN_SCOPE, &["message", "session"])?);
     if let Some(value) = settings.get(param::AUTO_MAX_ROUNDS.name) {
-        let cap = value.as_u64().and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
         let help = "a number from 1, in the profile `published-0.5.0`: before 0.3.3 the cap is fixed";
         let is_fixed = rules.guardrail != Guardrail::Severe;
         let refused = || SettingsError::value(&param::AUTO_MAX_ROUNDS, value, help);
-        rules.max_rounds = cap.filter(|_| !is_fixed).ok_or_else(refused)?;
+        rules.max_rounds = positive(value).filter(|_| !is_fixed).ok_or_else(refused)?;
     }
     Ok(rules)
 }
@@ -158,10 +159,11 @@ impl Strategy for Mira {
         let any = self.policy_source == PolicySource::Message;
         let policy = self.policy.as_ref();
         let strict = any || !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
+        let sets = |limit: fn(&AutomationPolicy) -> bool| any || policy.is_some_and(limit);
         order.retain(|rule| match rule {
-            0 => any || policy.is_some_and(|policy| !policy.goals.is_empty()),
-            1 => any || policy.is_some_and(|policy| policy.max_experiments.is_some()),
-            2 => any || policy.is_some_and(|policy| policy.max_tokens.is_some()),
+            0 => sets(|policy| !policy.goals.is_empty()),
+            1 => sets(|policy| policy.max_experiments.is_some()),
+            2 => sets(|policy| policy.max_tokens.is_some()),
             3 => self.rules.approval,
             4 => match self.rules.provider {
                 ProviderCheck::Never => false,
@@ -178,13 +180,17 @@ impl Strategy for Mira {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let need = |rule: &RuleName| match rule.as_str() {
-            "mira.goals" | "mira.max_experiments" => Some(Need::Metrics),
-            "mira.max_tokens" => Some(Need::Usage),
-            "mira.plan_approval" | "mira.guardrail" | "mira.queue_exhausted" => Some(Need::Plan),
-            _ => None,
-        };
-        self.rules().into_iter().filter_map(|rule| need(&rule).map(|need| Requirement { rule, need })).collect()
+        let mut requirements = Vec::new();
+        for rule in self.rules() {
+            let need = match rule.as_str() {
+                "mira.goals" | "mira.max_experiments" => Need::Metrics,
+                "mira.max_tokens" => Need::Usage,
+                "mira.plan_approval" | "mira.guardrail" | "mira.queue_exhausted" => Need::Plan,
+                _ => continue,
+            };
+            requirements.push(Requirement { rule, need });
+        }
+        requirements
     }
 
     fn start(self: Arc<Self>, _: &Header) -> Box<dyn Watch> {
@@ -257,7 +263,10 @@ impl Watch for AutoRun {
 
     fn readings(&self) -> Vec<RuleReading> {
         let MessageLoop { rules, policy, auto_round, tokens, tokens_before, .. } = &self.message;
-        let limit = policy.as_ref().and_then(|policy| policy.max_tokens.as_ref()).map(|limit| limit.value() as f64);
+        let limit = match policy {
+            Some(AutomationPolicy { max_tokens: Some(limit), .. }) => Some(limit.value() as f64),
+            _ => None,
+        };
         let (message, session) = (*tokens as f64, (*tokens_before + *tokens) as f64);
         let counts_session = rules.tokens == TokenScope::Session;
         let numbers = [
@@ -281,9 +290,10 @@ impl AutoRun {
     }
 
     fn hear(&mut self, message: &Message) -> Result<(), Raised> {
-        if message.lane != Lane::Counterpart {
-            let total = message.usage().and_then(|usage| usage.total());
-            self.tokens += total.map_or(0, |tokens| i128::from(tokens.0));
+        if message.lane != Lane::Counterpart
+            && let Some(tokens) = total_tokens(message)
+        {
+            self.tokens += i128::from(tokens);
         }
         if message.role != Role::User || message.lane != Lane::Main {
             return Ok(());
@@ -332,9 +342,9 @@ impl AutoRun {
 
 /// Whether `known` is the experiment `id`; the guardrail may have normalised its id since.
 fn same_experiment(known: &Value, id: &str) -> bool {
-    known.as_str().is_some_and(|known| {
-        known == id || experiment_number(known).is_some_and(|number| experiment_number(id) == Some(number))
-    })
+    let Some(known) = known.as_str() else { return false };
+    let number = experiment_number(known);
+    known == id || (number.is_some() && number == experiment_number(id))
 }
 
 fn exception(view: &PointView<'_>, raised: &Raised) -> Decision {
@@ -356,6 +366,9 @@ fn decision(view: &PointView<'_>, next: &AfterRun) -> Option<Decision> {
 
 fn stop(view: &PointView<'_>, reason: &AutoStopReason) -> Decision {
     let words = format!("{}{reason}", reason.prefix());
-    let detail = reason.phrase().map_or(words.clone(), |phrase| format!("{words} (`{phrase}`)"));
+    let detail = match reason.phrase() {
+        Some(phrase) => format!("{words} (`{phrase}`)"),
+        None => words,
+    };
     Decision::at(view, Action::Stop, reason.rule(), reason.evidence()).code(reason.to_string()).detail(detail)
 }

@@ -8,7 +8,7 @@ use super::counts::RunCounters;
 use super::file::When;
 use super::plan::{ActiveCap, CapPlan, RunEndCondition};
 use crate::decision::RuleName;
-use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, native, next_request, starts_run};
+use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, is_run_start, native, next_request};
 use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
 
 /// The caps of a framework on one run.
@@ -116,7 +116,8 @@ impl CapMachine {
         }
         let calls = CallLookup::from_reply(reply);
         let succeeded = results.iter().filter(|result| {
-            result.is_error != Some(true) && !calls.of_result(result).is_some_and(|call| self.is_end_tool(&call.name))
+            let ends = matches!(calls.of_result(result), Some(call) if self.is_end_tool(&call.name));
+            result.is_error != Some(true) && !ends
         });
         self.counts.calls_succeeded += succeeded.count() as u64;
         if self.tool_stop(reply, acts) {
@@ -142,9 +143,7 @@ impl CapMachine {
             self.counts.calls += 1;
             let counts = self.counts;
             let plan = Arc::clone(&self.plan);
-            let limit = plan.caps.iter().find(|cap| {
-                cap.when == When::EachCall && counts.read(cap.counts).is_some_and(|r| cap.fires.holds(r, cap.limit))
-            });
+            let limit = plan.caps.iter().find(|cap| cap.when == When::EachCall && cap.is_reached(&counts));
             let Some(cap) = limit else { continue };
             self.refused.push(nth);
             let act = acts.act(cap.action, cap.rule).code(cap.code);
@@ -163,7 +162,7 @@ impl CapMachine {
             let named = reply.tool_calls.iter().enumerate().find(|(nth, call)| {
                 self.refused.binary_search(nth).is_err()
                     && !plan.uncounted_tools.iter().any(|tool| **tool == *call.name)
-                    && stop.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| **tool == *call.name))
+                    && stop.names(&call.name)
             });
             if named.is_none() {
                 continue;
@@ -176,7 +175,7 @@ impl CapMachine {
 
     /// Handles a reply without calls: the run ends, or the framework asks again.
     fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
-        let blank = reply.content.as_ref().is_none_or(crate::transcript::Text::is_empty);
+        let blank = !matches!(&reply.content, Some(text) if !text.is_empty());
         if self.plan.ends.iter().any(|end| matches!(end, RunEndCondition::Reply { said } if !(*said && blank))) {
             self.end(view, acts);
         } else {
@@ -198,7 +197,7 @@ impl CapMachine {
 
 impl Machine for CapMachine {
     fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if self.plan.runs_by_user && event.message().is_some_and(starts_run) {
+        if self.plan.runs_by_user && is_run_start(event) {
             self.over = false;
             if self.plan.starts_anew {
                 self.counts = RunCounters::default();
@@ -222,8 +221,8 @@ impl Machine for CapMachine {
     fn readings(&self) -> Vec<RuleReading> {
         let reading = |cap: &ActiveCap| {
             let observed = self.counts.read(cap.counts);
-            let passes = observed.is_some_and(|observed| cap.fires.holds(observed, cap.limit));
-            RuleReading::new(RuleName::fixed(cap.rule), cap.counts.words(), observed).against(cap.limit, passes)
+            let reading = RuleReading::new(RuleName::fixed(cap.rule), cap.counts.words(), observed);
+            reading.against(cap.limit, cap.is_reached(&self.counts))
         };
         self.plan.caps.iter().map(reading).collect()
     }
@@ -262,15 +261,18 @@ impl<'m> CallLookup<'m> {
 
     /// The first call that a result answers.
     fn of_result(&self, result: &Message) -> Option<&'m ToolCall> {
-        let named = result.name.as_deref().and_then(|name| self.by_name.get(name));
+        let named = match result.name.as_deref() {
+            Some(name) => self.by_name.get(name),
+            None => None,
+        };
         let nth = match result.tool_call_id.as_deref() {
             Some(id) => {
-                let by_name = named.and_then(|named| named.1);
-                self.by_id.get(id).copied().into_iter().chain(by_name).min()
+                let without_id = named.and_then(|named| named.1);
+                self.by_id.get(id).copied().into_iter().chain(without_id).min()
             }
             None => named.map(|named| named.0),
         };
-        nth.and_then(|nth| self.in_order.get(nth))
+        self.in_order.get(nth?)
     }
 }
 
@@ -284,7 +286,8 @@ fn ends_with_tools(end: &RunEndCondition, reply: &Message, results: &[&Message])
             let marker = command.rsplit(' ').next().unwrap_or(command);
             results.iter().any(|result| result.text().trim_start().starts_with(marker))
                 || reply.tool_calls.iter().any(|call| {
-                    arguments(call)["command"].as_str().is_some_and(|text| text.trim_start().starts_with(command))
+                    let arguments = arguments(call);
+                    arguments["command"].as_str().unwrap_or_default().trim_start().starts_with(command)
                 })
         }
     }

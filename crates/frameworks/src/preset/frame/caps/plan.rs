@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::counts::CountedQuantity;
+use super::counts::{CountedQuantity, RunCounters};
 use super::file::{CapComparator, CapEntry, Caps, DisablingLimits, EndEntry, SwitchEntry, ToolStopEntry, When};
 use crate::preset::frame::{Action, Settings, SettingsError, wrong_kind};
 
@@ -22,6 +22,13 @@ pub(super) struct ActiveCap {
     pub(super) detail: Option<&'static str>,
 }
 
+impl ActiveCap {
+    /// Whether the counts reach its limit.
+    pub(super) fn is_reached(&self, counts: &RunCounters) -> bool {
+        counts.read(self.counts).is_some_and(|observed| self.fires.holds(observed, self.limit))
+    }
+}
+
 /// Tools that end the run.
 #[derive(Clone, Debug)]
 pub(super) struct ToolStop {
@@ -29,6 +36,16 @@ pub(super) struct ToolStop {
     /// The tools' names; `None` for any tool.
     pub(super) tools: Option<Vec<String>>,
     pub(super) code: &'static str,
+}
+
+impl ToolStop {
+    /// Whether a call of `tool` ends the run.
+    pub(super) fn names(&self, tool: &str) -> bool {
+        match &self.tools {
+            Some(tools) => tools.iter().any(|name| name == tool),
+            None => true,
+        }
+    }
 }
 
 /// What ends a run of the framework on its own.
@@ -68,9 +85,14 @@ impl CapPlan {
             tool_stops.extend(tool_stop(file, entry, settings)?);
         }
         let run = &file.run;
-        let shared = run.shared_by.as_deref().map_or(Ok(false), |name| settings.flag(file.parameter(name)?))?;
-        let uncounted_tools =
-            run.uncounted_tools.as_deref().map_or(Ok(Vec::new()), |name| settings.texts(file.parameter(name)?))?;
+        let shared = match &run.shared_by {
+            Some(name) => settings.flag(file.parameter(name)?)?,
+            None => false,
+        };
+        let uncounted_tools = match &run.uncounted_tools {
+            Some(name) => settings.texts(file.parameter(name)?)?,
+            None => Vec::new(),
+        };
         let mut ends = Vec::new();
         for entry in &run.end {
             ends.extend(end(file, entry, settings)?);
@@ -93,12 +115,12 @@ impl CapPlan {
 
 /// True if a parameter is set to a value.
 fn is_set(settings: &Settings, name: &str) -> bool {
-    settings.get(name).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
+    !matches!(settings.get(name), None | Some(Value::Null | Value::Bool(false)))
 }
 
 fn is_on(switch: &SwitchEntry, settings: &Settings) -> bool {
     match &switch.equals {
-        Some(wanted) => settings.get(&switch.parameter).and_then(Value::as_str) == Some(wanted),
+        Some(wanted) => settings.get(&switch.parameter).is_some_and(|value| value == wanted),
         None => is_set(settings, &switch.parameter),
     }
 }
@@ -108,7 +130,10 @@ fn cap(file: &Caps, entry: &'static CapEntry, settings: &Settings) -> Result<Opt
         return Ok(None);
     }
     let Some((limit, written)) = limit(file, entry, settings)? else { return Ok(None) };
-    let instead = entry.instead.as_ref().filter(|instead| is_set(settings, &instead.if_set));
+    let (action, code, detail, ends_run) = match &entry.instead {
+        Some(instead) if is_set(settings, &instead.if_set) => (instead.action, &instead.code, None, true),
+        _ => (entry.action, &entry.code, entry.detail.as_deref(), false),
+    };
     Ok(Some(ActiveCap {
         rule: &entry.rule,
         counts: entry.counts,
@@ -116,10 +141,10 @@ fn cap(file: &Caps, entry: &'static CapEntry, settings: &Settings) -> Result<Opt
         fires: entry.fires,
         limit,
         written,
-        action: instead.map_or(entry.action, |instead| instead.action),
-        ends_run: instead.is_some(),
-        code: instead.map_or(entry.code.as_str(), |instead| instead.code.as_str()),
-        detail: if instead.is_some() { None } else { entry.detail.as_deref() },
+        action,
+        ends_run,
+        code,
+        detail,
     }))
 }
 
@@ -134,7 +159,7 @@ fn limit(file: &Caps, entry: &CapEntry, settings: &Settings) -> Result<Option<(f
     }
     let limit = value.as_f64().ok_or_else(|| wrong_kind(name, "a number, or none", value))?;
     let off = entry.off == DisablingLimits::NotPositive && limit <= 0.0;
-    Ok((!off).then(|| (limit, value.to_string())))
+    Ok(if off { None } else { Some((limit, value.to_string())) })
 }
 
 fn tool_stop(
@@ -156,7 +181,8 @@ fn tool_stop(
 fn end(file: &Caps, entry: &'static EndEntry, settings: &Settings) -> Result<Option<RunEndCondition>, SettingsError> {
     Ok(match entry {
         EndEntry::Reply { reply } => Some(RunEndCondition::Reply { said: reply == "said" }),
-        EndEntry::Tool { tool, when } => settings.flag(file.parameter(when)?)?.then_some(RunEndCondition::Tool(tool)),
+        EndEntry::Tool { tool, when } if settings.flag(file.parameter(when)?)? => Some(RunEndCondition::Tool(tool)),
+        EndEntry::Tool { .. } => None,
         EndEntry::Command { command } => Some(RunEndCondition::Command(command)),
     })
 }

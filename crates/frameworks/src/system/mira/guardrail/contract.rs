@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ProjectFolder;
-use crate::python;
+use crate::python::{self, Dict};
 use crate::system::mira::rules::{Guardrail, MiraRules};
 
 /// The agent's role.
@@ -112,7 +112,7 @@ impl Contract {
             let profile = self.profile.name();
             breaches.push(format!("{id}: {profile} profile missing required fields: {}", missing.join(", ")));
         }
-        if experiment.get("conclusion").and_then(Value::as_str).is_some_and(reads_as_rejection) {
+        if experiment.text("conclusion").is_some_and(reads_as_rejection) {
             let missing = self.missing(experiment, self.rejection_fields());
             if !missing.is_empty() {
                 breaches.push(format!("{id}: hypothesis rejection requires fields: {}", missing.join(", ")));

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::plan_block::plan_block;
 use super::reconcile::experiment_status;
 use super::{Contract, ProjectFolder};
-use crate::python::{self, Raised};
+use crate::python::{self, Dict, Raised};
+use crate::system::mira::plan::{filled, result_metrics};
 use crate::system::mira::rules::{Guardrail, MiraRules};
 
 /// All issues, in plan order. A plan whose `experiments` is not a list has none.
@@ -17,7 +18,7 @@ pub(super) fn lint(
 ) -> Result<Vec<String>, Raised> {
     let known = experiment_status(rules);
     let mut issues = if contract.guardrail == Guardrail::Severe { plan_block(plan.get("plan"))? } else { Vec::new() };
-    let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(issues) };
+    let Some(Value::Array(experiments)) = plan.get("experiments") else { return Ok(issues) };
     let mut ids: Vec<&str> = Vec::new();
     let mut running = 0;
     for (index, experiment) in experiments.iter().enumerate() {
@@ -26,8 +27,7 @@ pub(super) fn lint(
             issues.push(format!("experiment #{position} is not an object"));
             continue;
         };
-        let id = experiment.get("id").and_then(Value::as_str).filter(|id| !python::strip(id).is_empty());
-        let Some(id) = id else {
+        let Some(id) = filled(experiment, "id") else {
             issues.push(format!("experiment #{position} missing id"));
             continue;
         };
@@ -35,7 +35,7 @@ pub(super) fn lint(
             issues.push(format!("duplicate experiment id: {id}"));
         }
         ids.push(id);
-        let status = experiment.get("status").and_then(Value::as_str).filter(|word| known.contains(word));
+        let status = experiment.text("status").filter(|word| known.contains(word));
         let Some(status) = status else {
             issues.push(format!("{id}: invalid status"));
             continue;
@@ -49,8 +49,8 @@ pub(super) fn lint(
     if running > 1 {
         issues.push("more than one experiment marked as running".to_owned());
     }
-    let current = plan.get("current_experiment").and_then(Value::as_str).filter(|current| !current.is_empty());
-    if current.is_some_and(|current| !ids.contains(&current)) {
+    let current = plan.text("current_experiment").unwrap_or_default();
+    if !current.is_empty() && !ids.contains(&current) {
         issues.push("current_experiment does not match any experiment id".to_owned());
     }
     Ok(issues)
@@ -63,8 +63,7 @@ fn completed(
     project: &ProjectFolder,
     contract: Contract,
 ) {
-    let has = |key: &str| experiment.get(key).is_some_and(python::is_true);
-    if !has("results") && !has("conclusion") {
+    if !experiment.is_true("results") && !experiment.is_true("conclusion") {
         issues.push(format!("{id}: completed experiment missing results/conclusion"));
     }
     issues.extend(contract.breaches(id, experiment));
@@ -83,8 +82,7 @@ fn evidence_refs(
         Some(Value::Array(refs)) => refs,
         Some(_) => return issues.push(format!("{id}: evidence_refs must be a list")),
     };
-    let results = experiment.get("results").and_then(python::dict);
-    let metrics = results.and_then(|results| results.get("metrics")).and_then(python::dict);
+    let metrics = result_metrics(experiment);
     for (index, reference) in refs.iter().enumerate() {
         let place = format!("{id}: evidence_refs[{}]", index + 1);
         let mut report = |text: String| issues.push(text);
@@ -92,19 +90,18 @@ fn evidence_refs(
             report(format!("{place} must be an object"));
             continue;
         };
-        let field = |key: &str| reference.get(key).filter(|value| !value.is_null());
-        let (key, artifact) = (field("metric_key"), field("artifact"));
-        for (name, value) in [("metric_key", key), ("artifact", artifact)] {
-            if value.is_some_and(|value| !value.is_string()) {
+        for name in ["metric_key", "artifact"] {
+            if !matches!(reference.get(name), None | Some(Value::Null | Value::String(_))) {
                 report(format!("{place}.{name} must be a string"));
             }
         }
-        let text =
-            |value: Option<&Value>| value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
-        if let Some(key) = text(key).filter(|key| metrics.is_some_and(|metrics| !metrics.contains_key(key))) {
+        let text = |name: &str| reference.text(name).filter(|text| !text.is_empty());
+        if let (Some(key), Some(metrics)) = (text("metric_key"), metrics)
+            && !metrics.contains_key(key)
+        {
             report(format!("{place} metric_key '{key}' not found in results.metrics"));
         }
-        if let Some(artifact) = text(artifact).filter(|artifact| !exists(project, artifact, contract)) {
+        if let Some(artifact) = text("artifact").filter(|artifact| !exists(project, artifact, contract)) {
             report(format!("{place} artifact '{artifact}' does not exist"));
         }
     }
@@ -117,9 +114,8 @@ fn artifacts(
     project: &ProjectFolder,
     contract: Contract,
 ) {
-    let results = experiment.get("results").and_then(python::dict);
-    for artifact in results.and_then(|results| results.get("artifacts")).and_then(Value::as_array).into_iter().flatten()
-    {
+    let Some(results) = experiment.dict("results") else { return };
+    for artifact in results.items("artifacts") {
         let Some(path) = artifact.as_str() else {
             issues.push(format!("{id}: non-string artifact path"));
             continue;

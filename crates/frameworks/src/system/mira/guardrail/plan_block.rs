@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::python::{self, Raised};
+use crate::python::{self, Dict, Raised};
 
 /// `value in {known}`.
 ///
@@ -57,7 +57,7 @@ fn question_issues<'q>(
         issues.push(format!("plan question #{position} is not an object"));
         return Ok(());
     };
-    let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !python::strip(text).is_empty());
+    let text = |key: &str| fields.text(key).filter(|text| !python::strip(text).is_empty());
     match text("id") {
         None => issues.push(format!("plan question #{position} missing id")),
         Some(id) if ids.contains(&id) => issues.push(format!("duplicate plan question id: {id}")),

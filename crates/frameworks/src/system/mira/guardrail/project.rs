@@ -23,7 +23,10 @@ pub enum PlanFile {
 impl PlanFile {
     /// Parses the file's text.
     pub fn read(text: &str) -> Self {
-        python::loads(text, Strictness::Strict).map_or(Self::Unparsable, Self::Parsed)
+        match python::loads(text, Strictness::Strict) {
+            Some(plan) => Self::Parsed(plan),
+            None => Self::Unparsable,
+        }
     }
 }
 
@@ -55,7 +58,8 @@ impl ProjectFolder {
 
     /// Whether the project's settings set contract version 2.
     pub fn is_strict(&self) -> bool {
-        self.setting("contract_version").and_then(Int::from_value).is_some_and(|version| version.value() == 2)
+        let version = self.setting("contract_version").and_then(Int::from_value);
+        matches!(version, Some(version) if version.value() == 2)
     }
 
     fn setting(&self, key: &str) -> Option<&Value> {
@@ -64,7 +68,7 @@ impl ProjectFolder {
 
     /// All paths, including those of the plan and the settings.
     fn paths(&self) -> impl Iterator<Item = &str> {
-        let plan = (self.plan != PlanFile::Absent).then_some("task_plan.json");
+        let plan = if self.plan == PlanFile::Absent { None } else { Some("task_plan.json") };
         let settings = self.settings.as_ref().map(|_| ".mira/project.json");
         self.files.iter().flatten().map(|(path, _)| path.as_str()).chain(plan).chain(settings)
     }
@@ -129,7 +133,7 @@ fn glob(pattern: &[&str], path: &[&str]) -> bool {
         ([], []) => true,
         (["**", rest @ ..], _) => {
             // A pattern that ends in `**` matches folders only.
-            !rest.is_empty() && (0..path.len()).any(|skipped| path.get(skipped..).is_some_and(|path| glob(rest, path)))
+            !rest.is_empty() && (0..path.len()).any(|skipped| glob(rest, &path[skipped..]))
         }
         ([part, pattern @ ..], [name, path @ ..]) => part_fits(part, name) && glob(pattern, path),
         _ => false,
@@ -146,7 +150,10 @@ fn part_fits(pattern: &str, name: &str) -> bool {
         '*' => name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| part_fits(after, &name[at..])),
         '?' => letters.next().is_some() && part_fits(after, letters.as_str()),
         '[' if after.char_indices().skip(1).any(|(_, c)| c == ']') => {
-            let (set, negated) = after.strip_prefix('!').map_or((after, false), |set| (set, true));
+            let (set, negated) = match after.strip_prefix('!') {
+                Some(set) => (set, true),
+                None => (after, false),
+            };
             let end = set.char_indices().skip(1).find(|(_, c)| *c == ']').map_or(set.len(), |(at, _)| at);
             let members: Vec<char> = set[..end].chars().collect();
             let Some(letter) = letters.next() else { return false };

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::ProjectFolder;
 use super::evidence::{self, Recovered};
-use crate::python::{self, Int, Raised};
-use crate::system::mira::plan::MetricsScope;
+use crate::python::{self, Dict, Int, Raised};
+use crate::system::mira::plan::{MetricsScope, filled};
 use crate::system::mira::rules::MiraRules;
 
 /// How many code points of the findings are used as the conclusion.
@@ -24,17 +24,11 @@ pub(super) fn experiment_status(rules: MiraRules) -> &'static [&'static str] {
 
 /// Whether a plan's `result` contains something that could be given to a user.
 pub fn has_final_result(result: Option<&Value>) -> bool {
-    let Some(result) = result.and_then(python::dict) else { return false };
-    let has_text = |map: &Map<String, Value>, key: &str| {
-        map.get(key).and_then(Value::as_str).is_some_and(|text| !python::strip(text).is_empty())
-    };
-    let sections = result.get("sections").and_then(Value::as_array);
+    let Some(Some(result)) = result.map(python::dict) else { return false };
+    let has_text = |map: &Map<String, Value>, key: &str| filled(map, key).is_some();
+    let mut sections = result.items("sections").iter().filter_map(python::dict);
     ["output_path", "output_type", "summary"].iter().any(|key| has_text(result, key))
-        || sections
-            .into_iter()
-            .flatten()
-            .filter_map(python::dict)
-            .any(|section| has_text(section, "title") || has_text(section, "content"))
+        || sections.any(|section| has_text(section, "title") || has_text(section, "content"))
 }
 
 /// The normalised plan; `None` if nothing needs to change.
@@ -46,10 +40,11 @@ pub(super) fn reconcile(
     project: &ProjectFolder,
     rules: MiraRules,
 ) -> Result<Option<Map<String, Value>>, Raised> {
-    let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(None) };
+    let Some(Value::Array(experiments)) = plan.get("experiments") else { return Ok(None) };
     let mut out = plan.clone();
     let mut changed = false;
-    if out.get("schema_version").and_then(Int::from_value).is_none() {
+    let has_version = matches!(out.get("schema_version"), Some(version) if Int::from_value(version).is_some());
+    if !has_version {
         out.insert("schema_version".to_owned(), Value::from(1));
         changed = true;
     }
@@ -72,7 +67,7 @@ pub(super) fn reconcile(
     changed |= pass.changed;
     changed |= settle(&mut out, &updated, rules.keeps_open);
     out.insert("experiments".to_owned(), Value::Array(updated));
-    Ok(changed.then_some(out))
+    Ok(if changed { Some(out) } else { None })
 }
 
 fn is_one_of(status: Option<&Value>, known: &[&str]) -> Result<bool, Raised> {
@@ -86,26 +81,21 @@ fn is_one_of(status: Option<&Value>, known: &[&str]) -> Result<bool, Raised> {
 
 /// Points the plan at its first pending experiment, and reverts a premature `completed`.
 fn settle(plan: &mut Map<String, Value>, experiments: &[Value], keeps_open: bool) -> bool {
-    let field = |experiment: &Value, key: &str| experiment.get(key).and_then(Value::as_str).map(str::to_owned);
-    let status_of = |id: &str| {
-        let experiment = experiments.iter().find(|experiment| field(experiment, "id").as_deref() == Some(id));
-        experiment.and_then(|experiment| field(experiment, "status"))
-    };
-    let with_status = |status: &str| experiments.iter().find(|exp| field(exp, "status").as_deref() == Some(status));
-    let has_running = with_status("running").is_some();
-    let first_pending = with_status("pending").and_then(|experiment| field(experiment, "id"));
+    let with = |key: &str, text: &str| experiments.iter().find(|experiment| experiment[key] == *text);
+    let has_running = with("status", "running").is_some();
+    let first_pending = with("status", "pending").and_then(|experiment| experiment["id"].as_str());
     let mut changed = false;
-    if let Some(pending) = &first_pending {
-        let current = plan.get("current_experiment").and_then(Value::as_str);
-        let current_status = current.and_then(status_of);
-        let is_over = matches!(current_status.as_deref(), Some("completed" | "failed" | "skipped"));
+    if let Some(pending) = first_pending {
+        let current = plan.text("current_experiment").and_then(|id| with("id", id));
+        let current_status = current.and_then(|current| current["status"].as_str());
+        let is_over = matches!(current_status, Some("completed" | "failed" | "skipped"));
         if current_status.is_none() || (!has_running && is_over) {
-            plan.insert("current_experiment".to_owned(), Value::from(pending.as_str()));
+            plan.insert("current_experiment".to_owned(), Value::from(pending));
             changed = true;
         }
     }
     let is_open = has_running || first_pending.is_some() || !has_final_result(plan.get("result"));
-    if plan.get("status").and_then(Value::as_str) == Some("completed") && is_open && keeps_open {
+    if plan.text("status") == Some("completed") && is_open && keeps_open {
         plan.insert("status".to_owned(), Value::from("in_progress"));
         changed = true;
     }
@@ -127,10 +117,9 @@ impl Pass<'_> {
         let known = python::dict(experiment);
         self.changed |= known.is_none();
         let mut item = known.cloned().unwrap_or_default();
-        let id = self.id(position, item.get("id"));
+        let id = self.id(position, item.text("id"));
         self.set(&mut item, "id", Value::from(id.as_str()));
-        let has_title = item.get("title").and_then(Value::as_str).is_some_and(|title| !python::strip(title).is_empty());
-        if !has_title {
+        if filled(&item, "title").is_none() {
             self.set(&mut item, "title", Value::from(id.as_str()));
         }
         let mut status = self.status(&mut item)?;
@@ -140,15 +129,13 @@ impl Pass<'_> {
             "completed".clone_into(&mut status);
             self.set(&mut item, "status", Value::from("completed"));
         }
-        let results = merge(item.get("results"), &recovered);
-        let differs = |now: Option<&Value>| now.is_none_or(|now| !python::equal(now, &Value::Object(results.clone())));
-        if !results.is_empty() && differs(item.get("results")) {
+        let results = merge(item.dict("results"), &recovered);
+        let is_recorded = |now: &Value| python::equal(now, &Value::Object(results.clone()));
+        if !results.is_empty() && !item.get("results").is_some_and(is_recorded) {
             self.set(&mut item, "results", Value::Object(results.clone()));
         }
-        if status == "completed" && !item.get("conclusion").is_some_and(python::is_true) {
-            let findings = results.get("findings").and_then(Value::as_str);
-            let findings = findings.filter(|findings| !python::strip(findings).is_empty());
-            if let Some(findings) = findings {
+        if status == "completed" && !item.is_true("conclusion") {
+            if let Some(findings) = filled(&results, "findings") {
                 let conclusion: String = findings.chars().take(CONCLUSION_CHARS).collect();
                 self.set(&mut item, "conclusion", Value::from(conclusion));
             } else if !results.is_empty() {
@@ -164,13 +151,12 @@ impl Pass<'_> {
     }
 
     /// A normalised id that no earlier experiment has.
-    fn id(&mut self, position: usize, raw: Option<&Value>) -> String {
-        let raw = raw.and_then(Value::as_str).map(python::strip).filter(|raw| !raw.is_empty());
-        let number = raw.and_then(evidence::experiment_number);
-        let mut id = match (number, raw) {
-            (Some(number), _) => format!("Exp{number:03}"),
-            (None, Some(raw)) => raw.to_owned(),
-            (None, None) => format!("Exp{position:03}"),
+    fn id(&mut self, position: usize, raw: Option<&str>) -> String {
+        let raw = raw.map(python::strip).unwrap_or_default();
+        let mut id = match evidence::experiment_number(raw) {
+            _ if raw.is_empty() => format!("Exp{position:03}"),
+            Some(number) => format!("Exp{number:03}"),
+            None => raw.to_owned(),
         };
         self.highest = self.highest.max(evidence::experiment_number(&id).unwrap_or(0));
         if self.ids.contains(&id) {
@@ -189,7 +175,7 @@ impl Pass<'_> {
     /// The status; unknown ones and a second `running` become `pending`.
     fn status(&mut self, item: &mut Map<String, Value>) -> Result<String, Raised> {
         let known = is_one_of(item.get("status"), self.known)?;
-        let status = item.get("status").and_then(Value::as_str).unwrap_or_default();
+        let status = item.text("status").unwrap_or_default();
         if known && (status != "running" || !self.running_seen) {
             let status = status.to_owned();
             self.running_seen |= status == "running";
@@ -201,15 +187,19 @@ impl Pass<'_> {
 }
 
 /// The recorded results, completed by the recovered ones.
-fn merge(existing: Option<&Value>, recovered: &Recovered) -> Map<String, Value> {
-    let mut merged = existing.and_then(python::dict).cloned().unwrap_or_default();
-    if let Some(metrics) = recovered.metrics.as_ref().filter(|_| !merged.contains_key("metrics")) {
+fn merge(existing: Option<&Map<String, Value>>, recovered: &Recovered) -> Map<String, Value> {
+    let mut merged = existing.cloned().unwrap_or_default();
+    if let Some(metrics) = &recovered.metrics
+        && !merged.contains_key("metrics")
+    {
         merged.insert("metrics".to_owned(), metrics.clone());
     }
-    if let Some(findings) = recovered.findings.as_ref().filter(|_| !merged.contains_key("findings")) {
+    if let Some(findings) = &recovered.findings
+        && !merged.contains_key("findings")
+    {
         merged.insert("findings".to_owned(), Value::from(findings.as_str()));
     }
-    let recorded = merged.get("artifacts").and_then(Value::as_array).into_iter().flatten().map(python::text);
+    let recorded = merged.items("artifacts").iter().map(python::text);
     let artifacts: BTreeSet<String> = recorded.chain(recovered.artifacts.iter().cloned()).collect();
     if !artifacts.is_empty() {
         merged.insert("artifacts".to_owned(), artifacts.into_iter().map(Value::from).collect());

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::python;
+use crate::python::{self, Dict};
 
 /// Writes the issues that are not severe onto the experiments they name; true if the plan changed.
 pub(super) fn note(plan: &mut Map<String, Value>, issues: &[String], is_severe: impl Fn(&str) -> bool) -> bool {
@@ -19,7 +19,7 @@ pub(super) fn note(plan: &mut Map<String, Value>, issues: &[String], is_severe: 
             continue;
         }
         let Some(experiment) = experiment.as_object_mut() else { continue };
-        let id = experiment.get("id").and_then(Value::as_str).unwrap_or("\u{0}");
+        let id = experiment.text("id").unwrap_or("\u{0}");
         let mut own: Vec<&str> = warnings.iter().filter(|(named, _)| *named == id).map(|(_, detail)| *detail).collect();
         own.sort_unstable();
         let own: Value = own.into_iter().map(Value::from).collect();
