@@ -16,7 +16,7 @@ use crate::transcript::fingerprint;
 pub(super) const AWAKEN: SystemDriver = SystemDriver {
     id: "awaken",
     tables: TABLES,
-    table_of: |case| match case.input.get("kind").and_then(Value::as_str)? {
+    table_of: |case| match case.input["kind"].as_str()? {
         "stats" => Some("stacks"),
         "serde" => Some("spec_serde"),
         "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
@@ -31,7 +31,7 @@ const TABLES: &[&str] = &["stats_policies", "stacks", "spec_serde", "step_sequen
 
 /// Answers a case of `table`; `Err` says what is wrong with the case.
 fn answer(input: &Value) -> Result<Value, String> {
-    match input.get("kind").and_then(Value::as_str) {
+    match input["kind"].as_str() {
         Some("stats") => stats(input),
         Some("serde") => Ok(serde_rules(input)),
         Some("steps") => steps(input),
@@ -40,7 +40,7 @@ fn answer(input: &Value) -> Result<Value, String> {
 }
 
 fn conditions(input: &Value) -> Result<Vec<StopConditionSpec>, String> {
-    let specs = input.get("specs").and_then(Value::as_array).ok_or("no `specs`")?;
+    let specs = input["specs"].as_array().ok_or("no `specs`")?;
     specs
         .iter()
         .map(|spec| serde_json::from_value::<StopConditionSpec>(spec.clone()).map_err(|error| error.to_string()))
@@ -83,7 +83,7 @@ fn stats(input: &Value) -> Result<Value, String> {
     let said: Vec<Option<PolicyStop>> =
         policies.iter().map(|policy| policy.evaluate(AwakenProfile::Published06, &seen)).collect();
     let first = said.iter().position(Option::is_some);
-    let stop = first.and_then(|index| said.get(index)?.as_ref());
+    let stop = said.iter().flatten().next();
     let each: Vec<Value> = policies.iter().zip(&said).map(|(policy, stop)| verdict(policy, stop.as_ref())).collect();
     Ok(json!({
         "stopped": first.is_some(),
@@ -104,7 +104,7 @@ fn verdict(policy: &StopPolicy, stop: Option<&PolicyStop>) -> Value {
 }
 
 fn serde_rules(input: &Value) -> Value {
-    let text = match input.get("json_text").and_then(Value::as_str) {
+    let text = match input["json_text"].as_str() {
         Some(text) => text.to_owned(),
         None => input.get("json").unwrap_or(&Value::Null).to_string(),
     };
@@ -146,13 +146,16 @@ impl WireStep {
         if self.no_response {
             return Boundary::Nothing;
         }
-        let tokens = |of: fn(&CaseUsage) -> Option<i64>| self.usage.as_ref().and_then(of).unwrap_or(0).cast_unsigned();
+        let (input, output) = match &self.usage {
+            Some(usage) => (usage.input.unwrap_or(0), usage.output.unwrap_or(0)),
+            None => (0, 0),
+        };
         Boundary::Reply {
             text: (&self.text).into(),
-            print: (!self.text.is_empty()).then(|| fingerprint::of_text(&self.text)),
+            print: if self.text.is_empty() { None } else { Some(fingerprint::of_text(&self.text)) },
             tools: self.tools.iter().map(Into::into).collect(),
-            input: tokens(|usage| usage.input),
-            output: tokens(|usage| usage.output),
+            input: input.cast_unsigned(),
+            output: output.cast_unsigned(),
         }
     }
 }

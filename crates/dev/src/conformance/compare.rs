@@ -33,32 +33,32 @@ fn difference(field: &str, expected: &Value, got: &Value, nested: Nested, top: b
     match (expected, got) {
         (Value::Object(wanted), Value::Object(answered)) => {
             let subset = top || nested == Nested::Subset;
-            let inner = wanted.iter().find_map(|(key, value)| {
+            for (key, value) in wanted {
                 let field = format!("{field}.{key}");
-                match answered.get(key) {
+                let inner = match answered.get(key) {
                     Some(answer) => difference(&field, value, answer, nested, false),
                     None if value.is_null() && nested == Nested::Subset => None,
                     None => Some(FieldDifference { field, expected: value.clone(), got: Value::Null }),
+                };
+                if inner.is_some() {
+                    return inner;
                 }
-            });
-            inner.or_else(|| {
-                let (key, extra) = answered.iter().find(|(key, _)| !subset && !wanted.contains_key(*key))?;
-                Some(FieldDifference { field: format!("{field}.{key}"), expected: Value::Null, got: extra.clone() })
-            })
+            }
+            let (key, extra) = answered.iter().find(|(key, _)| !subset && !wanted.contains_key(*key))?;
+            Some(FieldDifference { field: format!("{field}.{key}"), expected: Value::Null, got: extra.clone() })
         }
         (Value::Array(wanted), Value::Array(answered)) => {
-            let inner = wanted.iter().zip(answered).enumerate().find_map(|(index, (value, answer))| {
-                difference(&format!("{field}[{index}]"), value, answer, nested, false)
-            });
-            inner.or_else(|| {
-                let lengths = [wanted.len(), answered.len()].map(Value::from);
-                let [expected, got] = lengths;
-                (wanted.len() != answered.len()).then(|| FieldDifference {
-                    field: format!("{field}.length"),
-                    expected,
-                    got,
-                })
-            })
+            for (index, (value, answer)) in wanted.iter().zip(answered).enumerate() {
+                let inner = difference(&format!("{field}[{index}]"), value, answer, nested, false);
+                if inner.is_some() {
+                    return inner;
+                }
+            }
+            if wanted.len() == answered.len() {
+                return None;
+            }
+            let [expected, got] = [wanted.len(), answered.len()].map(Value::from);
+            Some(FieldDifference { field: format!("{field}.length"), expected, got })
         }
         (Value::Number(wanted), Value::Number(answered)) if wanted.as_f64() == answered.as_f64() => None,
         _ if expected == got => None,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::system::replayed_session;
 use super::{CaseError, GoldenCase, SystemDriver};
-use crate::python::{self, Int, Raised};
+use crate::python::{self, Dict, Int, Raised};
 use crate::system::mira::decide::{Continuation, Situation};
 use crate::system::mira::export;
 use crate::system::mira::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, has_final_result};
@@ -67,8 +67,7 @@ fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
 
 /// The answer under the rules of the release that the case names, else of the code that the page describes.
 fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
-    let version = case.version.and_then(|version| version.strip_prefix("mira-engine "));
-    let profile = match version {
+    let profile = match case.version.unwrap_or_default().strip_prefix("mira-engine ") {
         None | Some("doc") => MiraProfile::Described03,
         Some(version) => MiraProfile::from_name(&format!("published-{version}"))
             .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
@@ -88,9 +87,15 @@ fn session(profile: MiraProfile, input: &Value) -> Result<Value, CaseError> {
     input["set"] = Value::Object(set);
     let (run, stop) = replayed_session("mira", Some(profile.name()), &input)?;
     let halted_at = stop.as_ref().and_then(|stop| stop.event);
-    let is_new = |event: &Event| event.message().is_some_and(|message| message.text() == "/new");
-    let begin = run.events().iter().rposition(is_new).map_or(0, |new| new + 2);
-    let until = halted_at.map_or(run.events().len(), |at| at + 1);
+    let is_new = |event: &Event| matches!(event.message(), Some(message) if message.text() == "/new");
+    let begin = match run.events().iter().rposition(is_new) {
+        Some(new) => new + 2,
+        None => 0,
+    };
+    let until = match halted_at {
+        Some(at) => at + 1,
+        None => run.events().len(),
+    };
     let replies = run.events().get(begin..until).unwrap_or_default().iter().filter_map(Event::message);
     Ok(json!({
         "halted_at": halted_at,
@@ -129,7 +134,7 @@ pub fn answer_of(rules: MiraRules, table: &str, input: &Value) -> Result<Value, 
 }
 
 fn policy_json(rules: MiraRules, policy: Option<&AutomationPolicy>) -> Value {
-    let mut json = policy.map_or(Value::Null, AutomationPolicy::json);
+    let mut json = policy.map(AutomationPolicy::json).unwrap_or_default();
     if let Some(fields) = json.as_object_mut().filter(|_| !rules.strict_switch) {
         fields.shift_remove("strictHeuristics");
     }
@@ -142,22 +147,32 @@ fn told(rules: MiraRules, reason: Option<&AutoStopReason>) -> Option<&AutoStopRe
 }
 
 fn reason_json(reason: Option<&AutoStopReason>) -> Value {
-    reason.map_or(Value::Null, |reason| Value::from(reason.to_string()))
+    reason.map(|reason| Value::from(reason.to_string())).unwrap_or_default()
+}
+
+/// An integer; 0 for anything else.
+fn whole(value: &Value) -> i128 {
+    match Int::from_value(value) {
+        Some(whole) => whole.value(),
+        None => 0,
+    }
 }
 
 fn tokens(input: &Value) -> i128 {
-    Int::from_value(&input["tokens_used"]).map_or(0, |tokens| tokens.value())
+    whole(&input["tokens_used"])
 }
 
 /// Runs a text test. A value that is not a string has no string methods, so Python raises unless it is empty or null.
 fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> Result<Value, Raised> {
     let given = input.get("text").filter(|text| python::is_true(text));
-    if given.is_some_and(|text| !text.is_string()) {
-        return Err(Raised("AttributeError"));
+    match given {
+        None => Ok(json!({"match": false, "tail_len": null})),
+        Some(Value::String(text)) => {
+            let tail_len = closing_paragraph(text).chars().count();
+            Ok(json!({"match": phrase(text).is_some(), "tail_len": tail_len}))
+        }
+        Some(_) => Err(Raised("AttributeError")),
     }
-    let text = given.and_then(Value::as_str);
-    let tail_len = text.map(|text| closing_paragraph(text).chars().count());
-    Ok(json!({"match": text.is_some_and(|text| phrase(text).is_some()), "tail_len": tail_len}))
 }
 
 /// Whether the stop policy reads the plan at all.
@@ -180,7 +195,7 @@ fn plan_of(plan: &Value, is_looked_into: bool) -> Result<Plan<'_>, Raised> {
 fn stop_policy_unparsed(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     let raw = &input["policy_unparsed"];
     // If there are goals, the plan is read before their values.
-    if raw.get("goals").and_then(Value::as_array).is_some_and(|goals| !goals.is_empty()) {
+    if matches!(&raw["goals"], Value::Array(goals) if !goals.is_empty()) {
         plan_of(&input["plan"], true)?;
     }
     let policy = AutomationPolicy::unparsed(raw)?;
@@ -212,8 +227,8 @@ fn replan(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
 
 /// Follow-up runs so far, clamped: values below 0 act like 0, and huge ones exceed every cap.
 fn rounds(value: &Value) -> u32 {
-    let rounds = python::int(value).map_or(0, |rounds| rounds.value().max(0));
-    u32::try_from(rounds).unwrap_or(u32::MAX)
+    let Some(rounds) = python::int(value) else { return 0 };
+    u32::try_from(rounds.value().max(0)).unwrap_or(u32::MAX)
 }
 
 fn situation_of<'s>(rules: MiraRules, policy: Option<&'s AutomationPolicy>, input: &'s Value) -> Situation<'s> {
@@ -231,12 +246,12 @@ fn situation_of<'s>(rules: MiraRules, policy: Option<&'s AutomationPolicy>, inpu
 
 /// The loop's profile: none if empty, the default if unknown.
 fn agent_profile(value: &Value) -> Option<AgentProfile> {
-    python::is_true(value).then(|| AgentProfile::from_value(value).unwrap_or_default())
+    if python::is_true(value) { Some(AgentProfile::from_value(value).unwrap_or_default()) } else { None }
 }
 
 /// The plan of a case: none, an object, or the raw text of a file.
 fn plan_file(plan: &Value) -> PlanFile {
-    match (plan, plan.get("raw_text").and_then(Value::as_str)) {
+    match (plan, plan["raw_text"].as_str()) {
         (Value::Null, _) => PlanFile::Absent,
         (_, Some(text)) => PlanFile::read(text),
         _ => PlanFile::Parsed(plan.clone()),
@@ -275,7 +290,7 @@ fn continuation_of(
     guard: &mut GuardrailFindings,
 ) -> Result<Continuation, Raised> {
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
-    situation.continuation(has_project.then_some(on_disk), guard)
+    situation.continuation(if has_project { Some(on_disk) } else { None }, guard)
 }
 
 fn round(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
@@ -305,8 +320,9 @@ fn round(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
 fn reduced(project: &ProjectFolder) -> Value {
     let Some(plan) = project.plan() else { return Value::Null };
     let keep = |experiment: &Map<String, Value>| {
-        let field = |key: &str| Some((key.to_owned(), experiment.get(key)?.clone()));
-        Value::Object(["id", "status", "conclusion"].into_iter().filter_map(field).collect())
+        let mut kept = experiment.clone();
+        kept.retain(|key, _| ["id", "status", "conclusion"].contains(&key.as_str()));
+        kept
     };
     let experiments = plan.get("experiments").and_then(Value::as_array);
     let experiments = experiments.map(|list| list.iter().filter_map(python::dict).map(keep).collect::<Vec<_>>());
@@ -356,8 +372,8 @@ fn token_accounting(input: &Value) -> Value {
             returned.push(Value::Null);
             continue;
         }
-        let before = totals.get(session).and_then(Value::as_i64).unwrap_or(0);
-        let added = Int::from_value(&step[1]).map_or(0, |delta| i64::try_from(delta.value()).unwrap_or(i64::MAX));
+        let before = totals.whole(session).unwrap_or(0);
+        let added = i64::try_from(whole(&step[1])).unwrap_or(i64::MAX);
         let total = before.saturating_add(added.max(0));
         if added > 0 {
             totals.insert(session.to_owned(), Value::from(total));
@@ -370,8 +386,7 @@ fn token_accounting(input: &Value) -> Value {
 fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     let policy = AutomationPolicy::parse(&input["policy"], rules.strict_switch)?;
     let loops = !rules.web_only || input["channel"].as_str() == Some("web");
-    let is_auto =
-        |mode: &Value| loops && mode.as_str().is_some_and(|mode| python::lower(python::strip(mode)) == "auto");
+    let is_auto = |mode: &Value| loops && python::lower(python::strip(mode.as_str().unwrap_or_default())) == "auto";
     let project = project(input, &input["plan_before"]);
     let mut message = MessageLoop::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
     message.agent_profile = agent_profile(&input["agent_profile"]);
@@ -379,7 +394,7 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
         is_guarded(rules, &input["channel"]) && !export::is_result_request(&input["user_message"], &input["metadata"]);
     let mut kinds = vec![RunKind::Initial];
     let mut progress = Vec::new();
-    let mut session = Int::from_value(&input["session_tokens_before"]).map_or(0, |tokens| tokens.value());
+    let mut session = whole(&input["session_tokens_before"]);
     for round in input["rounds"].as_array().into_iter().flatten() {
         if let Some(project) = message.project.as_mut().filter(|_| !round["plan_after"].is_null()) {
             project.plan = plan_file(&round["plan_after"]);
@@ -387,7 +402,7 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
         if !round["switch_mode_to"].is_null() {
             message.is_auto = is_auto(&round["switch_mode_to"]);
         }
-        let tokens = Int::from_value(&round["tokens"]).map_or(0, |tokens| tokens.value());
+        let tokens = whole(&round["tokens"]);
         session += tokens.max(0);
         let turn = message.after_run(round["final_content"].as_str().unwrap_or_default(), tokens)?;
         progress.extend(turn.progress);
@@ -396,15 +411,15 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
             AfterRun::Stop(_) => break,
         }
     }
-    let whole = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
+    let clamped = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
     Ok(json!({
         "agent_runs": kinds.len(),
         "run_kinds": kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
         "auto_round_at_stop": message.auto_round,
-        "tokens_this_message": whole(message.tokens),
-        "tokens_used_session": whole(session),
+        "tokens_this_message": clamped(message.tokens),
+        "tokens_used_session": clamped(session),
         "last_progress": progress.last(),
         "progress": progress,
-        "plan_at_end": message.project.as_ref().map_or(Value::Null, reduced),
+        "plan_at_end": message.project.as_ref().map(reduced),
     }))
 }

@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::system::SystemDriver;
+use crate::python::Dict;
 
 pub use case::{CaseError, GoldenCase};
 pub use compare::{FieldDifference, Nested, first_difference};
@@ -163,8 +164,9 @@ pub fn named_recordings(table: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for line in table.lines().filter(|line| line.contains("\"file\"")) {
         let Ok(row) = serde_json::from_str::<Value>(line) else { continue };
-        let name = row.get("expected").and(row.pointer("/input/file")).and_then(Value::as_str);
-        if let Some(name) = name.filter(|name| !names.iter().any(|known| known == name)) {
+        if let (Some(_), Some(name)) = (row.get("expected"), row["input"]["file"].as_str())
+            && !names.iter().any(|known| known == name)
+        {
             names.push(name.to_owned());
         }
     }
@@ -190,15 +192,17 @@ fn place(path: &str) -> (String, String) {
 /// The table's name in a file name: the part before `.jsonl`, `.jsonl.gz` or `.jsonl.zst`; `None` if the file is not a
 /// table.
 pub fn table_name(file_name: &str) -> Option<&str> {
-    let unpacked = [".gz", ".zst"].iter().find_map(|packed| file_name.strip_suffix(packed)).unwrap_or(file_name);
+    let unpacked = file_name.strip_suffix(".gz").or(file_name.strip_suffix(".zst")).unwrap_or(file_name);
     unpacked.strip_suffix(".jsonl").filter(|name| !name.is_empty())
 }
 
 /// The known table that a file name refers to: the one with the same name, else the longest one whose name it contains.
 fn known_table(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    let exact = known.iter().copied().find(|known| *known == name);
-    let held = || known.iter().copied().filter(|known| name.contains(known)).max_by_key(|known| known.len());
-    exact.or_else(held)
+    let exact = known.iter().find(|known| **known == name);
+    if exact.is_some() {
+        return exact.copied();
+    }
+    known.iter().copied().filter(|known| name.contains(known)).max_by_key(|known| known.len())
 }
 
 fn run_table(
@@ -211,13 +215,16 @@ fn run_table(
 ) {
     for (index, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let case = TableCase::from_file(file, index + 1, oracle.read(line), recordings);
-        let answer = case.row.as_ref().map_err(Clone::clone).and_then(|row| oracle.answer(table, row, &case.asked));
+        let answer = match &case.row {
+            Ok(row) => oracle.answer(table, row, &case.asked),
+            Err(error) => Err(error.clone()),
+        };
         if answer == Err(CaseError::UnknownTable) {
             report.unknown_tables.push(file.path.clone());
             return;
         }
         report.cases += 1;
-        let named = case.row.as_ref().ok().and_then(|row| row.get("rule")).and_then(Value::as_str);
+        let named = case.row.as_ref().ok().and_then(|row| row["rule"].as_str());
         let rule = named.unwrap_or(table).to_owned();
         let tally = report.systems.entry(folder.to_owned()).or_default();
         tally.0 += 1;
@@ -280,17 +287,16 @@ impl TableCase {
         let Some(expected) = row.shift_remove("expected") else {
             return bad("the line has no `expected`".to_owned());
         };
-        if let Some(input) = row.get_mut("input").and_then(Value::as_object_mut) {
-            let recording = input
-                .get("file")
-                .and_then(Value::as_str)
-                .and_then(|name| beside(&file.path, name).iter().find_map(|path| recordings.get(path.as_str())))
-                .map(|text| Value::from(*text));
-            if let Some(recording) = recording {
-                input.insert("recording".to_owned(), recording);
-            }
+        if let Some(Value::Object(input)) = row.get_mut("input")
+            && let Some(name) = input.text("file")
+            && let Some(recording) = beside(&file.path, name).iter().find_map(|path| recordings.get(path.as_str()))
+        {
+            input.insert("recording".to_owned(), Value::from(*recording));
         }
-        let id = row.get("id").and_then(Value::as_str).map_or_else(|| format!("line {line_number}"), str::to_owned);
+        let id = match row.text("id") {
+            Some(id) => id.to_owned(),
+            None => format!("line {line_number}"),
+        };
         let asked = expected.as_object().map(|expected| expected.keys().cloned().collect()).unwrap_or_default();
         Self { file: file.path.clone(), id, row: Ok(Value::Object(row)), expected, asked }
     }

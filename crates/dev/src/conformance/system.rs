@@ -40,18 +40,22 @@ impl Oracle for SystemOracle {
     fn read(&self, line: &str) -> Result<Value, serde_json::Error> {
         // Tables of systems written in Python contain what Python's JSON accepts: integers of any size, NaN.
         let read = if self.0.id == "awaken" { None } else { python::loads(line, Strictness::Strict) };
-        read.map_or_else(|| serde_json::from_str(line), Ok)
+        match read {
+            Some(row) => Ok(row),
+            None => serde_json::from_str(line),
+        }
     }
 
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {
         let input = row.get("input").ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
-        let version = row.get("original_version").and_then(Value::as_str);
+        let version = row["original_version"].as_str();
         let SystemDriver { id, tables, table_of, answer } = self.0;
         if table == SESSION {
             let (run, stop) = replayed_session(id, input["profile"].as_str(), input)?;
             // Records that follow a message are seen with it.
-            let until = stop.as_ref().and_then(|stop| stop.event).map_or(&[][..], |at| &run.events()[..=at]);
-            let halted_at = until.iter().rposition(|event| event.message().is_some());
+            let halted_at = stop
+                .as_ref()
+                .and_then(|stop| run.events()[..=stop.event?].iter().rposition(|event| event.message().is_some()));
             return Ok(json!({"halted_at": halted_at, "code": stop.and_then(|stop| stop.code)}));
         }
         let mut case = GoldenCase { table, input, version, asked };

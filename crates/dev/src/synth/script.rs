@@ -89,7 +89,7 @@ impl RunRecorder {
 
     /// When the run started; `None` for a run without timestamps. Call it before the first message.
     pub(super) fn now(&self) -> Option<Instant> {
-        (!self.gaps.times).then_some(Instant(self.clock_ms))
+        if self.gaps.times { None } else { Some(Instant(self.clock_ms)) }
     }
 
     pub(super) fn n_steps(&self) -> usize {
@@ -119,7 +119,7 @@ impl RunRecorder {
 
     /// Adds a step: the agent speaks, makes the beats' calls in one reply, and gets their results.
     pub(super) fn step(&mut self, beats: &[Beat], dice: &mut Dice) {
-        let say = beats.first().map_or("", |beat| beat.say.as_str());
+        let say = beats.first().map(|beat| beat.say.as_str()).unwrap_or_default();
         let mut reply = Message::new(Role::Assistant);
         if !say.is_empty() && !self.gaps.words {
             reply.content = Some(Text::plain(say));
@@ -181,7 +181,7 @@ impl RunRecorder {
     /// Adds a judge's reply.
     pub(super) fn judge(&mut self, reply: &str, dice: &mut Dice) {
         let usage = Usage::new(dice.between(600, 1_800), length_in_tokens(reply) + 12);
-        let usage = (!self.gaps.usage).then_some(usage);
+        let usage = if self.gaps.usage { None } else { Some(usage) };
         self.record(Event::Judge(JudgeReply { reply: Some(Text::plain(reply)), error: None, usage }));
     }
 

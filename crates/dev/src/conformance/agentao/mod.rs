@@ -12,7 +12,7 @@ use super::{CaseError, SystemDriver};
 use crate::bailout::{
     self, AfterCap, AtCap, Bailout, HistoryEntry, Reply, Speaker, Window, all_errors, no_text_progress, one_tool,
 };
-use crate::python::{self, is_true};
+use crate::python::{self, Dict};
 
 /// The driver for agentao.
 pub(super) const AGENTAO: SystemDriver = SystemDriver {
@@ -39,11 +39,10 @@ pub(super) const AGENTAO: SystemDriver = SystemDriver {
 
 /// The three stuck checks on one history.
 fn predicates(input: &Value) -> Result<Value, String> {
-    let messages = input.get("messages").and_then(Value::as_array).ok_or("no `messages`")?;
-    let params = input.get("params");
-    let param = |name: &str| params.and_then(|params| params.get(name));
-    let window = |default| Window(param("window").and_then(Value::as_i64).unwrap_or(default));
-    let threshold = param("threshold").and_then(Value::as_f64).unwrap_or(0.8);
+    let messages = input["messages"].as_array().ok_or("no `messages`")?;
+    let params = &input["params"];
+    let window = |default| Window(params["window"].as_i64().unwrap_or(default));
+    let threshold = params["threshold"].as_f64().unwrap_or(0.8);
     let history: Vec<Read<'_>> = messages.iter().map(read).collect();
     let mut tool = holds(&history, window(10), |entries| one_tool(entries, Window(0), threshold));
     // Names are put into a set, so Python raises on lists and dictionaries.
@@ -69,8 +68,8 @@ fn raises() -> Value {
 }
 
 fn has_unhashable_name(message: &Value) -> bool {
-    let is_tool = message.get("role").and_then(Value::as_str) == Some("tool");
-    is_tool && message.get("name").is_some_and(|name| name.is_array() || python::dict(name).is_some())
+    let is_tool = message["role"].as_str() == Some("tool");
+    is_tool && (message["name"].is_array() || python::dict(&message["name"]).is_some())
 }
 
 /// The entries of a window, by Python's slicing rules.
@@ -82,19 +81,23 @@ fn slice<T>(history: &[T], window: Window) -> &[T] {
 
 fn holds(history: &[Read<'_>], window: Window, check: impl Fn(&Vec<HistoryEntry<'_>>) -> bool) -> Value {
     let entries: Option<Vec<HistoryEntry<'_>>> = slice(history, window).iter().cloned().collect();
-    entries.map_or_else(raises, |entries| json!(check(&entries)))
+    match entries {
+        Some(entries) => json!(check(&entries)),
+        None => raises(),
+    }
 }
 
 /// The positions in the window of the first unreadable entry and of the first assistant text.
 fn bounds(history: &[Read<'_>], window: Window) -> (Option<usize>, Option<usize>) {
     let window = slice(history, window);
-    let is_text = |entry: &Read<'_>| entry.as_ref().is_some_and(|e| e.speaker == Speaker::Assistant && e.has_content);
+    let is_text =
+        |entry: &Read<'_>| matches!(entry, Some(HistoryEntry { speaker: Speaker::Assistant, has_content: true, .. }));
     (window.iter().position(Option::is_none), window.iter().position(is_text))
 }
 
 fn read(message: &Value) -> Read<'_> {
     let fields = message.as_object()?;
-    let speaker = match fields.get("role").and_then(Value::as_str) {
+    let speaker = match fields.text("role") {
         Some("assistant") => Speaker::Assistant,
         Some("tool") => Speaker::Tool,
         _ => Speaker::Other,
@@ -106,7 +109,7 @@ fn read(message: &Value) -> Read<'_> {
             Value::String(name) => Cow::Borrowed(name.as_str()),
             other => Cow::Owned(format!("\u{0}{}", python::value_key(other))),
         }),
-        has_content: content.is_some_and(is_true),
+        has_content: fields.is_true("content"),
         mentions_error: content.is_some_and(mentions_error),
     })
 }
@@ -124,19 +127,19 @@ fn mentions_error(content: &Value) -> bool {
 
 /// A sequence of cap hits answered by one strategy.
 fn strategies(input: &Value) -> Result<Value, String> {
-    let hits = input.get("hits").and_then(Value::as_array).ok_or("no `hits`")?;
+    let hits = input["hits"].as_array().ok_or("no `hits`")?;
     let mut handler = handler(input, hits)?;
     let mut actions = Vec::new();
     for (index, hit) in hits.iter().enumerate() {
-        let messages = hit.get("messages").and_then(Value::as_array).ok_or("a hit has no `messages`")?;
+        let messages = hit["messages"].as_array().ok_or("a hit has no `messages`")?;
         let history: Vec<HistoryEntry<'_>> =
             messages.iter().map(read).collect::<Option<_>>().ok_or("a message is no dictionary")?;
         let reply = handler.on_cap(&AtCap {
             history: &history,
             hit: u32::try_from(index + 1).unwrap_or(u32::MAX),
-            cap: hit.get("count").and_then(Value::as_i64).unwrap_or_default(),
-            session: hit.get("session").and_then(Value::as_str).unwrap_or_default(),
-            tokens: hit.get("tokens_used").and_then(Value::as_u64).unwrap_or_default(),
+            cap: hit["count"].as_i64().unwrap_or_default(),
+            session: hit["session"].as_str().unwrap_or_default(),
+            tokens: hit["tokens_used"].as_u64().unwrap_or_default(),
         });
         actions.push(action(input, &reply));
     }
@@ -144,8 +147,8 @@ fn strategies(input: &Value) -> Result<Value, String> {
 }
 
 fn handler(input: &Value, hits: &[Value]) -> Result<Box<dyn Bailout>, String> {
-    let strategy = input.get("strategy").and_then(Value::as_str).ok_or("no `strategy`")?;
-    let mut params = input.get("config").and_then(Value::as_object).cloned().unwrap_or_else(Map::new);
+    let strategy = input["strategy"].as_str().ok_or("no `strategy`")?;
+    let mut params = input["config"].as_object().cloned().unwrap_or_else(Map::new);
     if strategy == "ask_user" {
         let answers: Vec<&Value> = hits.iter().filter_map(|hit| hit.get("choice")).collect();
         params.insert("answers".to_owned(), json!(answers));
@@ -157,7 +160,7 @@ fn handler(input: &Value, hits: &[Value]) -> Result<Box<dyn Bailout>, String> {
 fn action(input: &Value, reply: &Reply) -> Value {
     let has_message = matches!(reply.verdict, AfterCap::NewInstruction(_));
     let mut action = json!({ "action": reply.verdict.name(), "has_message": has_message });
-    let names_why = input.get("strategy").and_then(Value::as_str) == Some("smart_bailout");
+    let names_why = input["strategy"].as_str() == Some("smart_bailout");
     if let (true, Some(why), Some(fields)) = (names_why, reply.why, action.as_object_mut()) {
         fields.insert("why".to_owned(), json!(why));
     }

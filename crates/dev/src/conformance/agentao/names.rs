@@ -29,13 +29,17 @@ pub(super) fn repaired<'o>(name: &str, offered: &[&'o str]) -> Option<&'o str> {
         frontier = next;
     }
     let spellings = || tiers.iter().flatten();
-    let verbatim = || spellings().find_map(|spelling| offered.iter().find(|name| **name == spelling));
+    for spelling in spellings() {
+        if let Some(name) = offered.iter().find(|name| **name == spelling) {
+            return Some(name);
+        }
+    }
     // An offered name may have other spellings too; a spelling that two of them share matches neither.
     let by_spelling = |spelling: &String| {
         let mut means = offered.iter().filter(|name| variants(name).iter().skip(1).any(|other| other == spelling));
         means.next().filter(|_| means.next().is_none())
     };
-    verbatim().or_else(|| spellings().find_map(by_spelling)).copied()
+    spellings().find_map(by_spelling).copied()
 }
 
 /// The spellings of a name, itself first: lower case, separators as underscores, camel case as underscores.
@@ -63,7 +67,7 @@ fn without_suffix(name: &str) -> Option<String> {
     let suffix = ["_tool", "-tool", "tool"].into_iter().find(|suffix| lower.ends_with(suffix))?;
     let kept: String = name.chars().take(name.chars().count() - suffix.len()).collect();
     let kept = kept.trim_end_matches(['_', '-']);
-    (!kept.is_empty()).then(|| kept.to_owned())
+    if kept.is_empty() { None } else { Some(kept.to_owned()) }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ struct TurnSummary {
 
 /// Summarizes the log in `input.recording` in the form the table expects.
 pub(super) fn summary(input: &Value) -> Result<Value, String> {
-    let log = input.get("recording").and_then(Value::as_str).ok_or("no recording: the log file is not here")?;
+    let log = input["recording"].as_str().ok_or("no recording: the log file is not here")?;
     let mut schema_version = Value::Null;
     let mut events = 0_u64;
     let mut turns: Vec<TurnSummary> = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn summary(input: &Value) -> Result<Value, String> {
     for event in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         events += 1;
         let payload = event.get("payload").unwrap_or(&Value::Null);
-        match event.get("kind").and_then(Value::as_str) {
+        match event["kind"].as_str() {
             Some("replay_header") => schema_version = field(payload, "schema_version"),
             Some("turn_started") => turns.push(TurnSummary { id: field(&event, "turn_id"), ..TurnSummary::default() }),
             Some(kind) => {
@@ -48,7 +48,7 @@ fn field(value: &Value, name: &str) -> Value {
 
 impl TurnSummary {
     fn take_in(&mut self, kind: &str, payload: &Value) {
-        let number = |name: &str| payload.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let number = |name: &str| payload[name].as_u64().unwrap_or(0);
         match kind {
             "user_message" => self.user = field(payload, "content"),
             "llm_call_started" => self.llm_calls += 1,
@@ -57,7 +57,7 @@ impl TurnSummary {
                 self.completion_tokens += number("completion_tokens");
             }
             "llm_call_delta" => self.read_delta(payload),
-            "tool_lifecycle" if payload.get("phase").and_then(Value::as_str) != Some("started") => {
+            "tool_lifecycle" if payload["phase"].as_str() != Some("started") => {
                 let fields = ["tool_name", "phase", "outcome"].map(|name| field(payload, name));
                 self.tools.push(json!(fields));
             }
@@ -68,14 +68,10 @@ impl TurnSummary {
 
     /// User messages that a delta adds after the turn's own one were injected.
     fn read_delta(&mut self, payload: &Value) {
-        let added = payload.get("added_messages").and_then(Value::as_array);
-        let said_by_user = added
-            .into_iter()
-            .flatten()
-            .filter(|message| message.get("role").and_then(Value::as_str) == Some("user"))
-            .map(|message| field(message, "content"));
-        for content in said_by_user {
-            let opens_turn = content.as_str().is_some_and(|text| text.starts_with("<system-reminder>"));
+        let added = payload["added_messages"].as_array().into_iter().flatten();
+        for message in added.filter(|message| message["role"] == "user") {
+            let content = field(message, "content");
+            let opens_turn = content.as_str().unwrap_or_default().starts_with("<system-reminder>");
             if opens_turn && !self.seen_user {
                 self.seen_user = true;
             } else {

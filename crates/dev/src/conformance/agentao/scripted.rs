@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::names;
 use crate::conformance::CaseError;
-use crate::python::{self, Ascii, is_true, strip};
+use crate::python::{self, Ascii, Dict, is_true, strip};
 use crate::system::agentao::{ChatGuard, WrittenCall, is_cut, why_unreadable};
 
 /// A scripted chat.
@@ -72,7 +72,7 @@ impl Granted {
     fn from_reply(reply: &Value) -> Self {
         let Some(fields) = reply.as_object() else { return Self::Raises };
         // An absent action is the default of `get` and a null one is not, but both stop.
-        match fields.get("action").and_then(Value::as_str) {
+        match fields.text("action") {
             Some("continue") => Self::More(None),
             Some("new_instruction") => Self::More(fields.get("message").filter(|message| is_true(message)).cloned()),
             _ => Self::No,
@@ -194,7 +194,7 @@ impl<'s> ChatLoop<'s> {
         }
         self.tool_messages += reply.tools.len();
         let content = last_result(reply, cut);
-        self.last_message = content.map_or(Value::Null, |content| json!({ "role": "tool", "content": content }));
+        self.last_message = content.map(|content| json!({ "role": "tool", "content": content })).unwrap_or_default();
         let tripped = tripped?;
         let text = strip(reply.text.as_deref().unwrap_or_default());
         let returned = if text.is_empty() { tripped.notice() } else { text };
@@ -271,7 +271,7 @@ fn last_result(reply: &ScriptedReply, cut: bool) -> Option<String> {
 /// A reply without calls ends the chat; an empty one gets a placeholder.
 fn final_reply(reply: &ScriptedReply, cut: bool) -> ChatEnd {
     let text = reply.text.as_deref().unwrap_or_default();
-    let thought = reply.reasoning.as_deref().is_some_and(|reasoning| !reasoning.is_empty());
+    let thought = !reply.reasoning.as_deref().unwrap_or_default().is_empty();
     let (text, incomplete) = match (strip(text).is_empty(), thought) {
         (false, _) => (text, None),
         (true, true) => ("[No text response]", Some("reasoning_only")),

@@ -12,7 +12,7 @@ use super::preset::recording;
 use super::{CaseError, SystemDriver};
 use crate::catalog;
 use crate::framework::{ConfigText, Settings};
-use crate::python;
+use crate::python::{self, Dict};
 use crate::system::agentica::{
     AgenticaGoal, Budgets, GoalEvent, GoalRefusal, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling,
     TurnUsage, Verified, Version, evaluate, read_judge_reply,
@@ -68,8 +68,9 @@ fn preemption(input: &Value) -> Result<Value, CaseError> {
     let (mut before, mut is_open, mut charged) = (0.0, false, Vec::new());
     for view in run.views() {
         watch.at(&view, &mut trail);
-        let turns = watch.readings().iter().find(|reading| reading.what == "turns").and_then(|turns| turns.observed);
-        let turns = turns.unwrap_or_default();
+        let readings = watch.readings();
+        let turns = readings.iter().find(|reading| reading.what == "turns");
+        let turns = turns.and_then(|turns| turns.observed).unwrap_or_default();
         let is_over = trail.iter().any(|decision| decision.action.is_terminal());
         if is_over || (is_open && view.moment() == Moment::BeforeRequest) {
             charged.push(turns > before);
@@ -87,7 +88,7 @@ fn preemption(input: &Value) -> Result<Value, CaseError> {
 
 /// How a raw judge reply is interpreted.
 fn judge_reply(input: &Value) -> Result<Value, CaseError> {
-    let raw = input.get("raw").and_then(Value::as_str).ok_or_else(|| bad(&"no `raw`"))?;
+    let raw = input["raw"].as_str().ok_or_else(|| bad(&"no `raw`"))?;
     let verdict = read_judge_reply(raw);
     Ok(json!({
         "verdict": if matches!(verdict, JudgeAnswer::Done(_)) { "done" } else { "continue" },
@@ -249,7 +250,9 @@ fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
         let verifier = verifiers.map(|script| script.get(index).unwrap_or(&Value::Null));
         let (answer, goes_on) = session.play(index + 1, turn, verifier)?;
         answers.push(answer);
-        first_stop = first_stop.or((!goes_on).then_some(index + 1));
+        if !goes_on {
+            first_stop = first_stop.or(Some(index + 1));
+        }
     }
     Ok(json!({ "first_stop_turn": first_stop, "turns": answers }))
 }
@@ -390,7 +393,7 @@ impl Referee for ScriptedReferee<'_> {
                     .filter(|reason| python::is_true(reason))
                     .map(python::text)
                     .unwrap_or_default(),
-                status: match fields.get("status").and_then(Value::as_str) {
+                status: match fields.text("status") {
                     Some("paused") => Some(GoalStatus::Paused),
                     Some("budget_limited") => Some(GoalStatus::BudgetLimited),
                     _ => None,

@@ -15,7 +15,7 @@ struct SessionLogSummary {
 
 /// Reads the log in `input.recording` into the summary the table expects.
 pub(super) fn summary(input: &Value) -> Result<Value, String> {
-    let text = input.get("recording").and_then(Value::as_str).ok_or("no recording: the log file is not here")?;
+    let text = input["recording"].as_str().ok_or("no recording: the log file is not here")?;
     let mut log = SessionLogSummary::default();
     // A corrupt line is skipped, as in the package.
     for row in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
@@ -35,7 +35,7 @@ pub(super) fn summary(input: &Value) -> Result<Value, String> {
 impl SessionLogSummary {
     fn take_in(&mut self, row: &Value) {
         let is_replayed = row.get("replay") != Some(&Value::Bool(false));
-        match row.get("type").and_then(Value::as_str) {
+        match row["type"].as_str() {
             Some("goal") => self.take_goal(row.get("goal").cloned().unwrap_or(Value::Null)),
             Some("user") if is_replayed => {
                 self.roles.push("user");
@@ -56,8 +56,8 @@ impl SessionLogSummary {
 
     /// A goal row closes a turn if its number of turns has changed; other rows are changes in between.
     fn take_goal(&mut self, goal: Value) {
-        let before = self.goal.get("turns_used").and_then(Value::as_i64);
-        let now = goal.get("turns_used").and_then(Value::as_i64);
+        let before = self.goal["turns_used"].as_i64();
+        let now = goal["turns_used"].as_i64();
         self.goal = goal;
         if now == Some(0) && before != Some(0) {
             self.close("set");

@@ -1,14 +1,13 @@
 //! Agent Framework: what the program does around the agent is scripted.
 
-use super::{PresetCase, PresetDriver};
+use super::{PresetCase, PresetDriver, loop_is_running};
 use crate::preset::agent_framework::{AgentFrameworkProgram, FunctionLoop, with_program};
-use crate::preset::frame::rounds::AgentLoopMachine;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "agent-framework",
     read,
     build: Some(|case, settings| with_program(settings, &program(case))),
-    is_running: |watch| watch.machine::<AgentLoopMachine<FunctionLoop>>().is_some_and(|agent| !agent.is_over()),
+    is_running: loop_is_running::<FunctionLoop>,
     ..PresetDriver::PLAIN
 };
 

@@ -1,18 +1,14 @@
 //! Agno: a refused call names the event of its result, and the calls that ran are counted.
 
+use serde_json::Value;
+
 use super::played::{Doing, Fields, Played};
-use super::{PresetCase, PresetDriver};
+use super::{PresetCase, PresetDriver, caps_are_running};
 use crate::decision::Action;
-use crate::preset::frame::caps::CapMachine;
 use crate::transcript::{Message, ToolCall};
 
-pub(super) const DRIVER: PresetDriver = PresetDriver {
-    id: "agno",
-    is_running: |watch| !watch.is_over() && watch.machine::<CapMachine>().is_some_and(|caps| !caps.over),
-    report,
-    action,
-    ..PresetDriver::PLAIN
-};
+pub(super) const DRIVER: PresetDriver =
+    PresetDriver { id: "agno", is_running: caps_are_running, report, action, ..PresetDriver::PLAIN };
 
 fn report(played: &Played<'_>, fields: &mut Fields) {
     let unregistered = unregistered(played.case);
@@ -24,16 +20,20 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
 }
 
 fn unregistered(case: &PresetCase<'_>) -> Vec<String> {
-    let names = case.settings.get("unregistered").and_then(serde_json::Value::as_array).into_iter().flatten();
-    names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
+    match case.settings.get("unregistered") {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn action(doing: &Doing<'_>, fields: &mut Fields) {
     let decision = &doing.act.decision;
-    let (Action::Deny, Some(reply)) = (decision.action, doing.view.reply()) else { return };
+    let (Action::Deny, Some(at_reply), Some(reply)) = (decision.action, doing.view.reply_index(), doing.view.reply())
+    else {
+        return;
+    };
     let refused = reply.tool_calls.iter().find(|call| call.id == decision.call_id);
-    let from = doing.view.reply_index().map_or(0, |reply| reply + 1);
-    for (at, event) in doing.view.events().iter().enumerate().skip(from) {
+    for (at, event) in doing.view.events().iter().enumerate().skip(at_reply + 1) {
         if let (Some(call), Some(message)) = (refused, event.message())
             && answers(message, call)
         {

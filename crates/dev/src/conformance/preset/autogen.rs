@@ -31,9 +31,12 @@ fn read(case: &mut PresetCase<'_>) {
 /// A test function of the recorded test that the preset does not know by name.
 fn unknown_function(condition: &Value) -> Option<String> {
     const KNOWN: [&str; 3] = ["delta_len_at_least_2", "last_is_stop_message", "returns_truthy_not_true"];
-    let own = condition.get("func").and_then(Value::as_str).filter(|function| !KNOWN.contains(function));
-    let mut parts = ["or", "and"].iter().filter_map(|key| condition.get(key)?.as_array()).flatten();
-    own.map(str::to_owned).or_else(|| parts.find_map(unknown_function))
+    let own = condition["func"].as_str().filter(|function| !KNOWN.contains(function));
+    if let Some(own) = own {
+        return Some(own.to_owned());
+    }
+    let mut parts = ["or", "and"].iter().filter_map(|key| condition[key].as_array()).flatten();
+    parts.find_map(unknown_function)
 }
 
 fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
@@ -50,7 +53,11 @@ fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsE
 /// The indices in a list.
 fn indices(list: &Value) -> Vec<usize> {
     let list = list.as_array().into_iter().flatten();
-    list.filter_map(Value::as_u64).filter_map(|index| usize::try_from(index).ok()).collect()
+    list.filter_map(index).collect()
+}
+
+fn index(value: &Value) -> Option<usize> {
+    usize::try_from(value.as_u64()?).ok()
 }
 
 /// A condition called outside a team, by default with each event as a separate delta.
@@ -80,7 +87,7 @@ impl Alone {
             next_delta: 0,
             pending: Vec::new(),
             reset_before: indices(case.scripted("reset_before")),
-            external_before: case.scripted("external_set_before").as_u64().and_then(|at| usize::try_from(at).ok()),
+            external_before: index(case.scripted("external_set_before")),
             goes_on: case.has("continue_after_halt"),
             over: false,
         }
@@ -99,7 +106,9 @@ impl Alone {
 
     /// Deltas without events are also calls.
     fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut ActionSink<'_, '_>) {
-        while self.deltas.as_ref().and_then(|deltas| deltas.get(self.next_delta)).is_some_and(Vec::is_empty) {
+        while let Some(deltas) = &self.deltas
+            && let Some([]) = deltas.get(self.next_delta).map(Vec::as_slice)
+        {
             self.next_delta += 1;
             self.call(at, acts);
         }

@@ -23,7 +23,10 @@ pub(super) struct PresetCase<'c> {
 
 impl<'c> PresetCase<'c> {
     pub(super) fn new(rule: &'static str, input: &'c Map<String, Value>) -> Self {
-        let set = input.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
+        let set = match input.get("config") {
+            Some(Value::Object(config)) => config.clone(),
+            _ => Map::new(),
+        };
         Self {
             rule,
             input,
@@ -79,7 +82,7 @@ impl<'c> PresetCase<'c> {
 
     /// A scripted number from 0 on; 0 if it is not there.
     pub(super) fn size(&self, name: &str) -> usize {
-        self.scripted(name).as_u64().and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
+        usize::try_from(self.scripted(name).as_u64().unwrap_or(0)).unwrap_or(0)
     }
 
     /// Which part of the framework the case runs.

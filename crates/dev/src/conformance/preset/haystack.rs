@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
-use super::{PresetCase, PresetDriver};
+use super::{PresetCase, PresetDriver, loop_is_running};
 use crate::preset::frame::rounds::AgentLoopMachine;
 use crate::preset::haystack::{Haystack, HaystackProgram, with_program};
+use crate::python::Dict;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "haystack",
     read: |case| case.set_aside(&["on_exit_continue", "stop_run_after_steps"]),
     build: Some(|case, settings| with_program(settings, program(case))),
-    is_running: |watch| watch.machine::<AgentLoopMachine<Haystack>>().is_some_and(|agent| !agent.is_over()),
+    is_running: loop_is_running::<Haystack>,
     report: |played, fields| {
         if let Some(agent) = played.watch.machine::<AgentLoopMachine<Haystack>>() {
             fields.insert("exit_reasons".to_owned(), agent.inner().reasons.clone().into());
@@ -20,11 +21,11 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
 };
 
 fn program(case: &PresetCase<'_>) -> HaystackProgram {
-    let events = || case.input.get("events").and_then(Value::as_array).into_iter().flatten();
+    let events = case.input.items("events");
     let missing: Vec<&Value> =
-        events().filter(|event| event["invalid_call"] == true).map(|event| &event["name"]).collect();
+        events.iter().filter(|event| event["invalid_call"] == true).map(|event| &event["name"]).collect();
     let mut tools: Vec<String> = Vec::new();
-    for call in events().filter_map(|event| event["tool_calls"].as_array()).flatten() {
+    for call in events.iter().filter_map(|event| event["tool_calls"].as_array()).flatten() {
         let Some(name) = call["name"].as_str() else { continue };
         if !missing.contains(&&call["name"]) && !tools.iter().any(|tool| tool == name) {
             tools.push(name.to_owned());

@@ -1,7 +1,6 @@
 //! LlamaIndex: what the program gives the agent, the workflow and each run is scripted.
 
-use super::{PresetCase, PresetDriver};
-use crate::preset::frame::rounds::AgentLoopMachine;
+use super::{PresetCase, PresetDriver, loop_is_running};
 use crate::preset::llama_index::{LlamaIndexProgram, LlamaIndexWorkflow, with_program};
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
@@ -16,7 +15,7 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
         ]);
     },
     build: Some(|case, settings| with_program(settings, &program(case))),
-    is_running: |watch| watch.machine::<AgentLoopMachine<LlamaIndexWorkflow>>().is_some_and(|agent| !agent.is_over()),
+    is_running: loop_is_running::<LlamaIndexWorkflow>,
     action: |doing, fields| {
         if let Some(result) = doing.result() {
             fields.insert("final_output".to_owned(), result.text().as_ref().into());

@@ -1,6 +1,6 @@
 //! Mastra: the hook after each iteration is scripted.
 
-use super::PresetDriver;
+use super::{PresetDriver, loop_is_running};
 use crate::preset::frame::rounds::AgentLoopMachine;
 use crate::preset::mastra::{Mastra, StepHook, with_hook};
 
@@ -16,7 +16,7 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
         let hook = case.scripted("on_iteration");
         with_hook(settings, StepHook { stop_at: hook["stop_at"].as_u64(), go_on: hook["go_on"].as_u64().unwrap_or(0) })
     }),
-    is_running: |watch| watch.machine::<AgentLoopMachine<Mastra>>().is_some_and(|agent| !agent.is_over()),
+    is_running: loop_is_running::<Mastra>,
     report: |played, fields| {
         if let Some(agent) = played.watch.machine::<AgentLoopMachine<Mastra>>() {
             fields.insert("finish_reasons".to_owned(), agent.inner().reasons.clone().into());

@@ -48,6 +48,9 @@ use super::{CaseError, Nested, Oracle, known_table};
 use crate::catalog;
 use crate::framework::machine::MachineWatch;
 use crate::framework::{Build, ErrorSubject, Framework, Recipe, Settings, SettingsError};
+use crate::preset::frame::caps::CapMachine;
+use crate::preset::frame::rounds::{AgentLoop, AgentLoopMachine};
+use crate::python::Dict;
 use crate::reader::{ReadText, trace};
 use crate::transcript::Run;
 
@@ -95,6 +98,16 @@ impl PresetDriver {
         report: |_, _| {},
         action: |_, _| {},
     };
+}
+
+/// Whether an agent loop has a run that is not over.
+fn loop_is_running<L: AgentLoop>(watch: &MachineWatch) -> bool {
+    watch.machine::<AgentLoopMachine<L>>().is_some_and(|agent| !agent.is_over())
+}
+
+/// Whether caps watch a run that is not over.
+fn caps_are_running(watch: &MachineWatch) -> bool {
+    !watch.is_over() && watch.machine::<CapMachine>().is_some_and(|caps| !caps.over)
 }
 
 /// The frameworks whose cases need more than [`PresetDriver::PLAIN`].
@@ -157,7 +170,7 @@ struct MachineOracle {
 impl MachineOracle {
     /// The rule that a case drives: the one it names, or the one that its table is named after, or all at once.
     fn rule(&self, table: &str, row: &Value) -> &'static str {
-        let known = match row.get("rule").and_then(Value::as_str) {
+        let known = match row["rule"].as_str() {
             Some(named) => self.driver.rules.iter().copied().find(|rule| *rule == named),
             None => known_table(table, self.driver.rules),
         };
@@ -167,7 +180,7 @@ impl MachineOracle {
 
 impl Oracle for MachineOracle {
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {
-        let input = row.get("input").and_then(Value::as_object);
+        let input = row["input"].as_object();
         let input = input.ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
         if !input.contains_key("events") && !asked.iter().any(|field| field == "actions") {
             return Err(CaseError::UnknownTable);
@@ -224,14 +237,17 @@ fn refusal([code, detail]: &[String; 2]) -> Value {
 
 /// The case's events, read as a run.
 pub(super) fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
-    let events = input.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let events = input.items("events");
     let header = serde_json::json!({ "type": "run", "run_id": "case" });
     let lines: Vec<String> = [&header].into_iter().chain(events).map(Value::to_string).collect();
     let ReadText { mut runs, findings } = trace::read_text(&lines.join("\n"));
     match (runs.pop(), findings.first()) {
         (Some(run), None) => Ok(run),
         (_, finding) => {
-            let why = finding.map_or_else(|| "no run".to_owned(), |finding| finding.diagnostic.what.clone());
+            let why = match finding {
+                Some(finding) => finding.diagnostic.what.clone(),
+                None => "no run".to_owned(),
+            };
             Err(CaseError::BadCase(why))
         }
     }

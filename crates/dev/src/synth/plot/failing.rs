@@ -77,7 +77,7 @@ fn gives_up(scene: &mut Scene) -> RunEnding {
 pub(super) fn errs(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 2);
     scene.explore(before);
-    let same = scene.dice.chance(30).then(|| scene.beat_of(scene.stage.change, true));
+    let same = if scene.dice.chance(30) { Some(scene.beat_of(scene.stage.change, true)) } else { None };
     for _ in 0..scene.count(6, 12) {
         if let Some(beat) = &same {
             scene.play(beat);
