@@ -30,7 +30,7 @@ pub fn loads(text: &str, strictness: Strictness) -> Option<Value> {
     parser.skip_space();
     let value = parser.value(0)?;
     parser.skip_space();
-    (parser.at == text.len()).then_some(value)
+    if parser.at == text.len() { Some(value) } else { None }
 }
 
 struct JsonParser<'t> {
@@ -84,10 +84,11 @@ impl<'t> JsonParser<'t> {
             b'-' => ("-Infinity", of_float(f64::NEG_INFINITY)),
             _ => return None,
         };
-        rest.starts_with(word).then(|| {
-            self.at += word.len();
-            value
-        })
+        if !rest.starts_with(word) {
+            return None;
+        }
+        self.at += word.len();
+        Some(value)
     }
 
     fn number(&mut self) -> Option<Value> {
@@ -120,7 +121,7 @@ impl<'t> JsonParser<'t> {
         if is_float {
             return number.parse().ok().map(of_float);
         }
-        (whole <= MOST_DIGITS).then(|| of_digits(number))
+        if whole <= MOST_DIGITS { Some(of_digits(number)) } else { None }
     }
 
     fn array(&mut self, depth: usize) -> Option<Value> {

@@ -28,7 +28,7 @@ pub fn literal(text: &str) -> Option<Value> {
         items.push(parser.value(0)?);
         parser.skip();
     }
-    parser.rest.is_empty().then_some(Value::Array(items))
+    if parser.rest.is_empty() { Some(Value::Array(items)) } else { None }
 }
 
 struct LiteralParser<'t> {
@@ -125,7 +125,10 @@ impl LiteralParser<'_> {
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let is_zero = digits.bytes().all(|byte| byte == b'0');
             let leads = digits.starts_with('0') && !is_zero;
-            return (!leads && digits.len() <= MOST_DIGITS).then(|| of_digits(&format!("{sign}{digits}")));
+            if leads || digits.len() > MOST_DIGITS {
+                return None;
+            }
+            return Some(of_digits(&format!("{sign}{digits}")));
         }
         let float: f64 = digits.parse().ok()?;
         Some(of_float(if negative { -float } else { float }))
@@ -182,7 +185,7 @@ impl LiteralParser<'_> {
         let digits = self.rest.get(..length).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
         self.rest = self.rest.get(length..)?;
         let code = u32::from_str_radix(digits, radix).ok()?;
-        (code <= 0x10_FFFF).then(|| char::from_u32(code).unwrap_or('\u{fffd}'))
+        if code <= 0x10_FFFF { Some(char::from_u32(code).unwrap_or('\u{fffd}')) } else { None }
     }
 
     /// The items between brackets, and whether the last one was followed by a comma.

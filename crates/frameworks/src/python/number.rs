@@ -26,7 +26,8 @@ pub(super) fn is_stand_in(value: &Value) -> bool {
 
 /// An integer from its digits, which may have a sign and leading zeros.
 pub fn of_digits(digits: &str) -> Value {
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
+    let sign = if digits.starts_with('-') { "-" } else { "" };
+    let digits = digits.strip_prefix('-').unwrap_or(digits);
     let digits = digits.strip_prefix('+').unwrap_or(digits).trim_start_matches('0');
     if digits.is_empty() {
         return Value::from(0);
@@ -35,8 +36,10 @@ pub fn of_digits(digits: &str) -> Value {
     if let Ok(number) = whole.parse::<i64>() {
         return number.into();
     }
-    let stand_in = || Value::Object(Map::from_iter([(INTEGER.to_owned(), Value::from(whole.as_str()))]));
-    whole.parse::<u64>().map_or_else(|_| stand_in(), Value::from)
+    if let Ok(number) = whole.parse::<u64>() {
+        return number.into();
+    }
+    Value::Object(Map::from_iter([(INTEGER.to_owned(), Value::from(whole))]))
 }
 
 /// A float; NaN and infinities become stand-ins.
@@ -109,7 +112,7 @@ impl fmt::Display for Int {
 pub(super) fn as_float(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) if number.is_f64() => number.as_f64(),
-        _ => stood_in(value, FLOAT).and_then(float_of_text),
+        _ => float_of_text(stood_in(value, FLOAT)?),
     }
 }
 
@@ -124,12 +127,18 @@ pub fn float(value: &Value) -> Result<Option<f64>, Raised> {
             parsed => Ok(parsed.ok()),
         };
     }
-    Ok(as_float(value).or_else(|| value.as_str().and_then(float_of_text)))
+    match value {
+        Value::String(text) => Ok(float_of_text(text)),
+        _ => Ok(as_float(value)),
+    }
 }
 
 /// A value that Python compares with numbers: a number, or a boolean, which is 0 or 1 there.
 pub fn as_number(value: &Value) -> Option<f64> {
-    value.as_bool().map(|flag| f64::from(u8::from(flag))).or_else(|| value.as_f64())
+    match value {
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        _ => value.as_f64(),
+    }
 }
 
 /// `float(text)`: accepts surrounding white space, underscores between digits, Unicode digits, `inf` and `nan`.
@@ -144,14 +153,17 @@ pub fn int(value: &Value) -> Option<Int> {
     }
     if let Some(float) = as_float(value) {
         // The digits of a double without a fraction are exact.
-        let whole = float.is_finite().then(|| format!("{:.0}", float.trunc() + 0.0))?;
+        if !float.is_finite() {
+            return None;
+        }
+        let whole = format!("{:.0}", float.trunc() + 0.0);
         return Some(Int::whole(if whole == "-0" { "0".to_owned() } else { whole }));
     }
     let numeral = numeral(value.as_str()?)?;
     let digits = numeral.strip_prefix(['+', '-']).unwrap_or(&numeral);
     let is_whole =
         !digits.is_empty() && digits.len() <= MOST_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_whole.then(|| Int::from_value(&of_digits(&numeral)))?
+    if is_whole { Int::from_value(&of_digits(&numeral)) } else { None }
 }
 
 /// `int(value)` if it fits in 64 bits.
@@ -171,12 +183,13 @@ pub fn repr_float(value: f64) -> String {
     let scientific = shortest(value);
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     if size != 0.0 && !(1e-4..1e16).contains(&size) {
-        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
+        let sign = if exponent.starts_with('-') { '-' } else { '+' };
+        let exponent = exponent.strip_prefix('-').unwrap_or(exponent);
         return format!("{digits}e{sign}{exponent:0>2}");
     }
-    let decimals = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let fraction = digits.split('.').nth(1).unwrap_or_default();
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let decimals = i32::try_from(decimals).unwrap_or(0) - exponent;
+    let decimals = i32::try_from(fraction.len()).unwrap_or(0) - exponent;
     format!("{value:.*}", usize::try_from(decimals).unwrap_or(0).max(1))
 }
 

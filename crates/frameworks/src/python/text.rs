@@ -68,7 +68,7 @@ pub fn ascii_digit(character: char) -> Option<char> {
     }
     let code = u32::from(character);
     let after = ZEROS.partition_point(|zero| *zero <= code);
-    let zero = after.checked_sub(1).and_then(|at| ZEROS.get(at))?;
+    let zero = ZEROS.get(after.checked_sub(1)?)?;
     char::from_digit(code - zero, 10)
 }
 
@@ -86,9 +86,11 @@ pub(super) fn numeral(text: &str) -> Option<Cow<'_, str>> {
         return Some(text);
     }
     let bytes = text.as_bytes();
-    let is_digit = |index: Option<usize>| index.and_then(|index| bytes.get(index)).is_some_and(u8::is_ascii_digit);
-    let mut underscores = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'_');
-    underscores
-        .all(|(index, _)| is_digit(index.checked_sub(1)) && is_digit(Some(index + 1)))
-        .then(|| Cow::Owned(text.replace('_', "")))
+    let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
+    for (index, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'_') {
+        if index == 0 || !is_digit(index - 1) || !is_digit(index + 1) {
+            return None;
+        }
+    }
+    Some(Cow::Owned(text.replace('_', "")))
 }

@@ -81,7 +81,10 @@ fn number_key(value: &Value) -> Option<String> {
 /// A string that two JSON texts share exactly if Python's `==` holds for their values. Text that is not JSON is its own
 /// key.
 pub fn equality_key(json: &str) -> String {
-    loads(json, Strictness::Strict).map_or_else(|| json.to_owned(), |value| value_key(&value))
+    match loads(json, Strictness::Strict) {
+        Some(value) => value_key(&value),
+        None => json.to_owned(),
+    }
 }
 
 /// The same for a parsed value.

@@ -178,7 +178,7 @@ impl Ag2Agent {
         };
         if reply == "exit" {
             let (rule, words) = reason;
-            let evidence = (rule == REPLIES).then_some((self.answers, self.limit));
+            let evidence = if rule == REPLIES { Some((self.answers, self.limit)) } else { None };
             self.answers = 0.0;
             return Some(ChatEndReason { rule, words, evidence });
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Code;
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{
-    Action, ActionSink, MachineAction, Recipe, Settings, SettingsError, native, next_request, wrong_kind,
+    Action, ActionSink, MachineAction, Recipe, Settings, SettingsError, native, next_request, rules_on, wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
@@ -141,16 +141,18 @@ pub fn with_program(settings: &Settings, program: &AgentFrameworkProgram) -> Res
         started_at: None,
         agent_runs: 0,
     };
-    let mut rules = vec![ERRORS];
-    rules.extend(agent.duration.map(|_| DURATION));
-    rules.extend(agent.calls.map(|_| CALLS));
-    rules.push(ITERATIONS);
-    rules.extend(agent.raises_unknown.then_some(UNKNOWN));
     let keeps_all =
         agent.approval_tools.is_empty() && agent.declared_tools.is_empty() && agent.terminate_after.is_empty();
     let has_caller = !(agent.runs_tools && keeps_all);
-    rules.extend(has_caller.then_some(CALLER));
-    rules.extend(agent.agent_loop.as_ref().map(|_| LOOP));
+    let rules = rules_on(&[
+        (ERRORS, true),
+        (DURATION, agent.duration.is_some()),
+        (CALLS, agent.calls.is_some()),
+        (ITERATIONS, true),
+        (UNKNOWN, agent.raises_unknown),
+        (CALLER, has_caller),
+        (LOOP, agent.agent_loop.is_some()),
+    ]);
     Ok(Recipe::new(AgentLoopMachine::new(agent), &rules)
         .blind(&[ERRORS, DURATION, CALLS, ITERATIONS, UNKNOWN, CALLER])
         .reads_calls(&[CALLS, UNKNOWN])
@@ -176,7 +178,7 @@ impl LoopMiddleware {
             Some(Value::Null) => None,
             Some(value) => Some(value.as_f64().ok_or_else(|| wrong_kind("loop.max_iterations", "a number", value))?),
         };
-        if max.is_some_and(|max| max < 1.0) {
+        if matches!(max, Some(max) if max < 1.0) {
             let words = "max_iterations must be None or a positive integer (>= 1).";
             return Err(SettingsError::refused("ValueError", words));
         }
@@ -311,9 +313,7 @@ impl AgentLoop for FunctionLoop {
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         let answered = answered(view, reply);
         if self.raises_unknown {
-            let is_missing = |result: &Option<(usize, &Message)>| {
-                result.as_ref().is_some_and(|(_, result)| native::flag(result, "invalid_call"))
-            };
+            let is_missing = |result: &Option<(usize, &Message)>| matches!(result, Some((_, result)) if native::flag(result, "invalid_call"));
             if let Some((nth, _)) = answered.iter().find(|(_, result)| is_missing(result)) {
                 let call = &reply.tool_calls[*nth];
                 let words = format!("Error: Requested function \"{}\" not found.", call.name);
@@ -326,14 +326,13 @@ impl AgentLoop for FunctionLoop {
             }
         }
         let failed = |result: &Message| result.is_error == Some(true) || native::flag(result, "invalid_call");
-        let has_failed = answered.iter().any(|(_, result)| result.as_ref().is_some_and(|(_, result)| failed(result)));
+        let has_failed = answered.iter().any(|(_, result)| matches!(result, Some((_, result)) if failed(result)));
         self.n_calls += reply.tool_calls.len() as u64;
         self.failing = if has_failed { self.failing + 1 } else { 0 };
         // A call that fails raises through the middleware before it can end the loop.
         let ends_loop = |(nth, result): &(usize, Option<(usize, &Message)>)| {
-            let ended = result.is_some_and(|(_, result)| !failed(result));
-            ended
-                && reply.tool_calls.get(*nth).is_some_and(|call| self.terminate_after.iter().any(|t| *t == *call.name))
+            let ended = matches!(result, Some((_, result)) if !failed(result));
+            ended && self.terminate_after.iter().any(|tool| *tool == *reply.tool_calls[*nth].name)
         };
         if answered.iter().any(ends_loop) {
             acts.act(Action::Stop, CALLER).code("MiddlewareTermination");
@@ -365,7 +364,7 @@ impl AgentLoop for FunctionLoop {
             return Flow::Over;
         }
         let is_said = |text: &String| reply.text().contains(text.as_str());
-        if !agent_loop.continues || agent_loop.until_text.as_ref().is_some_and(is_said) {
+        if !agent_loop.continues || matches!(&agent_loop.until_text, Some(text) if is_said(text)) {
             acts.act(Action::Stop, LOOP).code("should_continue");
             return Flow::Over;
         }

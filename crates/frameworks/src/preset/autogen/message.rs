@@ -73,8 +73,10 @@ fn default_source(role: Role) -> &'static str {
 /// `FunctionCall(id='c1', arguments='{"x": 1}', name='read')`
 fn printed_call(call: &ToolCall) -> String {
     let arguments = call.arguments.as_str();
-    let arguments = python::loads(&arguments, Strictness::Strict)
-        .map_or_else(|| arguments.to_string(), |value| python::dumps(&value, Ascii::Escaped));
+    let arguments = match python::loads(&arguments, Strictness::Strict) {
+        Some(value) => python::dumps(&value, Ascii::Escaped),
+        None => arguments.into_owned(),
+    };
     let id = python::repr_text(call.id.as_deref().unwrap_or_default());
     format!(
         "FunctionCall(id={id}, arguments={}, name={})",

@@ -8,7 +8,7 @@ pub mod message;
 use serde_json::Value;
 
 use super::Code;
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
@@ -43,9 +43,7 @@ pub fn composed(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let needs = condition.as_ref().map(TerminationCondition::needs).unwrap_or_default();
     let started_at = started_at(settings)?;
-    let mut rules = Vec::new();
-    rules.extend(condition.is_some().then_some(CONDITION));
-    rules.extend(max_turns.is_some().then_some(MAX_TURNS));
+    let rules = rules_on(&[(CONDITION, condition.is_some()), (MAX_TURNS, max_turns.is_some())]);
     let recipe = Recipe::new(AutogenTeam::new(condition, max_turns, started_at), &rules).keeps_own_state();
     Ok(needs.into_iter().fold(recipe, |recipe: Recipe, need: Need| recipe.needs(CONDITION, need)))
 }
@@ -127,7 +125,9 @@ impl AutogenTeam {
 
     fn take(&mut self, delta: &[TeamMessage], acts: &mut ActionSink<'_, '_>) {
         self.messages.extend(delta.iter().map(|message| message.kind().to_owned()));
-        if let Some(stopped) = self.condition.as_mut().and_then(|condition| condition.call(delta)) {
+        if let Some(condition) = &mut self.condition
+            && let Some(stopped) = condition.call(delta)
+        {
             report(stopped, Some("GroupChatTermination"), None, acts);
             self.over = true;
         }

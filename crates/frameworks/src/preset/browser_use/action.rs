@@ -20,11 +20,15 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
     let Some(Value::Object(given)) = call.json_arguments() else {
         return Some(format!("{name}|{}", call.arguments));
     };
-    let plain = |key: &str| given.get(key).map_or_else(|| "None".to_owned(), python::text);
-    let text = |key: &str| given.get(key).map(python::text).unwrap_or_default();
+    let text_or = |key: &str, absent: &str| match given.get(key) {
+        Some(value) => python::text(value),
+        None => absent.to_owned(),
+    };
+    let plain = |key: &str| text_or(key, "None");
+    let text = |key: &str| text_or(key, "");
     Some(match name {
         "search" => {
-            let engine = given.get("engine").map_or_else(|| "google".to_owned(), python::text);
+            let engine = text_or("engine", "google");
             let lower = python::lower(&text("query"));
             let words: BTreeSet<&str> = lower.split(|c| !python::is_word(c)).filter(|word| !word.is_empty()).collect();
             format!("search|{engine}|{words:?}")
@@ -33,7 +37,7 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
         "input" => format!("input|{}|{}", plain("index"), python::lower(python::strip(&text("text")))),
         "navigate" => format!("navigate|{}", text("url")),
         "scroll" => {
-            let is_down = given.get("down").is_none_or(|down| !matches!(down, Value::Bool(false) | Value::Null));
+            let is_down = !matches!(given.get("down"), Some(Value::Bool(false) | Value::Null));
             format!("scroll|{is_down}|{}", plain("index"))
         }
         _ => {

@@ -196,7 +196,7 @@ impl BrowserUseMachine {
 
     fn reply(&mut self, reply: &Message) {
         self.replies += 1;
-        self.has_plan |= field(reply, "plan_update").is_some_and(|plan| !plan.is_null());
+        self.has_plan |= !matches!(field(reply, "plan_update"), None | Some(Value::Null));
         if reply.tool_calls.is_empty() {
             self.failures += 1;
         }
@@ -213,7 +213,7 @@ impl BrowserUseMachine {
         let failed = |result: &Message| result.is_error == Some(true);
         let only_one = reply.tool_calls.len().min(self.limits.actions_per_step) == 1 || failed(first);
         self.failures = if only_one && failed(first) { self.failures + 1 } else { 0 };
-        self.done = reply.tool_calls.first().is_some_and(|call| &*call.name == "done") && !failed(first);
+        self.done = matches!(reply.tool_calls.first(), Some(call) if &*call.name == "done") && !failed(first);
     }
 }
 

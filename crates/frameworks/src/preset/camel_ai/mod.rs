@@ -28,7 +28,7 @@ pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let given_tokens = settings.get(param::TOKEN_LIMIT.name);
-    if given_tokens.is_some_and(|limit| !limit.is_null()) {
+    if !matches!(given_tokens, None | Some(Value::Null)) {
         return token_limit(settings, false);
     }
     with_program(settings, CamelProgram::default())
@@ -101,7 +101,7 @@ struct WordsTerminator {
 impl WordsTerminator {
     fn from_value(value: &Value) -> Result<Self, SettingsError> {
         let wrong = || wrong_kind(TERMINATORS, "a table with words = { word = threshold }", value);
-        let words = value.get("words").and_then(Value::as_object).ok_or_else(wrong)?;
+        let words = value["words"].as_object().ok_or_else(wrong)?;
         if words.is_empty() {
             return Err(SettingsError::refused("ValueError", "`words_dict` cannot be empty"));
         }
@@ -150,7 +150,7 @@ impl WordsTerminator {
                 })
                 .collect();
             let enough = if self.all { reached.len() >= self.words.len() } else { !reached.is_empty() };
-            self.fired = enough.then(|| reached.join("\n"));
+            self.fired = if enough { Some(reached.join("\n")) } else { None };
         }
         self.fired.as_deref()
     }
@@ -183,7 +183,7 @@ impl ChatAgent {
     fn limit(&self) -> Option<(f64, &Value)> {
         let max = self.max.as_ref()?;
         let limit = if *max == Value::Bool(true) { 1.0 } else { max.as_f64()? };
-        (self.requests as f64 >= limit).then_some((limit, max))
+        if self.requests as f64 >= limit { Some((limit, max)) } else { None }
     }
 
     fn is_external(&self, tool: &str) -> bool {

@@ -75,7 +75,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         }
     };
     let machine = ClineMachine {
-        thresholds: (!off).then_some(thresholds),
+        thresholds: if off { None } else { Some(thresholds) },
         max_mistakes: settings.number(&param::MAX_CONSECUTIVE_MISTAKES)?,
         host,
         streak: StreakCounter::default(),
@@ -154,7 +154,10 @@ impl Machine for ClineMachine {
     fn readings(&self) -> Vec<RuleReading> {
         let streak = f64::from(self.streak.count());
         let same = self.thresholds.iter().map(|limits| reading(LOOP, "same call in a row", streak, limits.hard));
-        let mistakes = reading(MISTAKES, "mistakes in a row", self.mistakes, self.max_mistakes);
-        same.chain(self.acts().then_some(mistakes)).collect()
+        let mut readings: Vec<RuleReading> = same.collect();
+        if self.acts() {
+            readings.push(reading(MISTAKES, "mistakes in a row", self.mistakes, self.max_mistakes));
+        }
+        readings
     }
 }

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::Code;
 use super::frame::{
-    Action, ActionSink, CallIdIndex, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
+    Action, ActionSink, CallIdIndex, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, rules_on,
+    wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::params;
@@ -41,7 +42,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 /// The rules of an agent with this role and tools of this class, which the framework's messages name.
 #[doc(hidden)]
 pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe, SettingsError> {
-    if settings.get(param::MAX_ITER.name).is_some_and(Value::is_null) {
+    if settings.get(param::MAX_ITER.name) == Some(&Value::Null) {
         return Err(SettingsError::refused("ValidationError", "1 validation error for Agent"));
     }
     let mut limits = BTreeMap::new();
@@ -56,15 +57,12 @@ pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe
         limits.insert(sanitized(tool), limit);
     }
     let react = settings.is_profile("react");
-    let mut rules = Vec::new();
-    rules.extend(react.then_some(SAME_INPUT));
-    rules.extend((!limits.is_empty()).then_some(USES));
-    rules.extend([REPEATED, MAX_ITER]);
+    let rules = rules_on(&[(SAME_INPUT, react), (USES, !limits.is_empty()), (REPEATED, true), (MAX_ITER, true)]);
     let crew = Crew {
         react,
         max_iter: settings.int(&param::MAX_ITER)?,
         limits,
-        cache: settings.flag(&param::CACHE)?.then(BTreeMap::new),
+        cache: if settings.flag(&param::CACHE)? { Some(BTreeMap::new()) } else { None },
         role: role.to_owned(),
         stage: CrewState::Before,
         reply: None,
@@ -166,15 +164,14 @@ impl Crew {
                 act.call(id.as_deref()).evidence(*uses as f64, limit as f64);
                 call.refusal = Some(CallRefusal::Uses);
             } else if !self.react {
-                let cached = self.cache.as_ref().is_some_and(|cache| cache.contains_key(&call.cache_key()));
+                let cached = matches!(&self.cache, Some(cache) if cache.contains_key(&call.cache_key()));
                 *uses += i64::from(!cached);
             }
         }
     }
 
     fn result(&mut self, message: &Message) {
-        let by_id = message.tool_call_id.as_deref().and_then(|id| self.places.find(id));
-        let place = by_id.unwrap_or(self.results);
+        let place = self.places.answered_call(message).unwrap_or(self.results);
         self.results += 1;
         if let Some(call) = self.calls.get_mut(place) {
             call.content = Some(message.text().into_owned());
@@ -230,7 +227,7 @@ fn limit_words(tool: &str, limit: i64) -> String {
 fn is_action(message: &Message) -> bool {
     let text = message.text();
     native::word(message, "native").as_deref() == Some("raw_text")
-        && text.find("Action:").is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains("Action Input:")))
+        && matches!(text.split_once("Action:"), Some((_, rest)) if rest.contains("Action Input:"))
 }
 
 impl Machine for Crew {

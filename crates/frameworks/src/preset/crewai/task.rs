@@ -140,7 +140,9 @@ impl CrewTask {
             None if call.unknown => return quiet(CountedResult::Unknown),
             None => {}
         }
-        if let Some(content) = cache.as_ref().and_then(|cache| cache.get(&call.cache_key())).cloned() {
+        if let Some(cache) = &cache
+            && let Some(content) = cache.get(&call.cache_key()).cloned()
+        {
             return quiet(CountedResult::Result { content, reminder: self.formats() });
         }
         if call.failed {
@@ -158,11 +160,12 @@ impl CrewTask {
     /// Retries a failing call three times, each time with up to two runs if it has arguments; every run counts as a
     /// use.
     fn retries(&mut self, call: &TaskCall, content: &str, limit: Option<i64>) -> TextCallOutcome {
+        let is_used_up = |uses: i64| limit.is_some_and(|limit| uses >= limit);
         let mut runs = 0;
         let mut text = CountedResult::Failed { content: content.to_owned() };
         for _ in 0..ATTEMPTS {
             let uses = self.uses.entry(call.name.clone()).or_insert(0);
-            if limit.is_some_and(|limit| *uses >= limit) {
+            if is_used_up(*uses) {
                 return TextCallOutcome {
                     text: CountedResult::Uses { reminder: self.formats() },
                     runs,
@@ -170,7 +173,7 @@ impl CrewTask {
                 };
             }
             for _ in 0..if call.empty { 1 } else { 2 } {
-                if limit.is_some_and(|limit| *uses >= limit) {
+                if is_used_up(*uses) {
                     text = CountedResult::LimitInTheMiddle;
                 } else {
                     *uses += 1;
@@ -191,7 +194,9 @@ pub(super) fn native(call: &TaskCall, content: &str, cache: Option<&mut Cache>) 
     if call.unknown {
         return (CountedResult::Unknown, 0);
     }
-    if let Some(content) = cache.as_ref().and_then(|cache| cache.get(&call.cache_key())).cloned() {
+    if let Some(cache) = &cache
+        && let Some(content) = cache.get(&call.cache_key()).cloned()
+    {
         return (CountedResult::Result { content, reminder: false }, 0);
     }
     if call.failed {

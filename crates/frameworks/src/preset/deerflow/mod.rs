@@ -94,7 +94,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 /// `[warn, hard]`, or `{ warn, hard_limit }`.
 fn warn_and_hard(pair: &Value) -> Option<(usize, usize)> {
-    let number = |value: Option<&Value>| value.and_then(Value::as_u64).and_then(|value| usize::try_from(value).ok());
+    let number = |value: Option<&Value>| usize::try_from(value?.as_u64()?).ok();
     match pair {
         Value::Array(pair) => Some((number(pair.first())?, number(pair.get(1))?)),
         Value::Object(pair) => Some((number(pair.get("warn"))?, number(pair.get("hard_limit"))?)),
@@ -151,7 +151,10 @@ impl DeerFlow {
 
     fn limits_of(&self, tool: &str) -> LoopLimits {
         let own = self.overrides.iter().find(|(name, _)| name == tool);
-        own.map_or(self.frequency, |(_, limits)| *limits)
+        match own {
+            Some((_, limits)) => *limits,
+            None => self.frequency,
+        }
     }
 
     fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {

@@ -9,8 +9,10 @@ use crate::transcript::ToolCall;
 
 /// The arguments of a call as a JSON value; text that is not JSON becomes a string.
 pub fn arguments(call: &ToolCall) -> Cow<'_, Value> {
-    let text = || Cow::Owned(Value::String(call.arguments.as_str().into_owned()));
-    call.json_arguments().map_or_else(text, Cow::Borrowed)
+    match call.json_arguments() {
+        Some(arguments) => Cow::Borrowed(arguments),
+        None => Cow::Owned(Value::String(call.arguments.as_str().into_owned())),
+    }
 }
 
 /// The order of object keys in printed JSON.
@@ -39,7 +41,7 @@ impl Serialize for JsText<'_> {
                 match keys {
                     KeyOrder::Sorted => entries.sort_unstable_by_key(|(key, _)| *key),
                     KeyOrder::Given => {
-                        entries.sort_by_key(|(key, _)| whole_number_key(key).map_or((1, 0), |index| (0, index)));
+                        entries.sort_by_key(|(key, _)| whole_number_key(key).unwrap_or(u32::MAX));
                     }
                 }
                 serializer.collect_map(entries.into_iter().map(|(key, inner)| (key, JsText(inner, keys))))
@@ -58,12 +60,16 @@ fn js_number(number: &Number) -> Value {
         #[expect(clippy::cast_possible_truncation, reason = "whole and below 1e15, checked above")]
         return Value::from(double as i64);
     }
-    Number::from_f64(double).map_or_else(|| Value::Number(number.clone()), Value::Number)
+    Value::Number(Number::from_f64(double).unwrap_or_else(|| number.clone()))
 }
 
+/// A key that JavaScript takes for an index, which it puts before the others; always below [`u32::MAX`].
 fn whole_number_key(key: &str) -> Option<u32> {
-    let index: u32 = key.starts_with(|first: char| first.is_ascii_digit()).then(|| key.parse().ok()).flatten()?;
-    (index < u32::MAX && index.to_string() == key).then_some(index)
+    if !key.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    let index: u32 = key.parse().ok()?;
+    if index < u32::MAX && index.to_string() == key { Some(index) } else { None }
 }
 
 #[cfg(test)]

@@ -10,6 +10,11 @@ pub fn field(message: &Message, name: &str) -> Option<Value> {
     extra.get(name).cloned()
 }
 
+/// A member of the field `native`, which holds what only this framework records.
+pub fn own(message: &Message, name: &str) -> Option<Value> {
+    field(message, "native")?.get(name).cloned()
+}
+
 /// A field, if it is a string.
 pub fn word(message: &Message, name: &str) -> Option<String> {
     match field(message, name)? {

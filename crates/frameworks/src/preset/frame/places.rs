@@ -1,6 +1,6 @@
 //! Finds the call of a reply that a result answers.
 
-use crate::transcript::Name;
+use crate::transcript::{Message, Name};
 
 /// A reply's call ids with their indices, sorted by id for fast lookup: a reply may have thousands of calls, each with
 /// a result.
@@ -14,6 +14,11 @@ impl CallIdIndex {
             ids.enumerate().filter_map(|(place, id)| Some((Name::from(id?), place))).collect();
         places.sort_unstable();
         Self(places)
+    }
+
+    /// The index of the call that a result answers by its id.
+    pub fn answered_call(&self, result: &Message) -> Option<usize> {
+        self.find(result.tool_call_id.as_deref()?)
     }
 
     /// The index of the first call with this id.

@@ -93,12 +93,18 @@ impl<L: AgentLoop> Machine for AgentLoopMachine<L> {
 
 /// Each call's index with its result, if there is one: the message and its index among the events.
 pub fn answered<'v>(view: &PointView<'v>, reply: &'v Message) -> Vec<(usize, Option<(usize, &'v Message)>)> {
-    let from = view.reply_index().map_or(0, |reply| reply + 1);
-    let mut results: Vec<(usize, &Message)> = view.events()[from..]
-        .iter()
-        .enumerate()
-        .filter_map(|(offset, event)| Some((from + offset, event.message().filter(|message| message.is_result())?)))
-        .collect();
+    let from = match view.reply_index() {
+        Some(reply) => reply + 1,
+        None => 0,
+    };
+    let mut results: Vec<(usize, &Message)> = Vec::new();
+    for (index, event) in view.events().iter().enumerate().skip(from) {
+        if let Some(message) = event.message()
+            && message.is_result()
+        {
+            results.push((index, message));
+        }
+    }
     let mut by_call = Vec::with_capacity(reply.tool_calls.len());
     for (nth, call) in reply.tool_calls.iter().enumerate() {
         let is_it = |(_, result): &(usize, &Message)| match (&call.id, &result.tool_call_id) {

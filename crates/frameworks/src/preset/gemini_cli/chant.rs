@@ -65,9 +65,10 @@ impl Chant {
         self.truncate();
         let mut hash = None;
         while let Some(window) = self.history.get(self.next..self.next + WINDOW) {
-            let before = self.next.checked_sub(1).and_then(|at| self.history.get(at));
-            let rolled = hash.zip(before).map(|(hash, left)| roll(hash, *left, window[WINDOW - 1]));
-            let present = rolled.unwrap_or_else(|| window.iter().fold(0, |hash, unit| push(hash, *unit)));
+            let present = match hash {
+                Some(hash) if self.next > 0 => roll(hash, self.history[self.next - 1], window[WINDOW - 1]),
+                _ => window.iter().fold(0, |hash, unit| push(hash, *unit)),
+            };
             if self.window_fires(present) {
                 return true;
             }
@@ -144,7 +145,10 @@ fn has_markup(piece: &str, as_meant: bool) -> bool {
     let lines: Vec<&str> = piece.split('\n').collect();
     lines.iter().enumerate().any(|(index, line)| {
         // For a marker at the end of a line, the line break counts as the white space after it.
-        let space_follows = |rest: &str| rest.chars().next().map_or(index + 1 < lines.len(), char::is_whitespace);
+        let space_follows = |rest: &str| match rest.chars().next() {
+            Some(next) => next.is_whitespace(),
+            None => index + 1 < lines.len(),
+        };
         let after = |text: &'_ str, marker: fn(char) -> bool| {
             let rest = text.trim_start_matches(marker);
             rest.len() < text.len() && space_follows(rest)

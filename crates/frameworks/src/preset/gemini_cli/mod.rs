@@ -146,7 +146,7 @@ impl LoopJudge {
         self.last_check = turn;
         self.asked_after.extend(at);
         let reply = self.replies.pop_front().unwrap_or(Value::Null);
-        let confidence = |model: &str| reply.get(model).and_then(Value::as_f64);
+        let confidence = |model: &str| reply[model].as_f64();
         let Some(small) = confidence("loop-detection") else { return false };
         if small < CONFIDENT {
             self.adapt(small);
@@ -309,10 +309,8 @@ impl Machine for Gemini {
     fn readings(&self) -> Vec<RuleReading> {
         let session = reading(TURNS, "session turns", self.session_turns as f64, self.max_session_turns as f64);
         let left = RuleReading::new(RuleName::fixed(TURNS), "turns left", Some(self.bound as f64));
-        let prompt = self
-            .judge
-            .iter()
-            .map(|_| reading(JUDGE, "turns of the prompt", f64::from(self.prompt_turns), f64::from(JUDGE_FROM)));
-        [left].into_iter().chain((self.max_session_turns > 0).then_some(session)).chain(prompt).collect()
+        let prompt = reading(JUDGE, "turns of the prompt", f64::from(self.prompt_turns), f64::from(JUDGE_FROM));
+        let all = [(left, true), (session, self.max_session_turns > 0), (prompt, self.judge.is_some())];
+        all.into_iter().filter(|(_, is_on)| *is_on).map(|(reading, _)| reading).collect()
     }
 }

@@ -35,7 +35,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         None => None,
     };
     let mut rules = Vec::new();
-    if passes.as_ref().is_some_and(|passes| passes.limit.is_some()) {
+    if matches!(passes, Some(Passes { limit: Some(_), .. })) {
         rules.push(ITERATIONS);
     }
     if passes.is_some() {
@@ -92,8 +92,10 @@ impl Invocation {
     fn stop(&mut self, code: &'static str, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
         let act = acts.act(Action::Stop, code).code(code);
-        if let Some((passes, limit)) = self.passes.and_then(|p| Some((p, p.limit?))).filter(|_| code == ITERATIONS) {
-            act.evidence(passes.done as f64, limit as f64);
+        if let Some(Passes { done, limit: Some(limit), .. }) = self.passes
+            && code == ITERATIONS
+        {
+            act.evidence(done as f64, limit as f64);
         }
     }
 
@@ -167,9 +169,13 @@ impl Machine for Invocation {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let calls = reading(CALLS, "model calls", self.calls as f64, self.max_llm_calls as f64);
-        let done = self.passes.and_then(|passes| Some((passes.done as f64, passes.limit? as f64)));
-        let passes = done.map(|(done, limit)| reading(ITERATIONS, "passes", done, limit));
-        (self.max_llm_calls > 0).then_some(calls).into_iter().chain(passes).collect()
+        let mut readings = Vec::new();
+        if self.max_llm_calls > 0 {
+            readings.push(reading(CALLS, "model calls", self.calls as f64, self.max_llm_calls as f64));
+        }
+        if let Some(Passes { done, limit: Some(limit), .. }) = self.passes {
+            readings.push(reading(ITERATIONS, "passes", done as f64, limit as f64));
+        }
+        readings
     }
 }

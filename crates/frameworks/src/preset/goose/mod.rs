@@ -53,7 +53,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 pub fn checked(settings: &Settings, for_errors: bool) -> Result<Recipe, SettingsError> {
     let max = Some(settings.value(&param::MAX_REPETITIONS)).filter(|max| !max.is_null());
     let max = max.map(|max| number(&max)).transpose()?.filter(|_| settings.is_profile("documented")).map(i64::from);
-    let errors = for_errors.then(RepeatedError::default);
+    let errors = if for_errors { Some(RepeatedError::default()) } else { None };
     let rules: &[&str] = if errors.is_some() { &[TURNS, REPETITION, ERRORS] } else { &[TURNS, REPETITION] };
     let turns = AgentLoopMachine::new(TurnLoop { max: number(&settings.value(&param::MAX_TURNS))?, done: 0, empty: 0 });
     let machine = GooseMachine { turns, max, streak: StreakCounter::default(), errors };
@@ -63,8 +63,10 @@ pub fn checked(settings: &Settings, for_errors: bool) -> Result<Recipe, Settings
 
 /// An unsigned number of 32 bits; the command line takes nothing else.
 fn number(given: &Value) -> Result<u32, SettingsError> {
-    let number = given.as_u64().and_then(|number| u32::try_from(number).ok());
-    number.ok_or_else(|| SettingsError::refused("refused", "not a whole number from 0 to 4294967295"))
+    match given.as_u64().map(u32::try_from) {
+        Some(Ok(number)) => Ok(number),
+        _ => Err(SettingsError::refused("refused", "not a whole number from 0 to 4294967295")),
+    }
 }
 
 /// The turns of one prompt. An empty reply is none: it is asked for again.

@@ -50,7 +50,10 @@ impl HermesGoal {
         match event {
             Event::Message(message) if is_blank_answer(message) => self.turn(GoalVerdict::Continue, acts),
             Event::Judge(judge) => {
-                let verdict = judge.reply.as_ref().map_or(GoalVerdict::Unreachable, |reply| read(&reply.as_str()));
+                let verdict = match &judge.reply {
+                    Some(reply) => read(&reply.as_str()),
+                    None => GoalVerdict::Unreachable,
+                };
                 self.turn(verdict, acts);
             }
             _ => {}
@@ -127,13 +130,16 @@ fn json_in(reply: &str) -> Option<Value> {
     let mut text = python::strip(reply);
     if text.starts_with("```") {
         text = text.trim_matches('`');
-        text = text.split_once('\n').map_or(text, |(_, rest)| rest);
+        if let Some((_, rest)) = text.split_once('\n') {
+            text = rest;
+        }
     }
-    serde_json::from_str(text).ok().or_else(|| {
-        let from = text.find('{')?;
-        let to = from + text[from..].find('}')?;
-        serde_json::from_str(&text[from..=to]).ok()
-    })
+    if let Ok(value) = serde_json::from_str(text) {
+        return Some(value);
+    }
+    let from = text.find('{')?;
+    let to = from + text[from..].find('}')?;
+    serde_json::from_str(&text[from..=to]).ok()
 }
 
 /// Whether there is something to wait for: a named session, a process, or a positive number of seconds.
@@ -141,6 +147,6 @@ fn has_target(data: &serde_json::Map<String, Value>) -> bool {
     let sessions = ["wait_on_session", "session_id", "wait_session"];
     let session = sessions.iter().filter_map(|key| data.get(*key)).find(|value| python::is_true(value));
     let numbers = ["wait_on_pid", "pid", "wait_pid", "wait_for_seconds", "seconds", "wait_seconds"];
-    session.and_then(Value::as_str).is_some_and(|name| !python::strip(name).is_empty())
+    matches!(session, Some(Value::String(name)) if !python::strip(name).is_empty())
         || numbers.iter().filter_map(|key| python::small_int(data.get(*key)?)).any(|number| number > 0)
 }

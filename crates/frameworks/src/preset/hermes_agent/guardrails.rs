@@ -179,19 +179,21 @@ impl Guardrails {
             return Some((EXACT, "repeated_exact_failure_block", failures));
         }
         let (_, repeats) = self.no_progress.get(signature)?;
-        (*repeats >= self.limits.no_progress_block).then_some((NO_PROGRESS, "idempotent_no_progress_block", *repeats))
+        if *repeats < self.limits.no_progress_block {
+            return None;
+        }
+        Some((NO_PROGRESS, "idempotent_no_progress_block", *repeats))
     }
 
     fn result(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         self.last_result = acts.event();
-        let by_id = message.tool_call_id.as_deref().and_then(|id| self.places.find(id));
-        let place = by_id.unwrap_or(self.n_results);
+        let place = self.places.answered_call(message).unwrap_or(self.n_results);
         self.n_results += 1;
         let Some(call) = self.pending.get(place).cloned() else { return };
         while self.checked_units <= call.unit {
             self.check_next_unit(acts);
         }
-        if self.pending.get(place).is_some_and(|call| !call.refused) {
+        if !self.pending[place].refused {
             self.executed += 1;
             if message.is_error == Some(true) {
                 self.failed(call.signature, acts);
@@ -305,7 +307,7 @@ fn plan(calls: &[ToolCall]) -> Vec<PendingCall> {
         let scoped = PATH_SCOPED.contains(&&*call.name);
         let parallel =
             arguments.is_some() && if scoped { path.is_some() } else { PARALLEL_SAFE.contains(&&*call.name) };
-        let overlaps = scoped && path.as_ref().is_some_and(|path| overlaps(path, &reserved));
+        let overlaps = matches!(&path, Some(path) if scoped && overlaps(path, &reserved));
         let joins = open && parallel && !overlaps;
         if !(pending.is_empty() || joins) {
             unit += 1;
@@ -315,7 +317,8 @@ fn plan(calls: &[ToolCall]) -> Vec<PendingCall> {
             reserved.insert(path);
         }
         open = parallel;
-        let signature = (call.name.to_string(), arguments.map_or_else(|| "{}".to_owned(), canonical_json));
+        let written = arguments.map(canonical_json);
+        let signature = (call.name.to_string(), written.unwrap_or_else(|| "{}".to_owned()));
         pending.push(PendingCall { id: call.id.as_deref().map(str::to_owned), signature, unit, refused: false });
     }
     pending

@@ -72,9 +72,9 @@ pub fn parts(settings: &Settings, parts: HermesRules) -> Result<Recipe, Settings
         turns => turns,
     };
     let machine = Hermes {
-        guardrails: parts.guardrails.then(|| Guardrails::new(settings)),
-        budget: parts.budget.then(|| IterationBudget::new(max_iterations)),
-        goal: parts.goal.then(|| HermesGoal::new(max_turns)),
+        guardrails: if parts.guardrails { Some(Guardrails::new(settings)) } else { None },
+        budget: if parts.budget { Some(IterationBudget::new(max_iterations)) } else { None },
+        goal: if parts.goal { Some(HermesGoal::new(max_turns)) } else { None },
     };
     let on = [
         (machine.guardrails.is_some(), guardrails::RULES),

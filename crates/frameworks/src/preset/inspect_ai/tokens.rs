@@ -48,7 +48,10 @@ impl SampleTokenLimit {
             }
             Some(table @ Value::Object(_)) => {
                 let most = table["tokens"].as_u64().ok_or_else(invalid)?;
-                let meter = table.get("type").map_or(Some("all"), Value::as_str).ok_or_else(invalid)?;
+                let meter = match table.get("type") {
+                    Some(meter) => meter.as_str().ok_or_else(invalid)?,
+                    None => "all",
+                };
                 Ok(Some(Self { most, meter: Meter::from_name(meter, false).ok_or_else(invalid)? }))
             }
             Some(value) => {
@@ -73,7 +76,7 @@ impl SampleTokenLimit {
             Meter::Formula(_, formula) => formula.value(input as f64, output as f64).floor(),
         };
         #[expect(clippy::cast_possible_truncation, reason = "a whole number; beyond 64 bits it stays the largest")]
-        let sum = sum.is_finite().then_some(sum as i64);
+        let sum = if sum.is_finite() { Some(sum as i64) } else { None };
         sum
     }
 
@@ -117,7 +120,7 @@ fn tokens(text: &str) -> Option<u64> {
     };
     let tokens = number.parse::<f64>().ok().filter(|_| plain)? * unit;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and not negative")]
-    let tokens = (tokens.fract() == 0.0).then_some(tokens as u64);
+    let tokens = if tokens.fract() == 0.0 { Some(tokens as u64) } else { None };
     tokens
 }
 
@@ -144,7 +147,7 @@ impl Expression {
     fn parse(text: &str) -> Option<Self> {
         let mut parser = ExpressionParser { rest: text.trim(), pieces: Vec::new(), depth: 0 };
         parser.sum()?;
-        parser.rest.trim_start().is_empty().then_some(Self(parser.pieces))
+        if parser.rest.trim_start().is_empty() { Some(Self(parser.pieces)) } else { None }
     }
 
     fn value(&self, input: f64, output: f64) -> f64 {
@@ -227,7 +230,9 @@ impl ExpressionParser<'_> {
             self.factor()?;
         } else if self.take('(') {
             self.sum()?;
-            self.take(')').then_some(())?;
+            if !self.take(')') {
+                return None;
+            }
         } else {
             let length = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_'));
             let (word, rest) = self.rest.split_at(length.unwrap_or(self.rest.len()));

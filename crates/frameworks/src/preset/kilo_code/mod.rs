@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::Code;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, starts_run, wrong_kind,
+    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, starts_run, total_tokens,
+    wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::params;
@@ -97,14 +98,11 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
         .get(param::STEPS.name)
         .or_else(|| settings.get(param::MAX_STEPS.name))
         .filter(|steps| !steps.is_null());
-    let steps = match given {
-        Some(value) => {
-            Some(value.as_f64().ok_or_else(|| wrong_kind(param::STEPS.name, "a whole number above 0", value))?)
-        }
-        None => None,
-    };
+    let number =
+        |value: &Value| value.as_f64().ok_or_else(|| wrong_kind(param::STEPS.name, "a whole number above 0", value));
+    let steps = given.map(number).transpose()?;
     // One invalid number makes the framework ignore the whole file.
-    let file_counts = steps.is_none_or(|steps| steps > 0.0 && steps.fract() == 0.0);
+    let file_counts = !matches!(steps, Some(steps) if steps <= 0.0 || steps.fract() != 0.0);
     let permission = settings.get(param::PERMISSION.name).filter(|_| file_counts);
     let context = settings.opt_int(&param::CONTEXT)?.and_then(|context| u64::try_from(context).ok());
     let output = u64::try_from(settings.int(&param::OUTPUT)?).unwrap_or(0);
@@ -112,7 +110,7 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
     let mut cost = CostAlert { replies: person.cost, ..CostAlert::default() };
     cost.set(alert);
     let machine = Kilo {
-        permission: permission.map_or(Ok(KiloPermission::Ask), permission_of)?,
+        permission: permission.map(permission_of).transpose()?.unwrap_or(KiloPermission::Ask),
         answer: person.doom_loop,
         max_steps: steps.filter(|_| file_counts),
         usable: context.map(|context| context.saturating_sub(output.min(RESERVE))),
@@ -157,7 +155,7 @@ fn permission_of(value: &Value) -> Result<KiloPermission, SettingsError> {
         Value::Object(map) => {
             let mut told =
                 map.iter().filter(|(key, _)| matches!(key.as_str(), "*" | "doom_loop")).map(|(_, value)| value);
-            told.next_back().map_or(Ok(KiloPermission::Ask), word)
+            word(told.next_back().unwrap_or(&Value::from("ask")))
         }
         Value::Null => Ok(KiloPermission::Ask),
         plain => word(plain),
@@ -252,8 +250,9 @@ impl Kilo {
         if self.doom_loop(reply, acts) {
             return;
         }
-        let tokens = reply.usage().and_then(|usage| usage.total()).map(|tokens| tokens.0);
-        if let Some((tokens, usable)) = tokens.zip(self.usable).filter(|(tokens, usable)| tokens >= usable) {
+        if let (Some(tokens), Some(usable)) = (total_tokens(reply), self.usable)
+            && tokens >= usable
+        {
             if self.compactions >= COMPACTED {
                 acts.act(Action::Stop, COMPACTIONS).code(COMPACTIONS).evidence(tokens as f64, usable as f64);
                 return;
@@ -261,7 +260,7 @@ impl Kilo {
             self.compactions += 1;
             self.requests += 1;
         }
-        if let Some(limit) = native::field(reply, "native").and_then(|native| native.get(COST).cloned()) {
+        if let Some(limit) = native::own(reply, COST) {
             self.cost.set(limit.as_f64());
         }
         self.cost.check(acts);

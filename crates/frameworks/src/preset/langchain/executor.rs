@@ -46,7 +46,7 @@ impl Executor {
             (Some(start), Some(now)) => now.since(start).0 as f64 / 1000.0,
             _ => return None,
         };
-        (elapsed >= max).then_some((elapsed, max))
+        if elapsed >= max { Some((elapsed, max)) } else { None }
     }
 
     fn stop(&self, (seen, limit): (f64, f64), acts: &mut ActionSink<'_, '_>) {

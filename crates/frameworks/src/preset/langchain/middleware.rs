@@ -110,12 +110,8 @@ impl Middleware {
         if self.kind != MiddlewareKind::Model {
             return None;
         }
-        let reached = |count: i64, limit: Option<i64>| limit.filter(|limit| count >= *limit);
-        let limits = [("thread", self.thread, self.thread_limit), ("run", self.run, self.run_limit)];
-        let hit: Vec<(&str, i64, i64)> = limits
-            .iter()
-            .filter_map(|&(name, count, limit)| reached(count, limit).map(|limit| (name, count, limit)))
-            .collect();
+        let mut hit = self.limits(self.thread, self.run);
+        hit.retain(|(_, count, limit)| count >= limit);
         let Some(&(_, count, limit)) = hit.first() else { return Some(HookOutcome::GoesOn) };
         let named: Vec<String> =
             hit.iter().map(|(name, count, limit)| format!("{name} limit ({count}/{limit})")).collect();
@@ -195,15 +191,23 @@ impl Middleware {
         }
     }
 
+    /// The limits that are set: what they limit, the count, the limit.
+    fn limits(&self, thread: i64, run: i64) -> Vec<(&'static str, i64, i64)> {
+        let limits = [("thread", thread, self.thread_limit), ("run", run, self.run_limit)];
+        limits.into_iter().filter_map(|(name, count, limit)| Some((name, count, limit?))).collect()
+    }
+
     fn exceeded(&self, thread: i64, run: i64) -> Vec<(&'static str, i64, i64)> {
-        [("thread", thread, self.thread_limit), ("run", run, self.run_limit)]
-            .into_iter()
-            .filter_map(|(name, count, limit)| limit.filter(|limit| count > *limit).map(|limit| (name, count, limit)))
-            .collect()
+        let mut exceeded = self.limits(thread, run);
+        exceeded.retain(|(_, count, limit)| count > limit);
+        exceeded
     }
 
     fn evidence(&self, thread: i64, run: i64) -> (f64, f64) {
-        self.exceeded(thread, run).first().map_or((run as f64, run as f64), |(_, n, limit)| (*n as f64, *limit as f64))
+        match self.exceeded(thread, run).first() {
+            Some((_, count, limit)) => (*count as f64, *limit as f64),
+            None => (run as f64, run as f64),
+        }
     }
 
     /// The message for the user, with counts as if the refused calls had run.
@@ -239,7 +243,10 @@ fn exit(kind: &MiddlewareKind, value: Option<&Value>) -> Result<ExitBehavior, Se
         (_, Some("error")) => Ok(ExitBehavior::Error),
         (MiddlewareKind::Tool { .. }, Some("continue")) => Ok(ExitBehavior::Continue),
         (MiddlewareKind::Model, word) => {
-            let word = word.map_or_else(|| python::repr(value.unwrap_or(&Value::Null)), str::to_owned);
+            let word = match word {
+                Some(word) => word.to_owned(),
+                None => python::repr(value.unwrap_or(&Value::Null)),
+            };
             let words = format!("Invalid exit_behavior: {word}. Must be 'end' or 'error'");
             Err(SettingsError::refused("ValueError", words))
         }

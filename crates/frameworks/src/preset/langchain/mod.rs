@@ -45,7 +45,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let limit = settings.int_or_default(&param::RECURSION_LIMIT)?;
     let hooks = middleware::list(settings.get(param::MIDDLEWARE.name))?;
     let mut rules = vec![RECURSION];
-    rules.extend(react.then_some(REMAINING));
+    if react {
+        rules.push(REMAINING);
+    }
     for rule in hooks.iter().map(middleware::Middleware::rule) {
         if !rules.contains(&rule) {
             rules.push(rule);

@@ -135,10 +135,12 @@ impl LettaRun {
     /// The tools to which the last call restricts the next one; `None` if it does not.
     fn only_allowed(&self) -> Option<&[String]> {
         let last = self.history.last()?;
-        self.tool_rules.iter().find_map(|rule| match &rule.constraint {
-            Constraint::Child(children) | Constraint::Parent(children) if *rule.tool == **last => Some(&children[..]),
-            _ => None,
-        })
+        for rule in self.tool_rules.iter().filter(|rule| *rule.tool == **last) {
+            if let Constraint::Child(children) | Constraint::Parent(children) = &rule.constraint {
+                return Some(children);
+            }
+        }
+        None
     }
 
     /// Whether a tool that is required before the run may end has not been called.

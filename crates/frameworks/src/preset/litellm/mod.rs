@@ -13,7 +13,7 @@ use super::frame::{
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
-use crate::transcript::{Event, Message, Moment, Point, PointView};
+use crate::transcript::{Event, Instant, Message, Moment, Point, PointView};
 
 const ITERATIONS: &str = "max_iterations";
 const SESSION: &str = "max_budget_per_session";
@@ -333,10 +333,7 @@ impl Machine for Proxy {
             self.session.clone_from(&acts.view().header().run_id);
         }
         let request = self.request(reply);
-        let now = match reply.ts.or_else(|| acts.view().now()) {
-            Some(now) => now.0,
-            None => 0,
-        };
+        let Instant(now) = reply.ts.or(acts.view().now()).unwrap_or(Instant(0));
         let Some((rule, code, words, seen, limit)) = self.refusal(&request, now) else {
             if !request.failed {
                 self.book(&request, reply, now);

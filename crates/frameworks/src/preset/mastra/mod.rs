@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Code;
 use super::frame::identity::{KeyOrder, js_text};
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
-use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, total_tokens, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Message, PointView};
@@ -85,7 +85,7 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
     let steps = given.filter(|given| !given.is_null()).map(number).transpose()?.filter(|steps| *steps != 0.0);
     let cap = steps.or_else(|| settings.default_of(&param::MAX_STEPS).as_f64().filter(|_| conditions.is_none()));
     let reads_tokens = |condition: &(MastraCondition, String)| matches!(condition.0, MastraCondition::TokensAtLeast(_));
-    let counts_tokens = conditions.as_ref().is_some_and(|list| list.iter().any(reads_tokens));
+    let counts_tokens = conditions.iter().flatten().any(reads_tokens);
     let mut rules = vec![STEPS, REASON];
     if conditions.is_some() {
         rules.push(STOP_WHEN);
@@ -142,9 +142,9 @@ impl Mastra {
         Flow::Over
     }
 
-    #[expect(clippy::float_cmp, reason = "the framework asks for equality: a fraction is never met")]
+    /// The framework asks for equality: a fraction is never met.
     fn is_at_cap(&self) -> bool {
-        self.cap.is_some_and(|cap| self.steps as f64 == cap)
+        self.cap == Some(self.steps as f64)
     }
 
     #[expect(clippy::float_cmp, reason = "the framework asks for equality: a fraction is never met")]
@@ -214,7 +214,7 @@ impl AgentLoop for Mastra {
 
     fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         self.steps += 1;
-        self.tokens += reply.usage().and_then(|usage| usage.total()).map_or(0.0, |tokens| tokens.0 as f64);
+        self.tokens += total_tokens(reply).unwrap_or(0) as f64;
         let needs_approval = |name: &str| self.approval_tools.iter().any(|tool| tool == name);
         if let Some(call) = reply.tool_calls.iter().find(|call| needs_approval(&call.name)) {
             acts.act(Action::Ask, CALLER).code("tool-call-approval").call(call.id.as_deref());

@@ -139,13 +139,13 @@ fn check(config: &Value, release: Release, issues: &mut Vec<String>) {
         }
     };
     look(config.pointer("/tools/loopDetection"), "tools.loopDetection".to_owned());
-    let agents = config.get("agents");
-    if let Some(entries) = agents.and_then(|agents| agents.get("entries")).and_then(Value::as_object) {
+    let agents = &config["agents"];
+    if let Some(entries) = agents["entries"].as_object() {
         for (id, agent) in entries {
             look(agent.pointer("/tools/loopDetection"), format!("agents.entries.{id}.tools.loopDetection"));
         }
     }
-    if let Some(list) = agents.and_then(|agents| agents.get("list")).and_then(Value::as_array) {
+    if let Some(list) = agents["list"].as_array() {
         for (nth, agent) in list.iter().enumerate() {
             look(agent.pointer("/tools/loopDetection"), format!("agents.list.{nth}.tools.loopDetection"));
         }
@@ -165,7 +165,8 @@ fn check_block(block: &Value, path: &str, release: Release, issues: &mut Vec<Str
         }
         let group = |name: &str, issues: &mut Vec<String>, names: &[&str], numbers: bool| {
             let path = format!("{path}.{name}");
-            let Some(inner) = fields.get(name).and_then(|inner| object(inner, &path, issues)) else { return };
+            let Some(inner) = fields.get(name) else { return };
+            let Some(inner) = object(inner, &path, issues) else { return };
             for name in names {
                 if numbers { whole_above_0(inner, name, &path, issues) } else { switch(inner, name, &path, issues) }
             }
@@ -178,8 +179,10 @@ fn check_block(block: &Value, path: &str, release: Release, issues: &mut Vec<Str
     if issues.len() == before && release == Release::Numbers {
         let pairs = [("warningThreshold", "criticalThreshold"), ("criticalThreshold", "globalCircuitBreakerThreshold")];
         for (lower, higher) in pairs {
-            let number = |name: &str| fields.get(name).and_then(Value::as_f64);
-            if number(lower).zip(number(higher)).is_some_and(|(lower, higher)| lower >= higher) {
+            let number = |name: &str| fields.get(name)?.as_f64();
+            if let (Some(low), Some(high)) = (number(lower), number(higher))
+                && low >= high
+            {
                 issues.push(format!("{path}.{higher}: tools.loopDetection.{lower} must be lower than {higher}."));
             }
         }

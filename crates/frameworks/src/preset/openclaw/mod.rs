@@ -351,7 +351,7 @@ impl OpenClawMachine {
     }
 
     fn result(&mut self, result: &Message, acts: &mut ActionSink<'_, '_>) {
-        let details = native::field(result, "native").and_then(|native| native.get("details").cloned());
+        let details = native::own(result, "details");
         self.learn_missing(result);
         let is_it = |call: &Running| match (&call.id, &result.tool_call_id) {
             (Some(call), Some(result)) => call == result,
@@ -360,7 +360,7 @@ impl OpenClawMachine {
         let Some(nth) = self.running.iter().position(is_it) else { return };
         let call = self.running.remove(nth);
         let text = result.text();
-        let has_status = details.as_ref().is_some_and(|details| details["status"] != "error");
+        let has_status = matches!(&details, Some(details) if details["status"] != "error");
         let outcome = if result.is_error == Some(true) && (self.tools.are_known || !has_status) {
             let recorded = details.as_ref().and_then(|details| details["error"].as_str());
             thrown(recorded.filter(|_| !self.tools.are_known).unwrap_or(&text), self.limits.release)

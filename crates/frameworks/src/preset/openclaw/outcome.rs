@@ -146,10 +146,10 @@ fn of_command(details: &Value, text: &str, release: Release) -> Option<CallOutco
             let whole =
                 |output: &str| json!({ "status": status, "exitCode": exit, "timedOut": timed_out, "output": output });
             let bare = format!("(Command exited with code {})", js_text(&exit, KeyOrder::Given));
-            let has_failed = exit.as_f64().is_some_and(|code| code != 0.0) && !timed_out;
+            let has_failed = matches!(exit.as_f64(), Some(code) if code != 0.0) && !timed_out;
             let tells = !output.is_empty() && output != bare;
-            let failure =
-                (has_failed && tells && release == Release::Constants).then(|| print(&whole(&shape(output)), release));
+            let has_failure = has_failed && tells && release == Release::Constants;
+            let failure = if has_failure { Some(print(&whole(&shape(output)), release)) } else { None };
             Some(CallOutcome { print: Some(print(&whole(output), release)), failure, ..CallOutcome::default() })
         }
         _ => None,
@@ -189,11 +189,11 @@ fn without_new_fields(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(without_new_fields).collect()),
         Value::Object(fields) => {
-            let text = |name: &str| fields.get(name).is_some_and(Value::is_string);
+            let text = |name: &str| matches!(fields.get(name), Some(Value::String(_)));
             let is_message = text("id")
                 && text("text")
                 && (["direction", "senderId", "accountId"].iter().any(|name| text(name))
-                    || fields.get("conversation").is_some_and(Value::is_object));
+                    || matches!(fields.get("conversation"), Some(Value::Object(_))));
             let is_new = |name: &str| NEW_EACH_TIME.contains(&name) || (is_message && name == "id");
             let kept = fields.iter().filter(|(name, _)| !is_new(name));
             Value::Object(kept.map(|(name, inner)| (name.clone(), without_new_fields(inner))).collect())

@@ -110,24 +110,30 @@ impl StuckDetector {
 
     /// A result as an observation, which takes its tool's name from the call if the result has none.
     fn observation(&self, message: &Message, content: String, failed: bool) -> DetectorEvent {
-        let tool = message.name.as_deref().map(str::to_owned).or_else(|| {
-            let id = message.tool_call_id.as_deref()?;
-            self.window.iter().rev().find_map(|seen| match seen {
-                DetectorEvent::Action(deed) if deed.call_id.as_deref() == Some(id) => Some(deed.tool.clone()),
-                _ => None,
-            })
-        });
-        DetectorEvent::Observation { tool: tool.unwrap_or_default(), content, failed }
+        let tool = match (&message.name, message.tool_call_id.as_deref()) {
+            (Some(name), _) => name.to_string(),
+            (None, Some(id)) => self.called_tool(id).unwrap_or_default(),
+            (None, None) => String::new(),
+        };
+        DetectorEvent::Observation { tool, content, failed }
+    }
+
+    /// The tool of the latest call with this id.
+    fn called_tool(&self, id: &str) -> Option<String> {
+        self.window.iter().rev().find_map(|seen| match seen {
+            DetectorEvent::Action(deed) if deed.call_id.as_deref() == Some(id) => Some(deed.tool.clone()),
+            _ => None,
+        })
     }
 
     /// A call that could not be made is recorded with an empty action.
     fn forget_arguments(&mut self, call_id: Option<&str>) {
-        let deed = self.window.iter_mut().rev().find_map(|seen| match seen {
-            DetectorEvent::Action(deed) if call_id.is_none() || deed.call_id.as_deref() == call_id => Some(deed),
-            _ => None,
-        });
-        if let Some(deed) = deed {
-            deed.arguments.clear();
+        for seen in self.window.iter_mut().rev() {
+            if let DetectorEvent::Action(deed) = seen
+                && (call_id.is_none() || deed.call_id.as_deref() == call_id)
+            {
+                return deed.arguments.clear();
+            }
         }
     }
 
@@ -175,7 +181,8 @@ impl StuckDetector {
         }
         let n = limits.alternating_pattern;
         let (actions, observations) = self.latest(n, false);
-        (self.window.len() >= n && alternates(&actions, n) && alternates(&observations, n)).then_some((ALTERNATING, n))
+        let alternate = self.window.len() >= n && alternates(&actions, n) && alternates(&observations, n);
+        if alternate { Some((ALTERNATING, n)) } else { None }
     }
 
     /// The number of agent messages at the end of the window.
@@ -237,7 +244,7 @@ pub(super) fn deed(call: &ToolCall, thought: String, in_loop: bool, schema_defau
 }
 
 fn full_and_equal(list: &[&DetectorEvent], n: usize) -> bool {
-    list.len() >= n && list.iter().all(|seen| list.first().is_some_and(|first| first.same(seen)))
+    list.len() >= n && list.iter().all(|seen| list[0].same(seen))
 }
 
 fn alternates(list: &[&DetectorEvent], n: usize) -> bool {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::Code;
 use super::frame::{
     Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, native, reading,
+    rules_on,
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
@@ -62,7 +63,7 @@ pub fn driven_by(settings: &Settings, drive: Drive) -> Result<Recipe, SettingsEr
     };
     let conversation = OpenHandsConversation {
         drive,
-        detector: settings.flag(&param::STUCK_DETECTION)?.then(|| StuckDetector::new(thresholds)),
+        detector: if settings.flag(&param::STUCK_DETECTION)? { Some(StuckDetector::new(thresholds)) } else { None },
         max_iterations,
         max_budget: settings.opt_number(&param::MAX_BUDGET_PER_RUN)?,
         schema_defaults: settings.in_force(&param::SCHEMA_DEFAULTS).as_object().cloned().unwrap_or_default(),
@@ -75,9 +76,8 @@ pub fn driven_by(settings: &Settings, drive: Drive) -> Result<Recipe, SettingsEr
     if conversation.detector.is_some() {
         rules.extend([ACTION_ERROR, ACTION_OBSERVATION, MONOLOGUE, ALTERNATING]);
     }
-    rules.extend(conversation.max_budget.map(|_| BUDGET));
-    rules.push(ITERATIONS);
-    rules.extend((conversation.drive == Drive::Run).then_some(CORRECTIVE));
+    let corrects = conversation.drive == Drive::Run;
+    rules.extend(rules_on(&[(BUDGET, conversation.max_budget.is_some()), (ITERATIONS, true), (CORRECTIVE, corrects)]));
     // The detector's own test driver asks it only where the recording has a reply, up to the first stop.
     let recipe = match conversation.drive {
         Drive::Detector => Recipe::new(conversation, &rules),

@@ -132,7 +132,7 @@ impl Failures {
         }
         failures.retain(|(tool, _)| !successes.contains(tool));
         let Some(first) = failures.first() else {
-            if self.of.as_ref().is_some_and(|(tool, _)| successes.contains(tool)) {
+            if matches!(&self.of, Some((tool, _)) if successes.contains(tool)) {
                 self.restart();
             }
             return None;
@@ -152,13 +152,13 @@ impl Failures {
         let enforces = mode == GuardMode::Enforce && !self.unclear;
         if self.reminded {
             self.latched = true;
-            return enforces.then_some(Action::Stop);
+            return if enforces { Some(Action::Stop) } else { None };
         }
         if self.count < FAILED || self.batches < BATCHES {
             return None;
         }
         self.reminded = true;
-        (mode != GuardMode::Shadow).then_some(Action::Inject)
+        if mode == GuardMode::Shadow { None } else { Some(Action::Inject) }
     }
 }
 
@@ -223,5 +223,5 @@ impl Machine for Acp {
 
 /// Whether the tool's own check rejected the parameters.
 fn is_invalid(result: &Message) -> bool {
-    native::field(result, "native").is_some_and(|native: Value| native["invalid_params"] == true)
+    native::own(result, "invalid_params") == Some(Value::Bool(true))
 }

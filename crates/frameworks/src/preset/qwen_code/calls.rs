@@ -140,7 +140,10 @@ impl PromptCounts {
             return Some(("shell_command_stagnation", u64::from(self.overviews), f64::from(OVERVIEWS)));
         }
         self.total += 1;
-        cap.is_passed(self.total, self.most).then_some(("turn_tool_call_cap", self.total, cap.calls))
+        if !cap.is_passed(self.total, self.most) {
+            return None;
+        }
+        Some(("turn_tool_call_cap", self.total, cap.calls))
     }
 
     fn is_same(&mut self, call: &SeenCall) -> bool {

@@ -27,7 +27,7 @@ impl GoalBudget {
 
     /// Starts a new window on top of what has been spent.
     fn renew(&mut self) {
-        self.until = self.grant.map_or(f64::INFINITY, |grant| self.spent + grant);
+        self.until = self.spent + self.grant.unwrap_or(f64::INFINITY);
     }
 
     fn is_spent(&self) -> bool {
@@ -171,14 +171,15 @@ impl QwenGoal {
             );
             return Some(("turn_budget", words));
         }
-        self.time.is_spent().then(|| {
-            let minutes = count(self.time.until / 60_000.0, "minute");
-            let words = format!(
-                "The Goal ran its active-time budget ({minutes}). Resume the Goal to authorize another window of time, or clear \
-                 it."
-            );
-            ("time_budget", words)
-        })
+        if !self.time.is_spent() {
+            return None;
+        }
+        let minutes = count(self.time.until / 60_000.0, "minute");
+        let words = format!(
+            "The Goal ran its active-time budget ({minutes}). Resume the Goal to authorize another window of time, or clear \
+             it."
+        );
+        Some(("time_budget", words))
     }
 }
 

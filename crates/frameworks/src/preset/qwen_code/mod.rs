@@ -14,11 +14,12 @@ use self::goal::QwenGoal;
 use self::text::{PromptTexts, RepetitionKind};
 use super::Code;
 use super::frame::{
-    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, starts_run, wrong_kind,
+    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, rules_on, starts_run,
+    wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
-use crate::transcript::{Event, Instant, Message, Moment, PointView};
+use crate::transcript::{Event, Instant, Message, Moment, PointView, Usage};
 
 const SAME: &str = "consecutive_identical_tool_calls";
 const SHELL: &str = "shell_command_stagnation";
@@ -90,9 +91,8 @@ pub fn with_host(settings: &Settings, host: SessionHost) -> Result<Recipe, Setti
                 cap: cap(settings)?,
                 prompt: PromptState::default(),
             };
-            let mut rules = vec![CAP, INVALID];
-            rules.extend((acp.mode != GuardMode::Off).then_some(FAILURES));
-            rules.extend(acp.opted_in.then_some(DUPLICATE));
+            let has_guard = acp.mode != GuardMode::Off;
+            let rules = rules_on(&[(CAP, true), (INVALID, true), (FAILURES, has_guard), (DUPLICATE, acp.opted_in)]);
             Recipe::new(acp, &rules)
                 .blind(&[CAP, DUPLICATE, FAILURES, INVALID])
                 .reads_calls(&[CAP])
@@ -116,11 +116,19 @@ fn cap(settings: &Settings) -> Result<CallCap, SettingsError> {
         return Ok(CallCap { calls: settings.number(parameter)?, is_set: settings.gives(&[parameter]) });
     };
     let Some(calls) = given.as_f64().filter(|calls| calls.fract() == 0.0) else {
-        let got = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        let got = as_written(given);
         let words = format!("Invalid maxToolCallsPerTurn: must be an integer, got {got}");
         return Err(SettingsError::refused("FatalConfigError", words));
     };
     Ok(CallCap { calls: if calls <= 0.0 { f64::INFINITY } else { calls }, is_set: true })
+}
+
+/// A text as it is, any other value as JSON.
+fn as_written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// A whole number of a headless option, which may be written as a string.
@@ -147,8 +155,7 @@ fn option(settings: &Settings, parameter: &Parameter, headless: bool) -> Result<
 /// Parses `90`, `30s`, `5m`, `1h` or `500ms`; returns milliseconds and the original text.
 fn wall_time(settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
     let Some(given) = settings.get(param::MAX_WALL_TIME.name).filter(|given| !given.is_null()) else { return Ok(None) };
-    let written = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
-    let text = written.trim().to_lowercase();
+    let text = as_written(given).trim().to_lowercase();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[number.len()..] {
         "ms" => 1.0,
@@ -197,10 +204,12 @@ fn session(settings: &Settings, host: SessionHost, headless: bool) -> Result<Rec
         has_results: false,
     };
     let mut rules: Vec<&'static str> = ALWAYS.to_vec();
-    rules.extend(session.opted_in.then_some(OPT_IN).into_iter().flatten());
-    rules.extend((session.max_turns > 0 || session.token_limit > 0.0).then_some(TURNS));
+    if session.opted_in {
+        rules.extend(OPT_IN);
+    }
+    let has_turns = session.max_turns > 0 || session.token_limit > 0.0;
     let is_limited = session.max_tool_calls.is_some() || session.wall_time.is_some() || session.max_turns >= 0;
-    rules.extend((headless && is_limited).then_some(HEADLESS));
+    rules.extend(rules_on(&[(TURNS, has_turns), (HEADLESS, headless && is_limited)]));
     let (reads_tokens, is_timed) = (session.token_limit > 0.0, session.wall_time.is_some());
     let counts_session = session.max_turns > 0;
     let recipe = Recipe::new(session, &rules).blind(&[SAME, CAP, DUPLICATE, ALTERNATING, STAGNATION, TURNS, HEADLESS]);
@@ -298,12 +307,12 @@ impl QwenSession {
             return Some(RequestRefusal { words: Some(words), ..refusal });
         }
         let results = std::mem::take(&mut self.results);
+        if self.host.is_off || !results.iter().any(|result| self.calls.result(result, self.opted_in)) {
+            return None;
+        }
         let code = "LoopDetected:global_tool_call_duplicate";
         let limit = f64::from(calls::DUPLICATES);
-        let mut repeated = results.iter().filter(|_| !self.host.is_off);
-        repeated
-            .any(|result| self.calls.result(result, self.opted_in))
-            .then(|| RequestRefusal::from_action(Action::Stop, DUPLICATE, code, limit, limit))
+        Some(RequestRefusal::from_action(Action::Stop, DUPLICATE, code, limit, limit))
     }
 
     fn pieces(&self, text: &str) -> Vec<Vec<u16>> {
@@ -331,7 +340,9 @@ impl QwenSession {
             return;
         }
         self.calls.finished();
-        self.last_prompt = reply.usage().and_then(|usage| usage.input).unwrap_or(self.last_prompt);
+        if let Some(Usage { input: Some(input), .. }) = reply.usage() {
+            self.last_prompt = input;
+        }
         if !over && let Some(max) = self.max_tool_calls {
             self.tool_calls = self.tool_calls.saturating_add(i64::try_from(reply.tool_calls.len()).unwrap_or(i64::MAX));
             if self.tool_calls > max {

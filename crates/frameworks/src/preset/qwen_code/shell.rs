@@ -16,11 +16,10 @@ fn is_overview_part(part: &str) -> bool {
     static GIT: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)^git(?:\s+(?:-C\s+\S+|--no-pager))*\s+(status|diff|ls-files)(?-u:\b)").ok());
     let Some(found) = GIT.as_ref().and_then(|git| git.captures(part)) else { return false };
-    let (whole, verb) = (found.get(0).map_or(0, |whole| whole.end()), found.get(1).map_or("", |verb| verb.as_str()));
-    if !verb.eq_ignore_ascii_case("diff") {
+    if !found[1].eq_ignore_ascii_case("diff") {
         return true;
     }
-    let words: Vec<&str> = part[whole..].split_whitespace().collect();
+    let words: Vec<&str> = part[found[0].len()..].split_whitespace().collect();
     let names_paths = words.iter().position(|word| *word == "--").is_some_and(|dashes| dashes + 1 < words.len());
     !names_paths && words.iter().all(|word| word.starts_with('-') || is_revision(word))
 }

@@ -86,7 +86,7 @@ impl PromptTexts {
         let joined: Vec<&str> =
             [subject.as_str(), description.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
         let joined: Vec<u16> = joined.join(" ").encode_utf16().collect();
-        (!joined.is_empty() && self.add(&joined)).then_some(RepetitionKind::Chant)
+        if !joined.is_empty() && self.add(&joined) { Some(RepetitionKind::Chant) } else { None }
     }
 
     fn add(&mut self, piece: &[u16]) -> bool {
@@ -176,11 +176,12 @@ fn number_of(window: &[u16]) -> u64 {
 
 /// The subject between the first `**` and the next one, and the rest.
 fn summary(text: &str) -> (String, String) {
-    let parts = text.split_once("**").and_then(|(before, rest)| {
-        let (subject, after) = rest.split_once("**")?;
-        Some((subject.trim().to_owned(), format!("{before}{after}").trim().to_owned()))
-    });
-    parts.unwrap_or_else(|| (String::new(), text.to_owned()))
+    if let Some((before, rest)) = text.split_once("**")
+        && let Some((subject, after)) = rest.split_once("**")
+    {
+        return (subject.trim().to_owned(), format!("{before}{after}").trim().to_owned());
+    }
+    (String::new(), text.to_owned())
 }
 
 /// The Markdown features of a piece that restart the history.

@@ -6,7 +6,7 @@ use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, reading,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, has_text, reading,
 };
 use crate::decision::Need;
 use crate::framework::params;
@@ -68,14 +68,16 @@ pub fn parts(settings: &Settings, rules: &[&'static str], person: RooUser) -> Re
         present_is_announced: false,
     };
     let native = settings.is_profile("native");
+    let repetition = RepetitionDetector { limit, native, streak: StreakCounter::default() };
+    let mistakes = Mistakes { limit, count: 0, replies_without_calls: 0 };
     let machine = Roo {
-        repetition: wants(REPETITION).then_some(RepetitionDetector { limit, native, streak: StreakCounter::default() }),
-        mistakes: wants(MISTAKES).then_some(Mistakes { limit, count: 0, replies_without_calls: 0 }),
-        approval: wants(APPROVAL).then_some(approval),
+        repetition: if wants(REPETITION) { Some(repetition) } else { None },
+        mistakes: if wants(MISTAKES) { Some(mistakes) } else { None },
+        approval: if wants(APPROVAL) { Some(approval) } else { None },
     };
     let mut recipe =
         Recipe::new(machine, rules).blind(rules).compares_calls(&[REPETITION]).needs(MISTAKES, Need::ErrorFlags);
-    if settings.opt_number(&param::ALLOWED_MAX_COST)?.is_some_and(|max| max > 0.0) {
+    if matches!(settings.opt_number(&param::ALLOWED_MAX_COST)?, Some(max) if max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }
     Ok(recipe)
@@ -118,7 +120,7 @@ impl Mistakes {
     fn message(&mut self, message: &Message) {
         if message.is_step() && !message.tool_calls.is_empty() {
             self.replies_without_calls = 0;
-        } else if message.is_step() && message.content.as_ref().is_some_and(|text| !text.is_empty()) {
+        } else if message.is_step() && has_text(message) {
             self.replies_without_calls += 1;
             self.count += i64::from(self.replies_without_calls >= 2);
         } else if message.is_result() {

@@ -108,5 +108,8 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
 
 /// Strings are kept; everything else becomes JSON text in the given order.
 fn parameter_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| js_text(value, KeyOrder::Given), str::to_owned)
+    match value {
+        Value::String(text) => text.clone(),
+        _ => js_text(value, KeyOrder::Given),
+    }
 }

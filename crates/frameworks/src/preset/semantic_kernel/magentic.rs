@@ -91,7 +91,9 @@ impl Machine for Magentic {
             }
             Event::Message(message) if message.is_step() && message.tool_calls.is_empty() => self.before_ledger(acts),
             Event::Judge(judge) => {
-                if let Some(ledger) = judge.reply.as_ref().and_then(|reply| ProgressLedger::read(&reply.as_str())) {
+                if let Some(reply) = &judge.reply
+                    && let Some(ledger) = ProgressLedger::read(&reply.as_str())
+                {
                     self.ledger(&ledger, acts);
                 }
             }

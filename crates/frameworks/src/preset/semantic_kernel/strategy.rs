@@ -31,18 +31,16 @@ impl ChatTermination {
             Value::Object(table) => table,
             other => return Err(wrong_kind("termination_strategy", "a table", other)),
         };
-        let word = |name: &str| table.text(name);
-        let (kind, maximum) = match word("type").unwrap_or("default") {
+        let (kind, maximum) = match table.text("type").unwrap_or("default") {
             "default" => (TerminationKind::Never, 5),
             "never" => (TerminationKind::Never, 99),
-            "contains" => (TerminationKind::Contains(word("word").unwrap_or_default().to_owned()), 99),
+            "contains" => (TerminationKind::Contains(table.text("word").unwrap_or_default().to_owned()), 99),
             "min_messages" => (TerminationKind::MinMessages(table.whole("n").unwrap_or(0)), 99),
             other => return Err(wrong_kind("termination_strategy.type", "a known type", &Value::from(other))),
         };
-        let agents = table.get("agents").and_then(Value::as_array);
         Ok(Self {
             kind,
-            agents: agents.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+            agents: table.items("agents").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             maximum_iterations: table.whole("maximum_iterations").unwrap_or(maximum),
             automatic_reset: table.flag("automatic_reset").unwrap_or(false),
         })

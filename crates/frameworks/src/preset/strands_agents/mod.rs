@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, total_tokens};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -56,14 +56,15 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 pub fn parts(settings: &Settings, rules: &[&str]) -> Result<Recipe, SettingsError> {
     let wants = |rule: &str| rules.contains(&rule);
     let timeout = &param::EXECUTION_TIMEOUT;
-    let is_timed = wants(SWARM) || settings.get(timeout.name).is_some_and(|value| !value.is_null());
+    let is_timed = wants(SWARM) || !matches!(settings.get(timeout.name), None | Some(Value::Null));
+    let swarm = SwarmLimits {
+        max_handoffs: settings.int(&param::MAX_HANDOFFS)?,
+        max_iterations: settings.int(&param::MAX_ITERATIONS)?,
+        window: settings.int(&param::REPETITIVE_HANDOFF_DETECTION_WINDOW)?,
+        min_unique: settings.int(&param::REPETITIVE_HANDOFF_MIN_UNIQUE_AGENTS)?,
+    };
     let team = StrandsTeam {
-        swarm: wants(SWARM).then_some(SwarmLimits {
-            max_handoffs: settings.int(&param::MAX_HANDOFFS)?,
-            max_iterations: settings.int(&param::MAX_ITERATIONS)?,
-            window: settings.int(&param::REPETITIVE_HANDOFF_DETECTION_WINDOW)?,
-            min_unique: settings.int(&param::REPETITIVE_HANDOFF_MIN_UNIQUE_AGENTS)?,
-        }),
+        swarm: if wants(SWARM) { Some(swarm) } else { None },
         max_nodes: if wants(GRAPH) { settings.opt_int(&param::MAX_NODE_EXECUTIONS)? } else { None },
         timeout: if is_timed {
             Some((settings.number(timeout)?, settings.in_force(timeout).to_string()))
@@ -187,7 +188,8 @@ impl StrandsTeam {
     fn seconds(&self, now: Option<Instant>) -> Option<f64> {
         match (self.started_at, now) {
             (Some(start), Some(now)) => Some(now.since(start).0 as f64 / 1000.0),
-            _ => self.history.is_empty().then_some(0.0),
+            _ if self.history.is_empty() => Some(0.0),
+            _ => None,
         }
     }
 
@@ -218,9 +220,11 @@ impl StrandsTeam {
         let window = usize::try_from(swarm.window).ok().filter(|window| *window > 0)?;
         let recent = self.history.get(self.history.len().checked_sub(window)?..)?;
         let unique = recent.iter().collect::<std::collections::BTreeSet<_>>().len();
-        let below = i64::try_from(unique).is_ok_and(|unique| unique < swarm.min_unique);
+        if i64::try_from(unique).unwrap_or(i64::MAX) >= swarm.min_unique {
+            return None;
+        }
         let words = format!("Repetitive handoff: {unique} unique nodes out of {window} recent iterations");
-        below.then_some((SWARM, words, unique as f64, swarm.min_unique as f64))
+        Some((SWARM, words, unique as f64, swarm.min_unique as f64))
     }
 }
 
@@ -256,7 +260,7 @@ impl Machine for Strands {
             self.team.new_invocation(message.ts);
         } else if message.is_step() {
             let usage = message.usage().unwrap_or_default();
-            let total = usage.total().map_or(0, |total| total.0);
+            let total = total_tokens(message).unwrap_or(0);
             let output = usage.output.unwrap_or(0);
             for (used, more) in self.used.iter_mut().zip([1, total, output]) {
                 *used = used.saturating_add(more);

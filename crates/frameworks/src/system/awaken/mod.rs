@@ -17,6 +17,7 @@ pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
+use crate::framework::machine::has_text;
 use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
 use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView};
 
@@ -77,11 +78,11 @@ impl AwakenStrategy {
             })?,
         };
         if let Some(value) = settings.get(param::MAX_ROUNDS.name) {
-            let rounds = value.as_u64().and_then(|rounds| usize::try_from(rounds).ok());
-            stops.max_rounds = rounds.ok_or_else(|| {
+            let Some(Ok(rounds)) = value.as_u64().map(usize::try_from) else {
                 let help = "a number of model replies; 0 switches the guard off";
-                SettingsError::value(&param::MAX_ROUNDS, value, help)
-            })?;
+                return Err(SettingsError::value(&param::MAX_ROUNDS, value, help));
+            };
+            stops.max_rounds = rounds;
         }
         let shared = settings.flag(&param::SHARED_COUNTERS)?;
         if shared && profile == AwakenProfile::Documented {
@@ -116,10 +117,9 @@ impl AwakenStrategy {
             return Boundary::Failed;
         }
         let usage = reply.usage().unwrap_or_default();
-        let has_text = reply.content.as_ref().is_some_and(|text| !text.is_empty());
         Boundary::Reply {
             text: if self.reads_text { reply.text() } else { Cow::Borrowed("") },
-            print: has_text.then(|| reply.content_print()),
+            print: if has_text(reply) { Some(reply.content_print()) } else { None },
             tools: reply.tool_calls.iter().map(|call| Cow::Borrowed(&*call.name)).collect(),
             input: usage.input.unwrap_or(0),
             output: usage.output.unwrap_or(0),

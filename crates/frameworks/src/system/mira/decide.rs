@@ -1,13 +1,11 @@
 //! One end-of-round decision: the stop policy and the continuation decision, in the order the profile sets.
 
-use serde_json::Value;
-
 use super::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, guard};
 use super::plan;
 use super::policy::AutomationPolicy;
 use super::rules::{MiraRules, Order, ProviderCheck, Replan};
 use super::stop::{AutoStopReason, stop_policy};
-use crate::python::{self, Raised};
+use crate::python::{self, Dict, Raised};
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
@@ -54,8 +52,10 @@ impl Situation<'_> {
             return None;
         }
         let wording = self.rules.wording;
-        let asks = || user_request(self.text, wording).map(AutoStopReason::UserRequest);
-        failure(self.text, wording).map(AutoStopReason::Failure).or_else(asks)
+        match failure(self.text, wording) {
+            Some(words) => Some(AutoStopReason::Failure(words)),
+            None => user_request(self.text, wording).map(AutoStopReason::UserRequest),
+        }
     }
 
     /// Applies the stop policy to the plan on disk.
@@ -150,7 +150,9 @@ impl Situation<'_> {
 
 /// From 0.3.3 on, a project waits until the phase of its plan is `approved`, even if it has no plan.
 fn awaits_approval(project: &ProjectFolder) -> bool {
-    let block = project.plan().and_then(|plan| plan.get("plan")).and_then(python::dict);
-    let phase = block.and_then(|block| block.get("phase")).and_then(Value::as_str);
-    phase.map(python::strip) != Some("approved")
+    plan_phase(project).map(python::strip) != Some("approved")
+}
+
+fn plan_phase(project: &ProjectFolder) -> Option<&str> {
+    project.plan()?.dict("plan")?.text("phase")
 }

@@ -14,8 +14,9 @@ pub const STATUS_NOTE: &str = "auto-run guard: kept task_plan.status=in_progress
 /// Whether an inbound message asks for an export, either in its metadata (`_allow_result_write` with any value Python
 /// treats as true) or in its text.
 pub fn is_result_request(content: &Value, metadata: &Value) -> bool {
-    let flag = python::dict(metadata).and_then(|metadata| metadata.get("_allow_result_write"));
-    if flag.is_some_and(python::is_true) {
+    if let Some(metadata) = python::dict(metadata)
+        && metadata.is_true("_allow_result_write")
+    {
         return true;
     }
     let Some(content) = content.as_str() else { return false };

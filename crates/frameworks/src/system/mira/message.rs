@@ -87,6 +87,10 @@ pub struct MessageLoop {
     checkpoint_repairs: u32,
 }
 
+fn plan_on_disk(project: Option<&ProjectFolder>) -> Option<Map<String, Value>> {
+    project?.plan().cloned()
+}
+
 impl MessageLoop {
     /// The state before the initial run answers the message.
     pub fn new(
@@ -95,7 +99,7 @@ impl MessageLoop {
         is_auto: bool,
         project: Option<ProjectFolder>,
     ) -> Self {
-        let before = project.as_ref().and_then(ProjectFolder::plan).cloned();
+        let before = plan_on_disk(project.as_ref());
         Self {
             rules,
             policy,
@@ -125,8 +129,12 @@ impl MessageLoop {
         self.reload();
         if let Some(project) = self.project.as_mut().filter(|_| self.guards_export) {
             let guarded = export::apply(project, self.before.as_ref(), self.rules.keeps_open)?;
-            progress.extend(guarded.result_restored.then(|| export::RESULT_NOTE.to_owned()));
-            progress.extend(guarded.status_kept.then(|| export::STATUS_NOTE.to_owned()));
+            if guarded.result_restored {
+                progress.push(export::RESULT_NOTE.to_owned());
+            }
+            if guarded.status_kept {
+                progress.push(export::STATUS_NOTE.to_owned());
+            }
             self.reload();
         }
         let next = self.judge(text, &mut progress)?;
@@ -144,7 +152,7 @@ impl MessageLoop {
         self.auto_round = 0;
         self.guard_repairs = 0;
         self.checkpoint_repairs = 0;
-        self.before = self.project.as_ref().and_then(ProjectFolder::plan).cloned();
+        self.before = plan_on_disk(self.project.as_ref());
     }
 
     /// `/new`: resets the token counters; the mode stays, and the policy, which the host and the command line send with
@@ -163,7 +171,7 @@ impl MessageLoop {
     }
 
     fn reload(&mut self) {
-        self.after = self.project.as_ref().and_then(ProjectFolder::plan).cloned();
+        self.after = plan_on_disk(self.project.as_ref());
     }
 
     /// Appends the loop's announcement of the next run.
@@ -277,7 +285,10 @@ impl MessageLoop {
                 repair
             }
         };
-        Ok(repair.map_or(AfterRun::Stop(reason), AfterRun::Run))
+        Ok(match repair {
+            Some(kind) => AfterRun::Run(kind),
+            None => AfterRun::Stop(reason),
+        })
     }
 
     /// From 0.3.1 on: one repair run, if a repair can lift the block.

@@ -142,7 +142,7 @@ pub fn stop_policy(
 fn goals_met(policy: &AutomationPolicy, metrics: &[(String, f64)]) -> bool {
     let mut met = policy.goals.iter().map(|goal| {
         let value = metrics.iter().find(|(name, _)| *name == goal.metric).map(|(_, value)| *value);
-        value.zip(goal.operator).is_some_and(|(value, operator)| operator.passes(value, goal.target))
+        matches!((value, goal.operator), (Some(value), Some(operator)) if operator.passes(value, goal.target))
     });
     if policy.goals.is_empty() {
         return false;

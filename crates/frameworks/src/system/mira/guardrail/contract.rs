@@ -144,11 +144,12 @@ fn is_filled(value: &Value) -> bool {
         Value::Null => false,
         Value::String(text) => !python::strip(text).is_empty(),
         Value::Array(items) => items.iter().any(is_filled),
-        Value::Object(_) => python::dict(value).is_none_or(|map| map.values().any(is_filled)),
+        Value::Object(map) => python::dict(value).is_none() || map.values().any(is_filled),
         Value::Bool(_) | Value::Number(_) => true,
     }
 }
 
 fn is_placeholder(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| python::lower(python::strip(text)).starts_with("guardrail auto-fill:"))
+    let text = value.as_str().unwrap_or_default();
+    python::lower(python::strip(text)).starts_with("guardrail auto-fill:")
 }

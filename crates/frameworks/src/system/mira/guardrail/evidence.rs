@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::ProjectFolder;
-use crate::python;
+use crate::python::{self, Dict};
 
 /// Keys that make a JSON object look like an experiment's results.
 const RESULT_KEYS: [&str; 9] =
@@ -52,7 +52,10 @@ pub fn experiment_number(id: &str) -> Option<u32> {
 
 /// The folder that contains an experiment's files.
 fn folder_name(id: &str) -> String {
-    experiment_number(id).map_or_else(|| python::lower(python::strip(id)), |number| format!("exp{number:03}"))
+    match experiment_number(id) {
+        Some(number) => format!("exp{number:03}"),
+        None => python::lower(python::strip(id)),
+    }
 }
 
 /// Searches the project for files of the experiment.
@@ -67,11 +70,16 @@ pub(super) fn recover(project: &ProjectFolder, id: &str) -> Recovered {
             found.metrics.get_or_insert(payload);
             continue;
         }
-        let metrics = object.get("metrics").filter(|metrics| !metrics.is_null());
-        found.metrics = found.metrics.or_else(|| metrics.cloned());
-        found.findings = found.findings.or_else(|| object.get("findings")?.as_str().map(str::to_owned));
+        if found.metrics.is_none() {
+            found.metrics = object.get("metrics").filter(|metrics| !metrics.is_null()).cloned();
+        }
+        if found.findings.is_none() {
+            found.findings = object.text("findings").map(str::to_owned);
+        }
     }
-    found.findings = found.findings.or_else(|| note(project, &name));
+    if found.findings.is_none() {
+        found.findings = note(project, &name);
+    }
     let folders = [format!("experiments/{name}"), format!("outputs/{name}")];
     found.artifacts.extend(folders.iter().flat_map(|folder| project.below(folder)).map(str::to_owned));
     found
@@ -139,5 +147,5 @@ fn note(project: &ProjectFolder, name: &str) -> Option<String> {
     let is_note = |path: &&str| path.strip_suffix(".md").is_some() && !path[folder.len() + 1..].contains('/');
     let path = project.below(&folder).into_iter().find(is_note)?;
     let text = python::strip(project.text(path)?);
-    (!text.is_empty()).then(|| text.chars().take(NOTE_CHARS).collect())
+    if text.is_empty() { None } else { Some(text.chars().take(NOTE_CHARS).collect()) }
 }

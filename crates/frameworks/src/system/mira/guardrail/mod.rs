@@ -89,7 +89,7 @@ pub fn guard(
         PlanFile::Unparsable => return refuse("failed to parse task_plan.json"),
         PlanFile::Parsed(plan) => plan.clone(),
     };
-    if let Some(recorded) = plan.get("guardrail_issues").and_then(Value::as_array) {
+    if let Some(recorded) = plan["guardrail_issues"].as_array() {
         let issues = recorded.iter().filter_map(Value::as_str).map(str::to_owned).collect();
         return Ok(GuardrailFindings { issues, ..GuardrailFindings::default() });
     }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::python::{self, Dict, Raised};
+use crate::system::mira::plan::filled;
 
 /// `value in {known}`.
 ///
@@ -41,7 +42,9 @@ pub(super) fn plan_block(plan: Option<&Value>) -> Result<Vec<String>, Raised> {
         }
         Some(_) => issues.push("plan.questions must be a list".to_owned()),
     }
-    if field("draft").is_some_and(|draft| python::dict(draft).is_none()) {
+    if let Some(draft) = field("draft")
+        && python::dict(draft).is_none()
+    {
         issues.push("plan.draft must be a JSON object".to_owned());
     }
     Ok(issues)
@@ -57,24 +60,20 @@ fn question_issues<'q>(
         issues.push(format!("plan question #{position} is not an object"));
         return Ok(());
     };
-    let text = |key: &str| fields.text(key).filter(|text| !python::strip(text).is_empty());
-    match text("id") {
+    match filled(fields, "id") {
         None => issues.push(format!("plan question #{position} missing id")),
         Some(id) if ids.contains(&id) => issues.push(format!("duplicate plan question id: {id}")),
         Some(id) => ids.push(id),
     }
-    let named = fields.get("id").filter(|id| python::is_true(id)).map_or_else(|| position.to_string(), python::text);
-    if text("prompt").is_none() {
+    let named = if fields.is_true("id") { python::text(&fields["id"]) } else { position.to_string() };
+    if filled(fields, "prompt").is_none() {
         issues.push(format!("plan question {named} missing prompt"));
     }
     let kind = fields.get("kind").unwrap_or(&Value::Null);
     if !is_one_of(kind, &["single", "multi", "text"])? {
         issues.push(format!("plan question {named} invalid kind: {}", python::repr(kind)));
-    } else if kind.as_str() != Some("text") {
-        let options = fields.get("options").and_then(Value::as_array);
-        if options.is_none_or(Vec::is_empty) {
-            issues.push(format!("plan question {named} requires options for kind '{}'", python::text(kind)));
-        }
+    } else if kind.as_str() != Some("text") && fields.items("options").is_empty() {
+        issues.push(format!("plan question {named} requires options for kind '{}'", python::text(kind)));
     }
     Ok(())
 }

@@ -150,10 +150,8 @@ fn part_fits(pattern: &str, name: &str) -> bool {
         '*' => name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| part_fits(after, &name[at..])),
         '?' => letters.next().is_some() && part_fits(after, letters.as_str()),
         '[' if after.char_indices().skip(1).any(|(_, c)| c == ']') => {
-            let (set, negated) = match after.strip_prefix('!') {
-                Some(set) => (set, true),
-                None => (after, false),
-            };
+            let negated = after.starts_with('!');
+            let set = after.strip_prefix('!').unwrap_or(after);
             let end = set.char_indices().skip(1).find(|(_, c)| *c == ']').map_or(set.len(), |(at, _)| at);
             let members: Vec<char> = set[..end].chars().collect();
             let Some(letter) = letters.next() else { return false };

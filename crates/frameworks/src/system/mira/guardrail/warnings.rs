@@ -6,7 +6,7 @@ use crate::python::{self, Dict};
 
 /// Writes the issues that are not severe onto the experiments they name; true if the plan changed.
 pub(super) fn note(plan: &mut Map<String, Value>, issues: &[String], is_severe: impl Fn(&str) -> bool) -> bool {
-    let Some(experiments) = plan.get_mut("experiments").and_then(Value::as_array_mut) else { return false };
+    let Some(Value::Array(experiments)) = plan.get_mut("experiments") else { return false };
     let warnings: Vec<(&str, &str)> = issues
         .iter()
         .filter(|issue| !is_severe(issue))
