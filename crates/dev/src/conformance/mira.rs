@@ -88,14 +88,8 @@ fn session(profile: MiraProfile, input: &Value) -> Result<Value, CaseError> {
     let (run, stop) = replayed_session("mira", Some(profile.name()), &input)?;
     let halted_at = stop.as_ref().and_then(|stop| stop.event);
     let is_new = |event: &Event| matches!(event.message(), Some(message) if message.text() == "/new");
-    let begin = match run.events().iter().rposition(is_new) {
-        Some(new) => new + 2,
-        None => 0,
-    };
-    let until = match halted_at {
-        Some(at) => at + 1,
-        None => run.events().len(),
-    };
+    let begin = if let Some(new) = run.events().iter().rposition(is_new) { new + 2 } else { 0 };
+    let until = if let Some(at) = halted_at { at + 1 } else { run.events().len() };
     let replies = run.events().get(begin..until).unwrap_or_default().iter().filter_map(Event::message);
     Ok(json!({
         "halted_at": halted_at,
@@ -152,10 +146,7 @@ fn reason_json(reason: Option<&AutoStopReason>) -> Value {
 
 /// An integer; 0 for anything else.
 fn whole(value: &Value) -> i128 {
-    match Int::from_value(value) {
-        Some(whole) => whole.value(),
-        None => 0,
-    }
+    if let Some(whole) = Int::from_value(value) { whole.value() } else { 0 }
 }
 
 fn tokens(input: &Value) -> i128 {

@@ -293,10 +293,7 @@ impl TableCase {
         {
             input.insert("recording".to_owned(), Value::from(*recording));
         }
-        let id = match row.text("id") {
-            Some(id) => id.to_owned(),
-            None => format!("line {line_number}"),
-        };
+        let id = if let Some(id) = row.text("id") { id.to_owned() } else { format!("line {line_number}") };
         let asked = expected.as_object().map(|expected| expected.keys().cloned().collect()).unwrap_or_default();
         Self { file: file.path.clone(), id, row: Ok(Value::Object(row)), expected, asked }
     }

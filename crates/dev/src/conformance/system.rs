@@ -40,10 +40,7 @@ impl Oracle for SystemOracle {
     fn read(&self, line: &str) -> Result<Value, serde_json::Error> {
         // Tables of systems written in Python contain what Python's JSON accepts: integers of any size, NaN.
         let read = if self.0.id == "awaken" { None } else { python::loads(line, Strictness::Strict) };
-        match read {
-            Some(row) => Ok(row),
-            None => serde_json::from_str(line),
-        }
+        if let Some(row) = read { Ok(row) } else { serde_json::from_str(line) }
     }
 
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {

@@ -67,7 +67,10 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
     profiles.into_iter().enumerate().filter_map(move |(index, profile)| {
         // A preset's bare name means its first profile.
         let named = profile.filter(|_| index > 0 || framework.kind == FrameworkKind::System);
-        let name = named.map_or_else(|| framework.id.to_owned(), |profile| format!("{} ({profile})", framework.id));
+        let name = match named {
+            Some(profile) => format!("{} ({profile})", framework.id),
+            None => framework.id.to_owned(),
+        };
         let settings = Settings { profile: profile.map(str::to_owned), ..Settings::named(name) };
         framework.strategy(&settings).ok()
     })
@@ -78,7 +81,12 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
 pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Strategies, Diagnostics> {
     let mut errors = Vec::new();
     let all = built(&mut file.clone(), read_config, &start_nothing, Guards::default(), &mut errors);
-    Diagnostics::from_list(errors).map_or(Ok(all), Err)
+    unless_refused(all, errors)
+}
+
+/// What was built, unless there were errors.
+fn unless_refused<T>(built: T, errors: Vec<Diagnostic>) -> Result<T, Diagnostics> {
+    if let Some(errors) = Diagnostics::from_list(errors) { Err(errors) } else { Ok(built) }
 }
 
 /// Refuses a guard, where a stack file must not start programs.
@@ -112,7 +120,7 @@ pub fn load_starting(
 ) -> Result<(StackFile, Strategies), Diagnostics> {
     let (mut file, mut errors) = StackFile::parse_partly(path, text);
     let all = built(&mut file, read_config, start, given, &mut errors);
-    Diagnostics::from_list(errors).map_or(Ok((file, all)), Err)
+    unless_refused((file, all), errors)
 }
 
 /// The strategies that can be built; the errors of the others are added to `errors`.
@@ -167,7 +175,10 @@ fn built(
 pub fn warnings(file: &StackFile, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
     let of_entry = |(index, entry): (usize, &Entry)| match entry {
         Entry::Own(stack) => lint(stack, file.places(index)),
-        Entry::Use(used) => find(&used.system).map_or_else(Vec::new, |it| settings::warnings(it, used, read_config)),
+        Entry::Use(used) => match find(&used.system) {
+            Some(framework) => settings::warnings(framework, used, read_config),
+            None => Vec::new(),
+        },
         Entry::Guard(_) => Vec::new(),
     };
     file.entries.iter().enumerate().flat_map(of_entry).collect()

@@ -29,7 +29,7 @@ pub(super) fn build(
     let mut settings = settings(used, config);
     loop {
         let refused = match framework.strategy(&settings) {
-            Ok(strategy) => return Diagnostics::from_list(errors).map_or(Ok(strategy), Err),
+            Ok(strategy) => return super::unless_refused(strategy, errors),
             Err(refused) => refused,
         };
         let about = refused.about.clone();

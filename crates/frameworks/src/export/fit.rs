@@ -145,7 +145,7 @@ fn weight(differences: &[ExportDifference]) -> [usize; 3] {
 
 fn reason(wish: &Wish, to: HostInfo) -> String {
     let signal = wish.signal;
-    to.host.why_not(signal).map_or_else(|| format!("it has no rule on `{signal}`"), str::to_owned)
+    if let Some(why) = to.host.why_not(signal) { why.to_owned() } else { format!("it has no rule on `{signal}`") }
 }
 
 /// The parameter's value for the clause's limit.
@@ -235,13 +235,12 @@ fn of_moment(wish: &Wish, slot: &ClauseSlot) -> Vec<ExportDifference> {
         (Moment::BeforeRequest, Moment::AfterTools) if !waits => {
             let moved = "it acts after the tools rather than before the next request: the same steps, tokens and cost";
             let one = "a reply that ends a prompt at the limit is no stop: the same on runs of one prompt";
-            let moved = vec![ExportDifference::new(DifferenceGrade::Moment, moved)];
+            let mut differences = vec![ExportDifference::new(DifferenceGrade::Moment, moved)];
             // A count per prompt is already restricted to runs of one prompt.
-            let is_bound = slot.counts == CountReset::Prompt;
-            moved
-                .into_iter()
-                .chain((!is_bound).then(|| ExportDifference::new(DifferenceGrade::Condition, one)))
-                .collect()
+            if slot.counts != CountReset::Prompt {
+                differences.push(ExportDifference::new(DifferenceGrade::Condition, one));
+            }
+            differences
         }
         (_, got) => {
             let what = match got {

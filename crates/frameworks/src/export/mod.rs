@@ -68,7 +68,8 @@ const OTHER_NAMES: &[(&str, &str)] =
 
 /// The host with this name; else the name that was probably meant, if any is close.
 pub fn find(name: &str) -> Result<HostInfo, Option<&'static str>> {
-    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, id)| id);
+    let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
+    let name = if let Some((_, id)) = other { id } else { name };
     let mut all = hosts();
     all.extend(agents());
     all.iter().find(|info| info.id == name).copied().ok_or_else(|| nearest(name, all.iter().map(|info| info.id)))
@@ -151,7 +152,8 @@ impl ExportedStack {
             export.put(slot, value);
         }
         for (name, value) in to.host.quiet {
-            let is_off = to.default_of(name).is_some_and(|(_, default)| Parameter::value_of(default) == json(value));
+            let default = to.default_of(name);
+            let is_off = matches!(default, Some((_, default)) if Parameter::value_of(default) == json(value));
             if get(&export.set, name).is_none() && !is_off {
                 export.untouched.push(name);
             }
@@ -222,8 +224,9 @@ impl ExportedStack {
     }
 
     fn is_default_of(&self, parameter: &str, value: &Value) -> bool {
-        let same = |default| Parameter::value_of(default).as_f64().is_some_and(|it| Some(it) == value.as_f64());
-        self.to.default_of(parameter).is_some_and(|(_, default)| same(default))
+        let Some((_, default)) = self.to.default_of(parameter) else { return false };
+        let default = Parameter::value_of(default).as_f64();
+        default.is_some() && default == value.as_f64()
     }
 
     /// Sets a parameter.
@@ -235,11 +238,14 @@ impl ExportedStack {
             ParameterPlace::Is(name) => put(&mut self.set, name, value),
             ParameterPlace::Item(list, item, written) => {
                 let text = value.to_string();
-                let text = value.as_str().map_or(text.as_str(), |_| &text[1..text.len() - 1]);
+                let native = snippet::string(value.as_str().unwrap_or_default(), self.to.host.syntax);
+                // A text is put in without its quotation marks.
+                let (text, native) = match value {
+                    Value::String(_) => (&text[1..text.len() - 1], &native[1..native.len() - 1]),
+                    _ => (text.as_str(), text.as_str()),
+                };
                 push(&mut self.set, list, json(&item.replace('$', text)));
-                let written_text = snippet::string(value.as_str().unwrap_or_default(), self.to.host.syntax);
-                let text = value.as_str().map_or(text, |_| &written_text[1..written_text.len() - 1]);
-                self.items.push((list, written.replace('$', text)));
+                self.items.push((list, written.replace('$', native)));
             }
         }
     }

@@ -21,10 +21,10 @@ impl ExportedStack {
 
     /// The text of the native file, as JSON, if the host reads its settings from one.
     pub fn native_file(&self) -> Option<String> {
-        self.to
-            .host
-            .reads_file
-            .then(|| diagnostic::json(&format!("{:#}\n", Value::Object(self.set.clone()))).into_owned())
+        if !self.to.host.reads_file {
+            return None;
+        }
+        Some(diagnostic::json(&format!("{:#}\n", Value::Object(self.set.clone()))).into_owned())
     }
 
     /// A `[[stack]]` with the host's rules and these settings. `config` is the path of [`Self::native_file`].

@@ -139,7 +139,7 @@ impl ExportedStack {
         let (name, separator) = named.split_once('*')?;
         let items: Vec<&str> =
             self.items.iter().filter(|(list, _)| *list == name).map(|(_, item)| item.as_str()).collect();
-        (!items.is_empty()).then(|| items.join(separator))
+        if items.is_empty() { None } else { Some(items.join(separator)) }
     }
 
     fn written(&self, value: &Value) -> String {

@@ -29,10 +29,13 @@ impl ConfigText {
         let at = before + error.column().saturating_sub(1);
         let message = message_of(error);
         // For an unknown name, serde reports the end of the enclosing value; search for the name instead.
-        let named = ["unknown field `", "unknown variant `"].iter().find_map(|start| message.strip_prefix(start));
-        let name = named.and_then(|rest| rest.split('`').next());
-        let span = name.and_then(|name| self.key(name, 0..self.text.len())).unwrap_or(at..at);
+        let span = self.unknown_name(&message).unwrap_or(at..at);
         self.error_in(span, format!("{what}: {message}"), help)
+    }
+
+    fn unknown_name(&self, message: &str) -> Option<Range<usize>> {
+        let rest = message.strip_prefix("unknown field `").or(message.strip_prefix("unknown variant `"))?;
+        self.key(rest.split('`').next()?, 0..self.text.len())
     }
 
     /// Parses the text as TOML into a JSON value (times become strings).

@@ -43,8 +43,7 @@ impl SettingsError {
 
     /// An unknown parameter name, with the nearest known one as a suggestion.
     pub fn unknown(name: &str, known: &[Parameter]) -> Self {
-        let near = nearest(name, known.iter().map(|parameter| parameter.name));
-        let help = near.map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
+        let help = did_you_mean(name, known.iter().map(|parameter| parameter.name), "");
         Self::about(ErrorSubject::Name(name.into()), format!("unknown parameter `{name}`"), help)
     }
 
@@ -77,5 +76,10 @@ impl SettingsError {
 /// Help text that names the nearest of `known`, then lists them all.
 pub(super) fn one_of(asked: &str, known: &[&str]) -> String {
     let all = format!("known: {}", known.join(", "));
-    nearest(asked, known.iter().copied()).map_or(all.clone(), |near| format!("did you mean `{near}`? {all}"))
+    if let Some(near) = nearest(asked, known.iter().copied()) { format!("did you mean `{near}`? {all}") } else { all }
+}
+
+/// Help text that names the nearest of `known`; `otherwise` if none is near.
+pub(crate) fn did_you_mean<'k>(asked: &str, known: impl IntoIterator<Item = &'k str>, otherwise: &str) -> String {
+    if let Some(near) = nearest(asked, known) { format!("did you mean `{near}`?") } else { otherwise.to_owned() }
 }

@@ -154,10 +154,7 @@ pub fn has_text(message: &Message) -> bool {
 
 /// What a message cost in dollars; 0 if that is not recorded.
 pub fn cost_in_dollars(message: &Message) -> f64 {
-    match message.cost() {
-        Some(cost) => cost.0,
-        None => 0.0,
-    }
+    if let Some(cost) = message.cost() { cost.0 } else { 0.0 }
 }
 
 /// The tokens of a message's request and reply, if they are recorded.

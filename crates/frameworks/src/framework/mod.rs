@@ -17,6 +17,7 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::host::ExportTarget;
 
 pub use config::ConfigText;
+pub(crate) use error::did_you_mean;
 pub use error::{ErrorSubject, SettingsError};
 pub use machine::{MachineStrategy, Recipe};
 pub(crate) use params::params;
@@ -170,7 +171,7 @@ impl Framework {
     /// The profile asked for, or the first one if none is.
     fn profile(&self, settings: &Settings) -> Result<&'static str, SettingsError> {
         let Some(asked) = settings.profile.as_deref() else {
-            return Ok(self.profiles.first().map_or("", |profile| profile.name));
+            return Ok(self.profiles.first().map(|profile| profile.name).unwrap_or_default());
         };
         let found = self.profiles.iter().find(|profile| profile.name == asked || profile.also.contains(&asked));
         found.map(|profile| profile.name).ok_or_else(|| SettingsError::profile(asked, &self.profile_names()))

@@ -57,8 +57,11 @@ pub enum Holds {
 impl Parameter {
     /// Parses a value written as in a stack file; null if it is written `null` or does not parse.
     pub fn value_of(written: &str) -> Value {
-        let value = || toml::from_str::<toml::Table>(&format!("value = {written}")).ok()?.remove("value");
-        value().and_then(|value| serde_json::to_value(value).ok()).unwrap_or_default()
+        let value = || {
+            let value = toml::from_str::<toml::Table>(&format!("value = {written}")).ok()?.remove("value")?;
+            serde_json::to_value(value).ok()
+        };
+        value().unwrap_or_default()
     }
 
     /// The default outside all cases, as a whole number.
@@ -73,7 +76,7 @@ impl Parameter {
     /// The default in a profile, as written.
     pub fn default_in(&self, profile: &str) -> &'static str {
         let case = self.cases.iter().find(|(case, _)| matches!(case, Case::In(name) if *name == profile));
-        case.map_or(self.default, |(_, default)| default)
+        if let Some((_, default)) = case { default } else { self.default }
     }
 
     /// The default outside all cases, then each case with its own: `9999 (create_react_agent: 10007)`.

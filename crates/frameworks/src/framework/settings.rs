@@ -47,7 +47,8 @@ impl Settings {
             Case::In(profile) => self.is_profile(profile),
             Case::When(other, value) => *self.value(other) == Parameter::value_of(value),
         };
-        parameter.cases.iter().find(|(case, _)| holds(case)).map_or(parameter.default, |(_, default)| default)
+        let case = parameter.cases.iter().find(|(case, _)| holds(case));
+        if let Some((_, default)) = case { default } else { parameter.default }
     }
 
     /// The default of a parameter under these settings.
@@ -57,13 +58,18 @@ impl Settings {
 
     /// The value in force: the given one (even null), or the default.
     pub fn value(&self, parameter: &Parameter) -> Cow<'_, Value> {
-        self.get(parameter.name).map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
+        match self.get(parameter.name) {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(self.default_of(parameter)),
+        }
     }
 
     /// The value in force, with null treated as absent: the given one, or the default.
     pub fn in_force(&self, parameter: &Parameter) -> Cow<'_, Value> {
-        let given = self.get(parameter.name).filter(|value| !value.is_null());
-        given.map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
+        match self.get(parameter.name) {
+            None | Some(Value::Null) => Cow::Owned(self.default_of(parameter)),
+            Some(value) => Cow::Borrowed(value),
+        }
     }
 
     /// The number in force, or NaN if it is not a number, so that every comparison is false.
@@ -90,10 +96,10 @@ impl Settings {
 
     /// The whole number in force; the default also if the value is given as none.
     pub fn int_or_default(&self, parameter: &Parameter) -> Result<i64, SettingsError> {
-        let default = || whole(&self.default_of(parameter));
-        self.opt_int(parameter)?
-            .or_else(default)
-            .ok_or_else(|| wrong_kind(parameter.name, "a whole number", &Value::Null))
+        if let Some(number) = self.opt_int(parameter)? {
+            return Ok(number);
+        }
+        whole(&self.default_of(parameter)).ok_or_else(|| wrong_kind(parameter.name, "a whole number", &Value::Null))
     }
 
     /// The number in force, or `None` for no limit (`null`; in TOML `"none"` or `false`); the default if absent.
@@ -131,10 +137,9 @@ impl Settings {
             Value::Null => Ok(Vec::new()),
             Value::String(one) => Ok(vec![one.clone()]),
             value => {
-                let list = value.as_array().and_then(|items| {
-                    items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
-                });
-                list.ok_or_else(|| wrong_kind(parameter.name, "a list of texts", value))
+                let wrong = || wrong_kind(parameter.name, "a list of texts", value);
+                let items = value.as_array().ok_or_else(wrong)?;
+                items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
             }
         }
     }
@@ -171,7 +176,7 @@ fn whole(value: &Value) -> Option<i64> {
 
 /// "None", as written in JSON or in TOML (which has no null).
 fn is_none(value: &Value) -> bool {
-    matches!(value, Value::Null | Value::Bool(false)) || value.as_str().is_some_and(|text| text == "none")
+    matches!(value, Value::Null | Value::Bool(false)) || value == "none"
 }
 
 fn find<'v>(table: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {

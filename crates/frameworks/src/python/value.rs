@@ -81,10 +81,7 @@ fn number_key(value: &Value) -> Option<String> {
 /// A string that two JSON texts share exactly if Python's `==` holds for their values. Text that is not JSON is its own
 /// key.
 pub fn equality_key(json: &str) -> String {
-    match loads(json, Strictness::Strict) {
-        Some(value) => value_key(&value),
-        None => json.to_owned(),
-    }
+    if let Some(value) = loads(json, Strictness::Strict) { value_key(&value) } else { json.to_owned() }
 }
 
 /// The same for a parsed value.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::framework::{Parameter, Settings, SettingsError};
+use crate::framework::{Parameter, Settings, SettingsError, positive};
 use crate::transcript::{Moment, PointView};
 
 /// What counts as a round in a recording. The choice matters because some systems decide once per round, and many
@@ -24,11 +24,7 @@ impl RoundUnit {
         match value {
             Value::String(word) if word == "prompt" => Some(Self::Prompt),
             Value::String(word) if word == "step" => Some(Self::Step),
-            Value::Number(number) => {
-                let steps = number.as_u64().and_then(|steps| u32::try_from(steps).ok())?;
-                (steps > 0).then_some(Self::Steps(steps))
-            }
-            _ => None,
+            _ => positive(value).map(Self::Steps),
         }
     }
 }

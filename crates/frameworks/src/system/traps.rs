@@ -12,26 +12,29 @@ const FEW_TOKENS: i64 = 1000;
 
 /// A trap if the number of seconds looks like milliseconds.
 pub(super) fn long(seconds: f64) -> Option<(String, String)> {
+    let is_long = seconds >= LONG_SECONDS;
+    if !is_long {
+        return None;
+    }
     let days = seconds / 86_400.0;
-    (seconds >= LONG_SECONDS).then(|| {
-        let help = format!("the limit counts seconds: were {} meant?", seconds / 1000.0);
-        (format!("{seconds} seconds are {days:.1} days"), help)
-    })
+    let help = format!("the limit counts seconds: were {} meant?", seconds / 1000.0);
+    Some((format!("{seconds} seconds are {days:.1} days"), help))
 }
 
 /// A trap if the number of tokens looks like thousands.
 pub(super) fn few_tokens(tokens: i64) -> Option<(String, String)> {
-    (tokens < FEW_TOKENS).then(|| {
-        let what = format!("{tokens} tokens are fewer than one call usually costs");
-        (what, "the limit counts single tokens: were thousands meant?".to_owned())
-    })
+    if tokens >= FEW_TOKENS {
+        return None;
+    }
+    let what = format!("{tokens} tokens are fewer than one call usually costs");
+    Some((what, "the limit counts single tokens: were thousands meant?".to_owned()))
 }
 
 /// The values of a configuration in JSON or TOML; empty if it cannot be read.
 pub(super) fn values(settings: &Settings) -> Map<String, Value> {
     let Some(config) = &settings.config else { return Map::new() };
     let read = if config.text.trim_start().starts_with('{') { config.json() } else { config.toml() };
-    read.ok().and_then(|value| value.as_object().cloned()).unwrap_or_default()
+    if let Ok(Value::Object(values)) = read { values } else { Map::new() }
 }
 
 /// A trap about a key of the native configuration.

@@ -81,10 +81,7 @@ fn slice<T>(history: &[T], window: Window) -> &[T] {
 
 fn holds(history: &[Read<'_>], window: Window, check: impl Fn(&Vec<HistoryEntry<'_>>) -> bool) -> Value {
     let entries: Option<Vec<HistoryEntry<'_>>> = slice(history, window).iter().cloned().collect();
-    match entries {
-        Some(entries) => json!(check(&entries)),
-        None => raises(),
-    }
+    if let Some(entries) = entries { json!(check(&entries)) } else { raises() }
 }
 
 /// The positions in the window of the first unreadable entry and of the first assistant text.

@@ -244,10 +244,7 @@ pub(super) fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
     match (runs.pop(), findings.first()) {
         (Some(run), None) => Ok(run),
         (_, finding) => {
-            let why = match finding {
-                Some(finding) => finding.diagnostic.what.clone(),
-                None => "no run".to_owned(),
-            };
+            let why = if let Some(finding) = finding { finding.diagnostic.what.clone() } else { "no run".to_owned() };
             Err(CaseError::BadCase(why))
         }
     }

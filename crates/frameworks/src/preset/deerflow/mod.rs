@@ -151,10 +151,7 @@ impl DeerFlow {
 
     fn limits_of(&self, tool: &str) -> LoopLimits {
         let own = self.overrides.iter().find(|(name, _)| name == tool);
-        match own {
-            Some((_, limits)) => *limits,
-            None => self.frequency,
-        }
+        if let Some((_, limits)) = own { *limits } else { self.frequency }
     }
 
     fn reply(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {

@@ -93,10 +93,7 @@ impl<L: AgentLoop> Machine for AgentLoopMachine<L> {
 
 /// Each call's index with its result, if there is one: the message and its index among the events.
 pub fn answered<'v>(view: &PointView<'v>, reply: &'v Message) -> Vec<(usize, Option<(usize, &'v Message)>)> {
-    let from = match view.reply_index() {
-        Some(reply) => reply + 1,
-        None => 0,
-    };
+    let from = if let Some(reply) = view.reply_index() { reply + 1 } else { 0 };
     let mut results: Vec<(usize, &Message)> = Vec::new();
     for (index, event) in view.events().iter().enumerate().skip(from) {
         if let Some(message) = event.message()

@@ -430,8 +430,7 @@ impl InspectSample {
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let answered = answered(view, reply);
-        let results: Vec<&Message> =
-            answered.iter().filter_map(|(_, result)| *result).map(|(_, result)| result).collect();
+        let results: Vec<&Message> = answered.iter().filter_map(|(_, result)| Some(result.as_ref()?.1)).collect();
         let count = self.n_messages + results.len() as u64;
         if let Some(limit) = self.message.filter(|limit| count as f64 > *limit) {
             self.messages(count, limit, acts);
@@ -466,8 +465,7 @@ impl InspectSample {
 
     fn asked_to_continue(&mut self, has_calls: bool, acts: &mut ActionSink<'_, '_>) {
         let OnContinue { stop_without_calls, stop_after, .. } = self.on_continue;
-        let is_late = matches!(stop_after, Some(after) if self.replies >= after);
-        if (stop_without_calls && !has_calls) || is_late {
+        if (stop_without_calls && !has_calls) || matches!(stop_after, Some(after) if self.replies >= after) {
             self.done(0, Some((ON_CONTINUE, ON_CONTINUE)), acts);
         }
     }

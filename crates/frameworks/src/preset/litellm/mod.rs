@@ -172,10 +172,7 @@ impl Memory {
             }
             self.forget(&first);
         }
-        let expires = match self.values.get(key) {
-            Some((_, expires)) => *expires,
-            None => now.saturating_add(ttl),
-        };
+        let expires = if let Some((_, expires)) = self.values.get(key) { *expires } else { now.saturating_add(ttl) };
         self.values.insert(key.to_owned(), (value, expires));
         self.expiring.insert((expires, key.to_owned()));
     }
@@ -239,10 +236,7 @@ impl Proxy {
 
     /// Whether a hook is active; hooks that a case does not drive are not.
     fn is_hooked(&self, rule: &str) -> bool {
-        match self.config["hooks"].as_array() {
-            Some(hooks) => hooks.iter().any(|hook| hook == rule),
-            None => true,
-        }
+        if let Some(hooks) = self.config["hooks"].as_array() { hooks.iter().any(|hook| hook == rule) } else { true }
     }
 
     fn of_iterations(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::iterations::{DEFAULT_MAX, Strategies};
 use super::param;
 use crate::diagnostic::Location;
-use crate::framework::{ConfigText, Settings, SettingsError, wrong_kind};
+use crate::framework::{ConfigText, Settings, SettingsError, positive, wrong_kind};
 
 /// The path of the number.
 const PATH: [&str; 3] = ["agent", "search", "max_iterations"];
@@ -37,20 +37,20 @@ pub fn strategies(settings: &Settings) -> Result<Strategies, SettingsError> {
     const HELP: &str = "a list of the design document's numbers: 1 conclusion tag, 2 task status, 3 completion words, \
                         4 consecutive successes";
     let streak = settings.in_force(&param::CONSECUTIVE_SUCCESSES);
-    let wanted = streak.as_u64().and_then(|wanted| u32::try_from(wanted).ok()).filter(|wanted| *wanted > 0);
-    let streak =
-        wanted.ok_or_else(|| wrong_kind(param::CONSECUTIVE_SUCCESSES.name, "a whole number from 1", &streak))?;
+    let streak = positive(&streak)
+        .ok_or_else(|| wrong_kind(param::CONSECUTIVE_SUCCESSES.name, "a whole number from 1", &streak))?;
     let value = settings.in_force(&param::STRATEGIES);
-    let numbers: Option<Vec<u64>> = value
-        .as_array()
-        .and_then(|list| list.iter().map(|number| number.as_u64().filter(|n| (1..=4).contains(n))).collect());
-    let numbers = numbers.ok_or_else(|| SettingsError::value(&param::STRATEGIES, &value, HELP))?;
+    let wrong = || SettingsError::value(&param::STRATEGIES, &value, HELP);
+    let mut numbers = Vec::new();
+    for number in value.as_array().ok_or_else(wrong)? {
+        numbers.push(number.as_u64().filter(|number| (1..=4).contains(number)).ok_or_else(wrong)?);
+    }
     let set_alone = settings.gives(&[&param::CONSECUTIVE_SUCCESSES]) && !settings.gives(&[&param::STRATEGIES]);
     Ok(Strategies {
         conclusion_tag: numbers.contains(&1),
         task_status: numbers.contains(&2),
         completion_words: numbers.contains(&3),
-        successes: (numbers.contains(&4) || set_alone).then_some(streak),
+        successes: if numbers.contains(&4) || set_alone { Some(streak) } else { None },
     })
 }
 
@@ -109,7 +109,7 @@ fn without_comment(line: &str) -> &str {
     let comment = line
         .char_indices()
         .find(|(at, c)| *c == '#' && line[..*at].chars().next_back().is_none_or(char::is_whitespace));
-    comment.map_or(line, |(at, _)| &line[..at]).trim_end()
+    if let Some((at, _)) = comment { line[..at].trim_end() } else { line.trim_end() }
 }
 
 fn scalar(value: &str) -> Value {

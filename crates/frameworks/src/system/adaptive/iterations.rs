@@ -33,8 +33,9 @@ pub struct Strategies {
 
 /// Whether the reply's last `<TaskStatus>` says `complete`, ignoring case and surrounding white space.
 fn says_complete(reply: &str) -> bool {
-    let last = reply.rsplit_once("<TaskStatus>").and_then(|(_, after)| after.split_once("</TaskStatus>"));
-    last.is_some_and(|(status, _)| python::strip(status).eq_ignore_ascii_case("complete"))
+    let Some((_, after)) = reply.rsplit_once("<TaskStatus>") else { return false };
+    let Some((status, _)) = after.split_once("</TaskStatus>") else { return false };
+    python::strip(status).eq_ignore_ascii_case("complete")
 }
 
 /// Why the iterations end.
@@ -141,11 +142,14 @@ impl Iterations {
                 word.map(IterationsEnd::TaskCompleted).or(streak.map(IterationsEnd::Successes))
             }
             AdaptiveProfile::Documented => None,
-            AdaptiveProfile::Published => review.filter(|_| !observation.is_empty()).and_then(|review| {
-                let (verdict, log) = review.verdict();
-                self.log.push(log);
-                (verdict == ReviewAction::Finalise).then_some(IterationsEnd::Reviewed)
-            }),
+            AdaptiveProfile::Published => match review {
+                Some(review) if !observation.is_empty() => {
+                    let (verdict, log) = review.verdict();
+                    self.log.push(log);
+                    if verdict == ReviewAction::Finalise { Some(IterationsEnd::Reviewed) } else { None }
+                }
+                _ => None,
+            },
         };
         if let Some(end) = end {
             if matches!(end, IterationsEnd::TaskCompleted(_)) {

@@ -215,8 +215,8 @@ impl AdaptiveWatch {
     fn force_final(&mut self, view: &PointView<'_>) -> Option<Decision> {
         let rule = self.final_call.take()?;
         let prompt = view.messages().rev().find(|message| message.role == Role::User);
-        let asked = prompt.is_some_and(|prompt| has_conclusion(&prompt.text()));
-        (!asked).then(|| Decision::at(view, Action::ForceFinal, rule, self.progress()))
+        let is_asked = matches!(prompt, Some(prompt) if has_conclusion(&prompt.text()));
+        if is_asked { None } else { Some(Decision::at(view, Action::ForceFinal, rule, self.progress())) }
     }
 
     fn observe(&mut self, view: &PointView<'_>, cycle: &Cycle, trail: &mut Vec<Decision>) {

@@ -18,7 +18,7 @@ fn truth(value: &Value) -> Option<bool> {
         Value::Bool(flag) => return Some(*flag),
         Value::Number(number) => {
             let number = number.as_f64()?;
-            return [0.0, 1.0].contains(&number).then_some(number != 0.0);
+            return if [0.0, 1.0].contains(&number) { Some(number != 0.0) } else { None };
         }
         Value::String(word) => word.to_ascii_lowercase(),
         _ => return None,
@@ -38,7 +38,7 @@ fn number(value: &Value) -> Option<f64> {
         Value::String(text) => {
             let text = text.trim();
             let has_loose = text.starts_with('_') || text.ends_with('_') || text.contains("__");
-            (!has_loose).then(|| text.replace('_', "").parse().ok())?
+            if has_loose { None } else { text.replace('_', "").parse().ok() }
         }
         _ => None,
     }
@@ -75,11 +75,16 @@ impl ReviewerVerdict {
     /// truth values may be written as texts, scores lie in [0, 1].
     pub fn read(value: &Value) -> Option<Self> {
         let map = python::dict(value)?;
-        let flag = |key: &str, default: bool| map.get(key).map_or(Some(default), truth);
-        let score = |key: &str| map.get(key).map_or(Some(0.0), number).filter(|score| (0.0..=1.0).contains(score));
-        let state = map.get("completion_state").map_or(Some("unknown"), Value::as_str)?;
-        let notes = map.get("improvement_notes").filter(|notes| !notes.is_null());
-        let notes = notes.map_or(Some(""), Value::as_str)?;
+        let flag = |key: &str, default: bool| if let Some(flag) = map.get(key) { truth(flag) } else { Some(default) };
+        let score = |key: &str| {
+            let score = if let Some(score) = map.get(key) { number(score)? } else { 0.0 };
+            if (0.0..=1.0).contains(&score) { Some(score) } else { None }
+        };
+        let state = if let Some(state) = map.get("completion_state") { state.as_str()? } else { "unknown" };
+        let notes = match map.get("improvement_notes") {
+            None | Some(Value::Null) => "",
+            Some(notes) => notes.as_str()?,
+        };
         // What is read, and only has to be right.
         map.get("summary")?.as_str()?;
         let metric = map.get("metric_value")?;
@@ -87,13 +92,16 @@ impl ReviewerVerdict {
             number(metric)?;
         }
         flag("lower_is_better", true)?;
+        if !STATES.contains(&state) {
+            return None;
+        }
         Some(Self {
             is_buggy: truth(map.get("is_buggy")?)?,
             should_continue: flag("should_continue", true)?,
-            completion_state: STATES.contains(&state).then(|| state.to_owned())?,
+            completion_state: state.to_owned(),
             quality: score("quality_score")?,
             thoroughness: score("thoroughness_score")?,
-            notes: (!notes.is_empty()).then(|| notes.to_owned()),
+            notes: if notes.is_empty() { None } else { Some(notes.to_owned()) },
         })
     }
 

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::param;
 use crate::bailout::{self, BailoutError, Recipe};
-use crate::diagnostic::{Location, nearest};
-use crate::framework::{ConfigText, Settings, SettingsError};
+use crate::diagnostic::Location;
+use crate::framework::{ConfigText, Settings, SettingsError, did_you_mean};
 
 /// agentao's iteration cap if the call gives none.
 pub const DEFAULT_MAX_ITERATIONS: i64 = 100;
@@ -46,8 +46,7 @@ impl IterationCap {
             },
         };
         if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let near = nearest(key, KEYS).map_or(HELP.to_owned(), |near| format!("did you mean `{near}`?"));
-            return Err(config.error_at(key, format!("unknown key `{key}`"), near));
+            return Err(config.error_at(key, format!("unknown key `{key}`"), did_you_mean(key, KEYS, HELP)));
         }
         if settings.gives(&[&param::MAX_ITERATIONS]) {
             values.insert(param::MAX_ITERATIONS.name.to_owned(), settings.int(&param::MAX_ITERATIONS)?.into());
@@ -92,10 +91,7 @@ fn refused(config: &ConfigText, error: &BailoutError) -> SettingsError {
     let help = match error {
         BailoutError::Unknown(name) => {
             let known = bailout::REGISTRY.iter().map(|bailout| bailout.id);
-            nearest(name, known.clone()).map_or_else(
-                || format!("known: {}", known.collect::<Vec<_>>().join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            )
+            did_you_mean(name, known.clone(), &format!("known: {}", known.collect::<Vec<_>>().join(", ")))
         }
         BailoutError::UnknownParam { .. } | BailoutError::BadParam { .. } => {
             "parameters stand in the table `params`".to_owned()

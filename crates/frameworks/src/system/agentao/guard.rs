@@ -90,8 +90,13 @@ pub struct ChatGuard {
 
 /// Whether the reply was cut off at the token limit, in any provider's spelling, ignoring case.
 pub fn is_cut(finish_reason: Option<&str>) -> bool {
-    finish_reason
-        .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&python::lower(strip(reason)).as_str()))
+    let reason = python::lower(strip(finish_reason.unwrap_or_default()));
+    ["length", "max_tokens", "model_length"].contains(&reason.as_str())
+}
+
+/// The guard, if its count has reached the limit.
+fn at_limit(count: u32, guard: Tripped) -> Option<Tripped> {
+    if count >= LIMIT { Some(guard) } else { None }
 }
 
 impl ChatGuard {
@@ -101,7 +106,7 @@ impl ChatGuard {
         let mut calls = calls.peekable();
         if cut && calls.peek().is_some() {
             self.cut += 1;
-            return (self.cut >= LIMIT).then_some(Tripped::CutReplies);
+            return at_limit(self.cut, Tripped::CutReplies);
         }
         self.cut = 0;
         calls.find_map(|call| self.plan(call))
@@ -121,7 +126,7 @@ impl ChatGuard {
     fn plan(&mut self, call: WrittenCall<'_>) -> Option<Tripped> {
         if strip(call.name).is_empty() {
             self.empty_names += 1;
-            return (self.empty_names >= LIMIT).then_some(Tripped::EmptyName);
+            return at_limit(self.empty_names, Tripped::EmptyName);
         }
         let print = fingerprint::of_call(&Identity::Raw, call.name, call.arguments);
         let count = self.same.entry(print).or_default();
@@ -132,7 +137,7 @@ impl ChatGuard {
         if call.is_json && !is_readable(call.arguments) {
             let failures = self.unreadable.entry(call.name.to_owned()).or_default();
             *failures += 1;
-            return (*failures >= LIMIT).then_some(Tripped::BadArguments);
+            return at_limit(*failures, Tripped::BadArguments);
         }
         self.unreadable.remove(call.name);
         if call.writes && self.writes.insert(print) {
@@ -158,27 +163,31 @@ pub fn why_unreadable(arguments: &str) -> Option<String> {
     if text.is_empty() {
         return None;
     }
-    let strict = loads(text, Strictness::Strict).map(|value| match value {
-        Value::String(inner) => loads(&inner, Strictness::Strict).unwrap_or(Value::String(inner)),
-        other => other,
-    });
-    let parsed = strict
-        .or_else(|| loads(text, Strictness::Lenient))
-        .or_else(|| loads(&without_trailing_commas(text), Strictness::Lenient))
-        .or_else(|| python::literal(text));
-    match parsed {
+    match repaired(text) {
         None => Some("could not parse tool arguments as JSON or Python literal".to_owned()),
         Some(value) if python::dict(&value).is_some() => None,
         Some(value) => Some(format!("tool arguments must parse to an object, got {}", python::type_name(&value))),
     }
 }
 
+/// The value of the text, by the first way of reading it that works.
+fn repaired(text: &str) -> Option<Value> {
+    match loads(text, Strictness::Strict) {
+        Some(Value::String(inner)) => Some(loads(&inner, Strictness::Strict).unwrap_or(Value::String(inner))),
+        Some(value) => Some(value),
+        None => loads(text, Strictness::Lenient)
+            .or_else(|| loads(&without_trailing_commas(text), Strictness::Lenient))
+            .or_else(|| python::literal(text)),
+    }
+}
+
 fn unfenced(text: &str) -> &str {
-    let inner = text.strip_prefix("```").and_then(|inner| inner.strip_suffix("```"));
-    inner.map_or(text, |inner| {
-        let is_json = inner.get(..4).is_some_and(|tag| tag.eq_ignore_ascii_case("json"));
-        strip(if is_json { inner.get(4..).unwrap_or_default() } else { inner })
-    })
+    let Some(inner) = text.strip_prefix("```") else { return text };
+    let Some(inner) = inner.strip_suffix("```") else { return text };
+    match inner.split_at_checked(4) {
+        Some((tag, rest)) if tag.eq_ignore_ascii_case("json") => strip(rest),
+        _ => strip(inner),
+    }
 }
 
 /// Removes `,` before a closing bracket, also inside strings, as agentao does.

@@ -230,7 +230,7 @@ impl AgentaoWatch {
         self.iteration += 1;
         self.turns += 1;
         let cap = self.system.cap.max_iterations;
-        if self.system.warns_before.is_some_and(|before| self.turns == cap - before) {
+        if matches!(self.system.warns_before, Some(before) if self.turns == cap - before) {
             let evidence = Evidence::new(self.turns as f64, cap as f64);
             let warning = Decision::at(view, Action::Observe, APPROACHING, evidence).code("approaching_limit");
             trail.push(warning.detail("Approaching iteration limit..."));
@@ -246,7 +246,7 @@ impl AgentaoWatch {
                 &own_history
             }
             SecondArgument::LastCalls => {
-                last_calls = view.replies().next_back().map_or_else(Vec::new, call_entries);
+                last_calls = view.replies().next_back().map(call_entries).unwrap_or_default();
                 &last_calls
             }
         };

@@ -5,8 +5,7 @@ use serde_json::{Map, Value};
 use super::goal::Budgets;
 use super::limit::Limit;
 use super::{GoalRules, Version};
-use crate::diagnostic::nearest;
-use crate::framework::{ConfigText, Settings, SettingsError};
+use crate::framework::{ConfigText, Settings, SettingsError, did_you_mean};
 use crate::judge::Judge;
 
 /// The keyword arguments that affect stopping, and `objective`, which is accepted but not used.
@@ -40,8 +39,7 @@ impl GoalConfig {
         let config = settings.config.as_ref().unwrap_or(&nowhere);
         let values = read_text(config)?;
         if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let near = nearest(key, KEYS).map_or(HELP.to_owned(), |near| format!("did you mean `{near}`?"));
-            return Err(config.error_at(key, format!("unknown argument `{key}`"), near));
+            return Err(config.error_at(key, format!("unknown argument `{key}`"), did_you_mean(key, KEYS, HELP)));
         }
         let arguments = GoalArguments { config, values: &values };
         let budgets = Budgets {
@@ -102,6 +100,7 @@ impl GoalArguments<'_> {
     }
 
     fn flag(&self, name: &str, default: bool) -> Result<bool, SettingsError> {
-        self.get(name).map_or(Ok(default), |value| value.as_bool().ok_or_else(|| self.wrong(name, "truth value")))
+        let Some(value) = self.get(name) else { return Ok(default) };
+        value.as_bool().ok_or_else(|| self.wrong(name, "truth value"))
     }
 }

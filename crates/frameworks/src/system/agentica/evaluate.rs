@@ -103,11 +103,11 @@ fn exhausted(rules: GoalRules, goal: &AgenticaGoal) -> Option<(Cause, String)> {
         return Some((Cause::Seconds, words));
     }
     let turns_too = rules.version == Version::Documented && turns_exhausted(goal);
-    turns_too.then(|| (Cause::Turns, turn_words(goal)))
+    if turns_too { Some((Cause::Turns, turn_words(goal))) } else { None }
 }
 
 fn turns_exhausted(goal: &AgenticaGoal) -> bool {
-    goal.budgets.turns.is_some_and(|limit| limit.is_reached_by(i128::from(goal.turns_used)))
+    matches!(&goal.budgets.turns, Some(limit) if limit.is_reached_by(i128::from(goal.turns_used)))
 }
 
 fn turn_words(goal: &AgenticaGoal) -> String {

@@ -277,7 +277,7 @@ impl Manager {
         passes: impl FnOnce(&str) -> Result<bool, E>,
     ) -> Result<bool, E> {
         let command = python::strip(command);
-        let is_active = self.log.as_ref().is_some_and(|goal| goal.status == GoalStatus::Active);
+        let is_active = matches!(&self.log, Some(goal) if goal.status == GoalStatus::Active);
         if !is_active || command.is_empty() || !passes(command)? {
             return Ok(false);
         }

@@ -134,7 +134,9 @@ impl AgenticaStrategy {
         }
         if auto_judge {
             causes.push(Cause::JudgeBroken);
-            causes.extend(has_judge.then_some(Cause::Judge));
+            if has_judge {
+                causes.push(Cause::Judge);
+            }
         }
         if version != Version::Documented {
             causes.push(Cause::Turns);
@@ -223,10 +225,13 @@ impl Strategy for AgenticaStrategy {
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let causes = self.causes().into_iter();
-        let calls = [Requirement { rule: self.rule(Cause::ToolStuck), need: Need::Calls }];
-        let needs = causes.filter_map(|cause| Some(Requirement { rule: self.rule(cause), need: self.need(cause)? }));
-        calls.into_iter().chain(needs).collect()
+        let mut requirements = vec![Requirement { rule: self.rule(Cause::ToolStuck), need: Need::Calls }];
+        for cause in self.causes() {
+            if let Some(need) = self.need(cause) {
+                requirements.push(Requirement { rule: self.rule(cause), need });
+            }
+        }
+        requirements
     }
 
     fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {
@@ -296,14 +301,15 @@ impl Watch for AgenticaWatch {
         }
         let events = view.events().get(self.from_event..).unwrap_or_default();
         let round = RoundEvents { view, events };
-        self.before_turn = self.system.prompts_preempt.then(|| {
-            Box::new(BeforeTurn {
+        self.before_turn = None;
+        if self.system.prompts_preempt {
+            self.before_turn = Some(Box::new(BeforeTurn {
                 manager: self.manager.clone(),
                 row: self.row.clone(),
                 tokens_before: self.tokens_before,
                 verdict_was_missing: self.verdict_was_missing,
-            })
-        });
+            }));
+        }
         let ruling = self.evaluate(round);
         self.row = round.goal_row(self.row.as_ref()).or(self.row.take());
         self.from_event = view.events().len();

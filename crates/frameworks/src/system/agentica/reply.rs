@@ -60,7 +60,7 @@ fn unfenced(text: &str) -> &str {
     let inner = inner.strip_prefix("json").unwrap_or(inner).trim_start_matches(python::is_space);
     // Python's `$` also matches before a final line break.
     let closed = inner.strip_suffix('\n').unwrap_or(inner).strip_suffix("```");
-    closed.map_or(inner, |inner| inner.trim_end_matches(python::is_space))
+    if let Some(closed) = closed { closed.trim_end_matches(python::is_space) } else { inner }
 }
 
 /// The first `{…}` without nested braces.

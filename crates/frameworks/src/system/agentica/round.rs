@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::evaluate::{Referee, TurnUsage, Verified};
 use super::goal::AgenticaGoal;
 use super::reply::{self, JudgeAnswer};
+use crate::framework::machine::total_tokens;
 use crate::judge::{self, Judge};
 use crate::transcript::{Carries, Event, Lane, Message, Millis, PointView, Role, Truth};
 
@@ -61,15 +62,17 @@ impl RoundEvents<'_, '_> {
 
     /// The last goal row that counts more turns than `before`.
     pub(super) fn goal_row(&self, before: Option<&GoalRow>) -> Option<GoalRow> {
-        let turns = before.map_or(0, |row| row.turns_used);
+        let turns = if let Some(row) = before { row.turns_used } else { 0 };
         self.rows().rfind(|row| row.turns_used > turns)
     }
 
     /// A user's changes to the goal in this round: rows that count no new turn and change the status. For what the
     /// model's own tool did, see [`Self::tool_words`].
     pub(super) fn user_deeds(&self, before: Option<&GoalRow>) -> Vec<UserDeed> {
-        let mut turns = before.map_or(0, |row| row.turns_used);
-        let mut status = before.map_or_else(|| "active".to_owned(), |row| row.status.clone());
+        let (mut turns, mut status) = match before {
+            Some(row) => (row.turns_used, row.status.clone()),
+            None => (0, "active".to_owned()),
+        };
         let mut deeds = Vec::new();
         for row in self.rows() {
             let is_between = row.turns_used == turns && row.status != status;
@@ -121,25 +124,25 @@ impl RoundEvents<'_, '_> {
     /// Tokens of the agent's own calls and of its sub-agents.
     fn tokens(&self) -> f64 {
         let own = self.messages().filter(|message| matches!(message.lane, Lane::Main | Lane::Side(_)));
-        own.filter_map(|message| message.usage()?.total()).map(|tokens| tokens.0 as f64).sum()
+        own.filter_map(total_tokens).map(|tokens| tokens as f64).sum()
     }
 
     fn seconds(&self, since: Option<crate::transcript::Instant>) -> f64 {
-        let passed = self.view.now().zip(since.or(self.view.started_at()));
-        passed.map_or(0.0, |(now, since)| {
-            let Millis(passed) = now.since(since);
-            passed as f64 / 1000.0
-        })
+        let (Some(now), Some(since)) = (self.view.now(), since.or(self.view.started_at())) else { return 0.0 };
+        let Millis(passed) = now.since(since);
+        passed as f64 / 1000.0
     }
 
     /// The tools whose results say whether they failed. Empty if some result does not say and none is known to have
     /// succeeded, because then nothing can be said of the round.
     fn tools(&self) -> Vec<(String, bool)> {
         let results: Vec<&Message> = self.messages().filter(|message| message.is_result()).collect();
-        let flagged = results
-            .iter()
-            .filter_map(|message| Some((message.name.as_deref().unwrap_or_default().to_owned(), message.is_error?)));
-        let tools: Vec<(String, bool)> = flagged.collect();
+        let mut tools: Vec<(String, bool)> = Vec::new();
+        for result in &results {
+            if let Some(failed) = result.is_error {
+                tools.push((result.name.as_deref().unwrap_or_default().to_owned(), failed));
+            }
+        }
         let some_unflagged = tools.len() < results.len();
         if some_unflagged && tools.iter().all(|(_, failed)| *failed) { Vec::new() } else { tools }
     }
@@ -168,7 +171,7 @@ impl RoundEvents<'_, '_> {
 
 fn read_row(body: &str) -> Option<GoalRow> {
     let mut value: Value = serde_json::from_str(body).ok()?;
-    let goal = value.get_mut("goal").map_or(Value::Null, Value::take);
+    let goal = value.get_mut("goal").map(Value::take).unwrap_or_default();
     serde_json::from_value(if goal.is_object() { goal } else { value }).ok()
 }
 
@@ -190,7 +193,10 @@ impl Referee for RoundJudge<'_, '_> {
     fn verify(&mut self) -> Option<Verified> {
         // A verifier is the user's own code, so its answer is either in the goal row or unknown.
         let row = self.round.goal_row(self.before)?;
-        (row.last_verdict.as_deref() == Some("verifier")).then(|| Verified {
+        if row.last_verdict.as_deref() != Some("verifier") {
+            return None;
+        }
+        Some(Verified {
             done: row.status == "complete",
             reason: row.last_reason.unwrap_or_default(),
             status: match row.status.as_str() {

@@ -124,9 +124,11 @@ fn max_rounds(rounds: usize, profile: AwakenProfile, seen: &RunStatistics<'_>) -
         AwakenProfile::Documented => count > rounds,
         AwakenProfile::Published06 => count >= rounds,
     };
-    (rounds > 0 && hit).then(|| {
-        PolicyStop::new("max_rounds", format!("reached {rounds} rounds"), Evidence::new(count as f64, rounds as f64))
-    })
+    if rounds == 0 || !hit {
+        return None;
+    }
+    let evidence = Evidence::new(count as f64, rounds as f64);
+    Some(PolicyStop::new("max_rounds", format!("reached {rounds} rounds"), evidence))
 }
 
 fn timeout(limit_ms: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
@@ -138,22 +140,26 @@ fn timeout(limit_ms: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
 fn token_budget(max_total: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     // awaken adds without a check, so a released build wraps around.
     let total = seen.input.wrapping_add(seen.output);
-    (max_total > 0 && total > max_total).then(|| {
-        let detail = format!("token usage {total} exceeds budget {max_total}");
-        PolicyStop::new("token_budget", detail, Evidence::new(total as f64, max_total as f64))
-    })
+    if max_total == 0 || total <= max_total {
+        return None;
+    }
+    let detail = format!("token usage {total} exceeds budget {max_total}");
+    Some(PolicyStop::new("token_budget", detail, Evidence::new(total as f64, max_total as f64)))
 }
 
 fn consecutive_errors(max: u32, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
-    (max > 0 && seen.errors >= max).then(|| {
-        let detail = format!("{} consecutive inference errors (limit {max})", seen.errors);
-        PolicyStop::new("consecutive_errors", detail, Evidence::new(f64::from(seen.errors), f64::from(max)))
-    })
+    if max == 0 || seen.errors < max {
+        return None;
+    }
+    let detail = format!("{} consecutive inference errors (limit {max})", seen.errors);
+    Some(PolicyStop::new("consecutive_errors", detail, Evidence::new(f64::from(seen.errors), f64::from(max))))
 }
 
 fn stop_on_tool(tool: &str, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
-    (!tool.is_empty() && seen.tools.iter().any(|name| name == tool))
-        .then(|| PolicyStop::new("stop_on_tool", format!("tool {tool} was requested before execution"), Evidence::NONE))
+    if tool.is_empty() || !seen.tools.iter().any(|name| name == tool) {
+        return None;
+    }
+    Some(PolicyStop::new("stop_on_tool", format!("tool {tool} was requested before execution"), Evidence::NONE))
 }
 
 fn content_match(
@@ -165,9 +171,10 @@ fn content_match(
         return None;
     }
     match compiled? {
-        Ok(regex) => regex.is_match(seen.text).then(|| {
-            PolicyStop::new("content_match", format!("response matched stop regex {pattern}"), Evidence::NONE)
-        }),
+        Ok(regex) if !regex.is_match(seen.text) => None,
+        Ok(_) => {
+            Some(PolicyStop::new("content_match", format!("response matched stop regex {pattern}"), Evidence::NONE))
+        }
         Err(error) => {
             let detail = format!("content_match stop condition has invalid regex {pattern}: {error}");
             Some(PolicyStop::new("content_match_invalid_regex", detail, Evidence::NONE))
@@ -182,8 +189,9 @@ fn loop_detection(window: usize, seen: &RunStatistics<'_>) -> Option<PolicyStop>
     let from = seen.recent.len().checked_sub(window)?;
     let mut latest = seen.recent.iter().skip(from);
     let first = latest.next().filter(|first| **first != fingerprint::of_text(""))?;
-    latest.all(|print| print == first).then(|| {
-        let detail = format!("same response repeated for {window} steps");
-        PolicyStop::new("loop_detection", detail, Evidence::new(window as f64, window as f64))
-    })
+    if !latest.all(|print| print == first) {
+        return None;
+    }
+    let detail = format!("same response repeated for {window} steps");
+    Some(PolicyStop::new("loop_detection", detail, Evidence::new(window as f64, window as f64)))
 }

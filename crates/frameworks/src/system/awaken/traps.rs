@@ -18,8 +18,7 @@ pub(super) fn traps(settings: &Settings) -> Vec<SettingsError> {
     let Some(config) = &settings.config else { return Vec::new() };
     let Ok(stops) = AgentStops::read(&config.text) else { return Vec::new() };
     let set = settings.get(param::MAX_ROUNDS.name).and_then(Value::as_u64);
-    let set = set.and_then(|rounds| usize::try_from(rounds).ok());
-    let guard = set.unwrap_or(stops.max_rounds);
+    let guard = if let Some(Ok(set)) = set.map(usize::try_from) { set } else { stops.max_rounds };
     let spans = condition_spans(config);
     let mut traps = Vec::new();
     for (condition, span) in stops.conditions.iter().zip(spans) {
@@ -57,8 +56,11 @@ fn condition_spans(config: &ConfigText) -> Vec<std::ops::Range<usize>> {
 fn awaken_trap(condition: &StopConditionSpec, guard: usize) -> (&'static str, Option<(String, String)>) {
     let off = |field: &str| (format!("`{field}` of 0 switches the condition off"), LEAVE_OUT.to_owned());
     let beyond_guard = |field: &str, limit: usize| {
+        if guard == 0 || limit <= guard {
+            return None;
+        }
         let what = format!("`{field}` of {limit} is never reached: the agent's own guard stops at {guard}");
-        (guard > 0 && limit > guard).then(|| (what, format!("move the guard: `set = {{ max_rounds = {limit} }}`")))
+        Some((what, format!("move the guard: `set = {{ max_rounds = {limit} }}`")))
     };
     match condition {
         StopConditionSpec::MaxRounds { rounds: 0 } => ("rounds", Some(off("rounds"))),
@@ -90,7 +92,10 @@ fn awaken_trap(condition: &StopConditionSpec, guard: usize) -> (&'static str, Op
 }
 
 fn empty(field: &str, text: &str) -> Option<(String, String)> {
-    text.is_empty().then(|| (format!("an empty `{field}` switches the condition off"), LEAVE_OUT.to_owned()))
+    if !text.is_empty() {
+        return None;
+    }
+    Some((format!("an empty `{field}` switches the condition off"), LEAVE_OUT.to_owned()))
 }
 
 fn bad(pattern: &str) -> Option<(String, String)> {

@@ -285,10 +285,7 @@ impl MessageLoop {
                 repair
             }
         };
-        Ok(match repair {
-            Some(kind) => AfterRun::Run(kind),
-            None => AfterRun::Stop(reason),
-        })
+        Ok(if let Some(kind) = repair { AfterRun::Run(kind) } else { AfterRun::Stop(reason) })
     }
 
     /// From 0.3.1 on: one repair run, if a repair can lift the block.

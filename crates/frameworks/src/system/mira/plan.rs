@@ -31,10 +31,7 @@ impl MetricsScope {
 
 /// The list of experiments; empty if there is none.
 pub fn experiments(plan: Plan<'_>) -> &[Value] {
-    match plan {
-        Some(plan) => plan.items("experiments"),
-        None => &[],
-    }
+    if let Some(plan) = plan { plan.items("experiments") } else { &[] }
 }
 
 /// The experiments that are objects.

@@ -95,10 +95,8 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
 
 /// The file as a project.json; a bare policy is moved to where a project has it.
 fn read_config(config: &ConfigText) -> Result<Value, SettingsError> {
-    let value = match python::loads(&config.text, Strictness::Strict) {
-        Some(value) => value,
-        None => config.json()?,
-    };
+    let value =
+        if let Some(value) = python::loads(&config.text, Strictness::Strict) { value } else { config.json()? };
     if value.is_null() {
         return Ok(json!({}));
     }
@@ -366,9 +364,6 @@ fn decision(view: &PointView<'_>, next: &AfterRun) -> Option<Decision> {
 
 fn stop(view: &PointView<'_>, reason: &AutoStopReason) -> Decision {
     let words = format!("{}{reason}", reason.prefix());
-    let detail = match reason.phrase() {
-        Some(phrase) => format!("{words} (`{phrase}`)"),
-        None => words,
-    };
+    let detail = if let Some(phrase) = reason.phrase() { format!("{words} (`{phrase}`)") } else { words };
     Decision::at(view, Action::Stop, reason.rule(), reason.evidence()).code(reason.to_string()).detail(detail)
 }

@@ -263,10 +263,7 @@ impl<'m> CallLookup<'m> {
 
     /// The first call that a result answers.
     fn of_result(&self, result: &Message) -> Option<&'m ToolCall> {
-        let named = match result.name.as_deref() {
-            Some(name) => self.by_name.get(name),
-            None => None,
-        };
+        let named = if let Some(name) = result.name.as_deref() { self.by_name.get(name) } else { None };
         let nth = match result.tool_call_id.as_deref() {
             Some(id) => {
                 let without_id = named.and_then(|named| named.1);

@@ -41,10 +41,7 @@ pub(super) struct ToolStop {
 impl ToolStop {
     /// Whether a call of `tool` ends the run.
     pub(super) fn names(&self, tool: &str) -> bool {
-        match &self.tools {
-            Some(tools) => tools.iter().any(|name| name == tool),
-            None => true,
-        }
+        if let Some(tools) = &self.tools { tools.iter().any(|name| name == tool) } else { true }
     }
 }
 
@@ -85,10 +82,7 @@ impl CapPlan {
             tool_stops.extend(tool_stop(file, entry, settings)?);
         }
         let run = &file.run;
-        let shared = match &run.shared_by {
-            Some(name) => settings.flag(file.parameter(name)?)?,
-            None => false,
-        };
+        let shared = if let Some(name) = &run.shared_by { settings.flag(file.parameter(name)?)? } else { false };
         let uncounted_tools = match &run.uncounted_tools {
             Some(name) => settings.texts(file.parameter(name)?)?,
             None => Vec::new(),

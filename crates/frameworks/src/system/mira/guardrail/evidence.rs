@@ -52,10 +52,7 @@ pub fn experiment_number(id: &str) -> Option<u32> {
 
 /// The folder that contains an experiment's files.
 fn folder_name(id: &str) -> String {
-    match experiment_number(id) {
-        Some(number) => format!("exp{number:03}"),
-        None => python::lower(python::strip(id)),
-    }
+    if let Some(number) = experiment_number(id) { format!("exp{number:03}") } else { python::lower(python::strip(id)) }
 }
 
 /// Searches the project for files of the experiment.

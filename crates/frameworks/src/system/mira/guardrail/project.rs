@@ -23,10 +23,7 @@ pub enum PlanFile {
 impl PlanFile {
     /// Parses the file's text.
     pub fn read(text: &str) -> Self {
-        match python::loads(text, Strictness::Strict) {
-            Some(plan) => Self::Parsed(plan),
-            None => Self::Unparsable,
-        }
+        if let Some(plan) = python::loads(text, Strictness::Strict) { Self::Parsed(plan) } else { Self::Unparsable }
     }
 }
 
