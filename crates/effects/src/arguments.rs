@@ -109,7 +109,7 @@ fn nested_call(call: &Value) -> Option<ToolCall> {
     let mut name = None;
     for key in ["tool", "name", "recipient_name", "tool_name"] {
         if name.is_none() {
-            name = call.get(key).and_then(Value::as_str);
+            name = call[key].as_str();
         }
     }
     let name = name?;

@@ -116,9 +116,9 @@ impl Work {
     /// Derives it from a run.
     pub fn from_run(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
         let mut reader = EffectReader::new(table);
-        let calls = |step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice());
-        let told: Vec<Vec<CallEffect>> =
-            (0..run.steps().len()).map(|step| calls(step).iter().map(|call| reader.tell(call)).collect()).collect();
+        let told: Vec<Vec<CallEffect>> = (0..run.steps().len())
+            .map(|step| calls_of(run, step).iter().map(|call| reader.tell(call)).collect())
+            .collect();
         let scratch = Scratch::from_calls(&told);
         let delivered = Delivered::from_run(run);
         let mut checks = Checks::default();
@@ -149,7 +149,7 @@ impl Work {
         let tokens = (0..told.len()).map(|step| ledger.until(Point::new(step, Moment::EndOfRound)).tokens).collect();
         let last = run.steps().len().checked_sub(1);
         let hands_over = run.header.delivered.is_some()
-            && steps.last().is_some_and(|work| Some(work.step) == last && work.handovers.low > 0);
+            && matches!(steps.last(), Some(work) if Some(work.step) == last && work.handovers.low > 0);
         let last = last.and_then(|last| run.reply(last));
         let closing = match last {
             Some(reply) if reply.tool_calls.is_empty() => Closing::Reply,
@@ -157,14 +157,17 @@ impl Work {
             _ => Closing::Work,
         };
         let awaited = matches!(run.header.prompted_by, PromptedBy::Person | PromptedBy::SimulatedUser);
-        let interrupted = run.rounds().last().is_some_and(|round| round.end == RoundEnd::Interrupted);
+        let interrupted = matches!(run.rounds().last(), Some(round) if round.end == RoundEnd::Interrupted);
         Self { steps, tokens, whole: ledger.whole().tokens, closing, interrupted, awaited }
     }
 
     /// What follows a stop at `point`; for `None`, the whole run.
     pub fn after(&self, point: Option<Point>) -> Followed {
         // A step's tools run after its reply.
-        let from = point.map_or(0, |point| point.step as usize + usize::from(point.moment >= Moment::AfterTools));
+        let from = match point {
+            Some(point) => point.step as usize + usize::from(point.moment >= Moment::AfterTools),
+            None => 0,
+        };
         let rest = &self.steps[self.steps.partition_point(|work| work.step < from)..];
         let mut followed =
             Followed { reply: self.closing == Closing::Reply && from < self.tokens.len(), ..Followed::default() };
@@ -179,7 +182,7 @@ impl Work {
             }
         }
         let last = rest.last().map(|work| work.step).or(from.checked_sub(1));
-        let spent = last.map_or(Some(Tokens(0)), |step| self.tokens.get(step).copied().flatten());
+        let spent = if let Some(last) = last { self.tokens.get(last).copied().flatten() } else { Some(Tokens(0)) };
         followed.tokens_after_last_effect = self.whole.zip(spent).map(|(whole, spent)| whole.0.saturating_sub(spent.0));
         followed
     }
@@ -213,7 +216,7 @@ impl Work {
         let open = self.tokens.len() - usize::from(self.closing == Closing::Submission);
         let after = |works: fn(&StepWork) -> bool| {
             let last = self.steps.iter().rfind(|work| work.step < open && works(work));
-            let spent = last.map_or(Some(Tokens(0)), |work| self.tokens[work.step]);
+            let spent = if let Some(last) = last { self.tokens[last.step] } else { Some(Tokens(0)) };
             spent.map(|spent| whole.saturating_sub(spent.0))
         };
         Some(TailTokens { least: after(|work| work.any().1)?, most: after(|work| work.any().0)?, whole })
@@ -262,18 +265,22 @@ struct StepErrorFlags<'r> {
     named: HashMap<&'r str, &'r Message>,
 }
 
+fn calls_of(run: &Run, step: usize) -> &[ToolCall] {
+    if let Some(reply) = run.reply(step) { &reply.tool_calls } else { &[] }
+}
+
 impl<'r> StepErrorFlags<'r> {
     fn from_step(run: &'r Run, step: usize) -> Self {
-        let events = run.steps().get(step).map_or(&[][..], |at| &run.events()[at.reply..at.end]);
-        let results: Vec<&Message> =
-            events.iter().filter_map(|event| event.message()).filter(|message| message.is_result()).collect();
+        let events = if let Some(at) = run.steps().get(step) { &run.events()[at.reply..at.end] } else { &[] };
+        let messages = events.iter().filter_map(|event| event.message());
+        let results: Vec<&Message> = messages.filter(|message| message.is_result()).collect();
         let mut named = HashMap::new();
         for result in &results {
             if let Some(id) = result.tool_call_id.as_deref() {
                 named.entry(id).or_insert(*result);
             }
         }
-        Self { calls: run.reply(step).map_or(&[], |reply| reply.tool_calls.as_slice()), results, named }
+        Self { calls: calls_of(run, step), results, named }
     }
 
     /// Whether the call at `nth` of the step failed, by the flag of its result.
@@ -340,10 +347,8 @@ impl Scratch {
     /// True if the call changes only temporary files.
     fn holds(&self, told: &CallEffect, step: usize) -> bool {
         let is_scratch = |file: &String| {
-            let lasts_to = self.removed.get(&name(file)).copied();
-            let made = self.made.get(&name(file)).copied();
-            file.starts_with("/tmp/")
-                || (made.is_some_and(|made| made <= step) && lasts_to.is_some_and(|end| end >= step))
+            let life = (self.made.get(&name(file)), self.removed.get(&name(file)));
+            file.starts_with("/tmp/") || matches!(life, (Some(made), Some(end)) if (*made..=*end).contains(&step))
         };
         !told.blind && !told.touched.is_empty() && told.touched.iter().all(is_scratch)
     }

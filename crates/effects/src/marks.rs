@@ -71,7 +71,7 @@ impl RoundMarks {
             let first_act = later().find(is_act).map(|told| told.effect);
             Self {
                 interrupted: round.end == crate::transcript::RoundEnd::Interrupted,
-                undone: own.has_edits && (taken_back || next.is_some_and(|next| next.rewinds)),
+                undone: own.has_edits && (taken_back || matches!(next, Some(next) if next.rewinds)),
                 handed_over: own.calls.iter().any(|told| told.effect == Effect::Handover)
                     || (own.has_edits && first_act == Some(Effect::Handover)),
             }
@@ -137,7 +137,7 @@ fn is_within_one_of(file: &str, named: &HashSet<&str>) -> bool {
 
 /// Commands that a person typed at the agent's prompt after step `end - 1` and before the next model call.
 fn typed_after(run: &Run, end: usize, reader: &mut EffectReader<'_>) -> Vec<CallEffect> {
-    let from = run.steps().get(end.wrapping_sub(1)).map_or(0, |step| step.end);
+    let from = if let Some(step) = run.steps().get(end.wrapping_sub(1)) { step.end } else { 0 };
     let rest = run.events()[from..].iter().take_while(|event| !is_step(event)).filter_map(Event::message);
     let typed =
         rest.filter(|message| matches!(message.origin, Origin::Host | Origin::Notification)).filter_map(|message| {

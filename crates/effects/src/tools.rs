@@ -170,7 +170,10 @@ fn by_one_argument(own: &str, why: String, arguments: &ParsedArguments<'_>) -> O
     }
     if kinds.terminals.has(own) {
         let typed = arguments.text(&["chars", "input", "text", "keys"]).unwrap_or_default();
-        return typed.trim().is_empty().then(|| CallEffect::new(Effect::Read, format!("{why} waits")));
+        if !typed.trim().is_empty() {
+            return None;
+        }
+        return Some(CallEffect::new(Effect::Read, format!("{why} waits")));
     }
     let effect = match own {
         "config" if arguments.text(&["value"]).is_none() => Effect::Read,

@@ -56,7 +56,7 @@ pub(crate) fn by_name(name: &str) -> Option<Effect> {
         Some(effect) => Some(effect),
         None if matches!(first, "run" | "execute") => {
             let checks = words.iter().any(|word| by_word(word) == Some(Effect::Check));
-            checks.then_some(Effect::Check)
+            if checks { Some(Effect::Check) } else { None }
         }
         None => strongest(&words),
     }

@@ -175,7 +175,7 @@ fn interpreter<'w>(
     let mut at = 0;
     while let Some(word) = rest.get(at) {
         if takes_code(word, language) {
-            let code = rest.get(at + 1).map_or("", |code| &code.text);
+            let code = if let Some(code) = rest.get(at + 1) { &code.text } else { "" };
             return CommandStep::Effect(code::effect(code, language));
         }
         match (language, word.text.as_str()) {

@@ -108,7 +108,7 @@ impl<'t> Lexer<'t> {
                 },
                 '#' if !begun => self.skip_to(|c| c == '\n'),
                 '<' if !begun && self.rest().starts_with('#') => {
-                    self.at += self.rest().find("#>").map_or(self.rest().len(), |end| end + 2);
+                    self.at += if let Some(end) = self.rest().find("#>") { end + 2 } else { self.rest().len() };
                 }
                 '(' | '{' => self.open(character),
                 ')' | '}' => self.close(character),
@@ -130,7 +130,7 @@ impl<'t> Lexer<'t> {
                     self.push('$');
                     self.frame().token.varies = true;
                     if self.rest().starts_with('{') {
-                        let end = self.rest().find('}').map_or(self.rest().len(), |end| end + 1);
+                        let end = if let Some(end) = self.rest().find('}') { end + 1 } else { self.rest().len() };
                         let name = &self.rest()[..end];
                         self.frame().token.text.push_str(name.trim_matches(['{', '}']));
                         self.at += end;
