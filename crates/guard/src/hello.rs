@@ -226,7 +226,7 @@ impl Hello {
 fn other_version(line: &[u8]) -> Option<GuardFailure> {
     let value: serde_json::Value = serde_json::from_slice(line).ok()?;
     let version = value.get("protocol")?;
-    (version.as_u64() != Some(u64::from(PROTOCOL))).then(|| GuardFailure::Version(version.to_string()))
+    if *version == PROTOCOL { None } else { Some(GuardFailure::Version(version.to_string())) }
 }
 
 fn moment(name: &str, line: &[u8]) -> Result<Moment, GuardFailure> {

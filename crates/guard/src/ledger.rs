@@ -59,7 +59,7 @@ impl FailureLedger {
         let failed = |(kind, (runs, _)): (&&str, &(BTreeSet<u64>, FirstFailure))| {
             if *kind == GuardFailure::GIVEN_UP { 0 } else { runs.len() }
         };
-        let silent = self.kinds.get(GuardFailure::SILENT).map_or(0, |(runs, _)| runs.len());
+        let silent = if let Some((runs, _)) = self.kinds.get(GuardFailure::SILENT) { runs.len() } else { 0 };
         self.waited >= MOST_WAITED
             || silent >= MOST_SILENT
             || self.kinds.contains_key(GuardFailure::DIFFERS)
@@ -71,7 +71,7 @@ impl FailureLedger {
         let gave_up = self.is_given_up();
         let failures = self.kinds.iter().filter(|(kind, _)| **kind != GuardFailure::GIVEN_UP);
         let of_kind = |(_, (runs, first)): (&&str, &(BTreeSet<u64>, FirstFailure))| {
-            let at = first.point.map_or_else(String::new, |point| format!(" at {point}"));
+            let at = first.point.map(|point| format!(" at {point}")).unwrap_or_default();
             let n = count(runs.len() as u64, "run");
             let end = if gave_up { "given up after" } else { "unknown on" };
             let what = format!(

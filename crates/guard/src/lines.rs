@@ -39,7 +39,7 @@ pub(super) fn header(header: &Header, hello: &Hello, notation: Notation) -> Vec<
     let started_at = header.started_at.filter(|_| hello.reads(GuardInput::Times)).map(notation.time);
     put("started_at", started_at.filter(|text| !text.is_empty()).map(|text| json!(text)));
     put("prompted_by", Some(header.prompted_by.name()).filter(|name| !name.is_empty()).map(|name| json!(name)));
-    put("redacted", header.redacted.then(|| json!(true)));
+    put("redacted", if header.redacted { Some(json!(true)) } else { None });
     let mut bytes = serde_json::Value::Object(line).to_string().into_bytes();
     bytes.push(b'\n');
     bytes

@@ -102,7 +102,7 @@ impl Launch {
     }
 
     fn program(&self) -> &str {
-        self.command.first().map_or("", String::as_str)
+        if let Some(program) = self.command.first() { program } else { "" }
     }
 }
 

@@ -45,6 +45,6 @@ pub fn words(decision: &Decision) -> String {
         (Some(observed), Some(limit)) => format!(": {} (limit {})", number(observed), number(limit)),
         _ => String::new(),
     };
-    let detail = decision.detail.as_ref().map_or_else(String::new, |detail| format!("; {detail}"));
+    let detail = decision.detail.as_ref().map(|detail| format!("; {detail}")).unwrap_or_default();
     format!("whenstop: {}{numbers}{detail}", decision.rule)
 }

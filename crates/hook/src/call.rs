@@ -136,7 +136,10 @@ impl HookCall<'_> {
         if let Some(known) = known.as_ref().filter(|known| known.stacks == stacks) {
             return Ok(known.salt);
         }
-        let salt = known.map_or_else(|| std::hash::RandomState::new().build_hasher().finish(), |known| known.salt);
+        let salt = match known {
+            Some(known) => known.salt,
+            None => std::hash::RandomState::new().build_hasher().finish(),
+        };
         let header = SessionHeader { host: self.host.id().to_owned(), session: self.session.clone(), salt, stacks };
         let mut record = SessionRecord::new(RecordKind::Header, self.time);
         record.text = serde_json::to_vec(&header).unwrap_or_default();
@@ -175,11 +178,14 @@ impl HookCall<'_> {
         let late = known.iter().rev().take_while(|record| self.time - record.time <= LAG);
         let read = late.filter(|record| record.kind == RecordKind::Transcript && record.flags.has(Flag::SIDE));
         let paths: BTreeSet<&[u8]> = read.map(|record| record.text.as_slice()).collect();
-        let news = paths.into_iter().filter_map(|path| {
+        let mut records = Vec::new();
+        for path in paths {
             let path = String::from_utf8_lossy(path);
-            tail::read_on(Path::new(&*path), known, self.time, true)
-        });
-        news.flat_map(|news| news.records).collect()
+            if let Some(news) = tail::read_on(Path::new(&*path), known, self.time, true) {
+                records.extend(news.records);
+            }
+        }
+        records
     }
 
     /// The latest note of that name.
@@ -196,8 +202,8 @@ impl HookCall<'_> {
         let text = self.payload.text("prompt").unwrap_or_default();
         let id = id_of(&self.payload.text("prompt_id").unwrap_or_default());
         let current = round::current(self.state.records(), CountScope::Round);
-        let same_prompt =
-            id != 0 && current.first().is_some_and(|first| first.kind == RecordKind::Prompt && first.id == id);
+        let begins_so = |first: &SessionRecord| first.kind == RecordKind::Prompt && first.id == id;
+        let same_prompt = id != 0 && current.first().is_some_and(begins_so);
         let is_notification = NOTIFICATIONS.iter().any(|begin| text.starts_with(begin));
         let is_of_host = is_notification || (text.is_empty() && (same_prompt || id == 0));
         if is_notification || !is_of_host {
@@ -210,14 +216,14 @@ impl HookCall<'_> {
                 self.keep(SessionRecord::new(kind, self.time).id(id), Fingerprint::of_text(&text), &text, salt);
             // Installed twice, the hook hears of each prompt twice.
             let has_begun = current.iter().any(|record| matches!(record.kind, RecordKind::Reply | RecordKind::Close));
-            if !(same_prompt && !has_begun && current.first().is_some_and(|first| first.a == record.a)) {
+            if has_begun || !same_prompt || current[0].a != record.a {
                 records.push(record);
             }
         }
         self.add(records)?;
         // A stop holds until a person says something: a host that did not end the round is told again.
         let stop = if is_of_host { self.stop_of_round() } else { None };
-        Ok(stop.map_or_else(answer::nothing, |words| answer::stop(&words)))
+        Ok(if let Some(words) = stop { answer::stop(&words) } else { answer::nothing() })
     }
 
     /// The words of the stop that the agent was told in this round.
@@ -411,7 +417,7 @@ impl HookCall<'_> {
     }
 
     pub(super) fn line(&self) -> LogLine {
-        let time = jiff::Timestamp::from_millisecond(self.time).map_or_else(|_| String::new(), |time| time.to_string());
+        let time = jiff::Timestamp::from_millisecond(self.time).map(|time| time.to_string()).unwrap_or_default();
         LogLine {
             time,
             session: self.session.clone(),
@@ -454,7 +460,7 @@ impl HookCall<'_> {
         let mut records = self.read_transcript().unwrap_or_default();
         let current = round::current(self.state.records(), CountScope::Round);
         // A hook that keeps the agent at work, or a second installation of this one.
-        let is_closed = current.last().is_some_and(|last| last.kind == RecordKind::Close);
+        let is_closed = matches!(current.last(), Some(last) if last.kind == RecordKind::Close);
         let calls_seen = current.iter().chain(&records).any(|record| {
             record.kind == RecordKind::Failure
                 || (record.kind == RecordKind::Usage && record.b != 0 && !record.flags.has(Flag::SIDE))

@@ -92,7 +92,7 @@ impl<'p> Payload<'p> {
 
     /// A flag; false if it is absent or something else.
     pub fn flag(&self, field: &str) -> bool {
-        self.fields.get(field).is_some_and(|value| value.get() == "true")
+        matches!(self.fields.get(field), Some(value) if value.get() == "true")
     }
 
     /// The id of the call that it is about; see [`BatchCall::id`].
@@ -108,15 +108,15 @@ impl<'p> Payload<'p> {
 
     /// True if it comes from a sub-agent.
     pub fn is_side(&self) -> bool {
-        self.text("agent_id").is_some_and(|id| !id.is_empty())
+        !self.text("agent_id").unwrap_or_default().is_empty()
     }
 
     /// The calls of a batch.
     pub fn calls(&self) -> Vec<BatchCall<'p>> {
-        let calls: Option<Vec<&'p RawValue>> =
-            self.fields.get("tool_calls").and_then(|calls| serde_json::from_str(calls.get()).ok());
+        let Some(calls) = self.fields.get("tool_calls") else { return Vec::new() };
+        let calls: Vec<&'p RawValue> = serde_json::from_str(calls.get()).unwrap_or_default();
         let call = |value: &'p RawValue| serde_json::from_str(value.get()).ok().map(|fields| BatchCall { fields });
-        calls.unwrap_or_default().into_iter().filter_map(call).collect()
+        calls.into_iter().filter_map(call).collect()
     }
 
     /// The names of its fields, in order.
@@ -143,7 +143,7 @@ impl<'p> BatchCall<'p> {
 
     /// The arguments as JSON text.
     pub fn arguments(&self) -> &'p str {
-        self.fields.get("tool_input").map_or("", |value| value.get())
+        if let Some(value) = self.fields.get("tool_input") { value.get() } else { "" }
     }
 
     /// The fingerprint of the name and the arguments.
@@ -228,8 +228,8 @@ fn responses(value: &RawValue) -> Option<String> {
     let mut texts = Vec::new();
     for part in shown.response_parts {
         if let Some(response) = part.function_response.map(|one| one.response) {
-            let words = serde_json::from_str::<ResponseOutput>(response.get()).ok();
-            let text = words.and_then(|words| words.output.or(words.error));
+            let words = serde_json::from_str::<ResponseOutput>(response.get());
+            let text = if let Ok(words) = words { words.output.or(words.error) } else { None };
             texts.push(text.unwrap_or_else(|| response.get().to_owned()));
         }
         texts.extend(part.other.into_values().map(|value| text(value).unwrap_or_else(|| value.get().to_owned())));

@@ -192,7 +192,8 @@ impl SessionRecord {
             return FoundRecord::Nothing;
         }
         let Some(whole) = bytes.get(..length) else { return FoundRecord::Start };
-        Self::read(whole).map_or(FoundRecord::Nothing, |record| FoundRecord::Record(record, length))
+        let Some(record) = Self::read(whole) else { return FoundRecord::Nothing };
+        FoundRecord::Record(record, length)
     }
 
     /// Reads the bytes of one record; `None` if they are damaged.

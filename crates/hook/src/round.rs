@@ -179,7 +179,8 @@ impl RecordFacts {
 pub fn is_of_earlier_reply(records: &[SessionRecord]) -> bool {
     let batches = records.iter().enumerate().rev().filter(|(_, record)| record.kind == RecordKind::Batch);
     let before = batches.map(|(at, _)| at).nth(1);
-    before.is_some_and(|before| RecordFacts::from_records(records).unfinished.contains(&before))
+    let Some(before) = before else { return false };
+    RecordFacts::from_records(records).unfinished.contains(&before)
 }
 
 /// Hands over the events that records stand for, with the requests between them. Nothing is collected on the way: at
@@ -273,7 +274,7 @@ fn result(record: &SessionRecord, known: &RecordFacts) -> Message {
     let mut message = text_message(Role::Tool, record);
     message.tool_call_id = Some(hex(record.id));
     message.ts = Some(Instant(record.time));
-    let said = record.flags.has(Flag::FLAGGED).then_some(record.flags.has(Flag::FAILED));
+    let said = if record.flags.has(Flag::FLAGGED) { Some(record.flags.has(Flag::FAILED)) } else { None };
     message.is_error = if known.failed.contains(&record.id) { Some(true) } else { said };
     message
 }

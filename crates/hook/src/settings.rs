@@ -152,7 +152,7 @@ impl Setup {
 /// not look for the round itself.
 fn shown_alone(mut stack: Arc<Stack>, unit: CountScope) -> Arc<Stack> {
     let by_round = stack.clauses.iter().any(|clause| clause.scope == Scope::Round)
-        || stack.cap.as_ref().is_some_and(|cap| cap.scope == Scope::Round);
+        || matches!(&stack.cap, Some(cap) if cap.scope == Scope::Round);
     if unit == CountScope::Round && by_round {
         let stack = Arc::make_mut(&mut stack);
         stack.clauses.iter_mut().for_each(|clause| clause.scope = Scope::Run);

@@ -122,7 +122,7 @@ impl SessionState {
 
     /// A time that is not before that of the last record.
     pub fn not_before(&self, time: i64) -> i64 {
-        self.records.last().map_or(time, |last| time.max(last.time))
+        if let Some(last) = self.records.last() { time.max(last.time) } else { time }
     }
 
     /// Appends records. If they cannot be written whole, none of them stays in the file; they still count in this call.
@@ -247,8 +247,11 @@ pub fn sessions(folder: &Path) -> Vec<PathBuf> {
 pub fn remove_unused(folder: &Path, now: SystemTime) {
     let entries = std::fs::read_dir(folder.join("sessions")).into_iter().flatten().filter_map(Result::ok);
     for entry in entries {
-        let changed = entry.metadata().ok().and_then(|data| data.modified().ok());
-        if changed.and_then(|changed| now.duration_since(changed).ok()).is_some_and(|age| age > KEPT) {
+        if let Ok(data) = entry.metadata()
+            && let Ok(changed) = data.modified()
+            && let Ok(age) = now.duration_since(changed)
+            && age > KEPT
+        {
             let _ = std::fs::remove_file(entry.path());
         }
     }

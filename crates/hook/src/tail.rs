@@ -36,7 +36,7 @@ pub fn read_on(path: &Path, records: &[SessionRecord], time: i64, side: bool) ->
     let id = id_of(&path.to_string_lossy());
     let last = records.iter().rev().find(|record| record.kind == RecordKind::Transcript && record.id == id);
     // A shorter file or another one in its place is read anew; each message still counts once, by its id.
-    let from = last.filter(|last| last.b == inode && last.a <= length).map_or(0, |last| last.a);
+    let from = last.filter(|last| last.b == inode && last.a <= length).map(|last| last.a).unwrap_or_default();
     let mut news = News::default();
     if from == length {
         return Some(news);
@@ -44,7 +44,7 @@ pub fn read_on(path: &Path, records: &[SessionRecord], time: i64, side: bool) ->
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(from)).ok()?;
     file.take(MOST).read_to_end(&mut bytes).ok()?;
-    let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+    let whole = if let Some(end) = memchr::memrchr(b'\n', &bytes) { end + 1 } else { 0 };
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', &bytes[..whole]) {
         news.take(&bytes[start..end], time, side);
@@ -63,7 +63,7 @@ pub fn read_on(path: &Path, records: &[SessionRecord], time: i64, side: bool) ->
 #[cfg(unix)]
 fn inode(file: &File) -> u64 {
     use std::os::unix::fs::MetadataExt;
-    file.metadata().map_or(0, |data| data.ino())
+    if let Ok(data) = file.metadata() { data.ino() } else { 0 }
 }
 
 #[cfg(not(unix))]
@@ -150,7 +150,7 @@ impl Anthropic {
     /// What an advisor or a compaction took besides, unless the counts hold it already.
     fn others(&self) -> Vec<Usage> {
         let requests = self.iterations.as_deref().unwrap_or_default();
-        let total = |counts: &Self| counts.usage().total().map_or(0, |tokens| tokens.0);
+        let total = |counts: &Self| counts.usage().total().unwrap_or_default().0;
         if total(self) >= requests.iter().map(total).sum() {
             return Vec::new();
         }
@@ -211,8 +211,11 @@ impl News {
         if line.kind != "assistant" || model.as_deref() == Some("<synthetic>") {
             return;
         }
-        let usage = message.usage.as_ref().map(Anthropic::usage);
-        let usage = usage.or_else(|| line.usage_metadata.as_ref().map(UsageMetadata::usage)).unwrap_or_default();
+        let usage = match (&message.usage, &line.usage_metadata) {
+            (Some(counts), _) => counts.usage(),
+            (None, Some(counts)) => counts.usage(),
+            (None, None) => Usage::default(),
+        };
         let id = match message.id {
             Some(id) => format!("{id} {}", line.request_id.unwrap_or_default()),
             None => line.uuid.unwrap_or_default(),
