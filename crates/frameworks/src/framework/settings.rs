@@ -58,9 +58,10 @@ impl Settings {
 
     /// The value in force: the given one (even null), or the default.
     pub fn value(&self, parameter: &Parameter) -> Cow<'_, Value> {
-        match self.get(parameter.name) {
-            Some(value) => Cow::Borrowed(value),
-            None => Cow::Owned(self.default_of(parameter)),
+        if let Some(value) = self.get(parameter.name) {
+            Cow::Borrowed(value)
+        } else {
+            Cow::Owned(self.default_of(parameter))
         }
     }
 

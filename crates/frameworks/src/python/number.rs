@@ -127,18 +127,12 @@ pub fn float(value: &Value) -> Result<Option<f64>, Raised> {
             parsed => Ok(parsed.ok()),
         };
     }
-    match value {
-        Value::String(text) => Ok(float_of_text(text)),
-        _ => Ok(as_float(value)),
-    }
+    Ok(if let Value::String(text) = value { float_of_text(text) } else { as_float(value) })
 }
 
 /// A value that Python compares with numbers: a number, or a boolean, which is 0 or 1 there.
 pub fn as_number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
-        _ => value.as_f64(),
-    }
+    if let Value::Bool(flag) = value { Some(f64::from(u8::from(*flag))) } else { value.as_f64() }
 }
 
 /// `float(text)`: accepts surrounding white space, underscores between digits, Unicode digits, `inf` and `nan`.

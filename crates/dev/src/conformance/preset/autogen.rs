@@ -106,9 +106,7 @@ impl Alone {
 
     /// Deltas without events are also calls.
     fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut ActionSink<'_, '_>) {
-        while let Some(deltas) = &self.deltas
-            && let Some([]) = deltas.get(self.next_delta).map(Vec::as_slice)
-        {
+        while matches!(self.deltas.iter().flatten().nth(self.next_delta), Some(delta) if delta.is_empty()) {
             self.next_delta += 1;
             self.call(at, acts);
         }

@@ -23,10 +23,7 @@ pub(super) struct PresetCase<'c> {
 
 impl<'c> PresetCase<'c> {
     pub(super) fn new(rule: &'static str, input: &'c Map<String, Value>) -> Self {
-        let set = match input.get("config") {
-            Some(Value::Object(config)) => config.clone(),
-            _ => Map::new(),
-        };
+        let set = if let Some(Value::Object(config)) = input.get("config") { config.clone() } else { Map::new() };
         Self {
             rule,
             input,

@@ -273,14 +273,9 @@ impl ConditionKind {
     fn tokens_over(&self) -> Option<(f64, f64)> {
         let Self::TokenUsage { total, prompt, completion, used } = self else { return None };
         let readings = [(used.0.saturating_add(used.1), total), (used.0, prompt), (used.1, completion)];
-        for (seen, limit) in readings {
-            if let Some(limit) = *limit
-                && seen >= limit
-            {
-                return Some((seen as f64, limit as f64));
-            }
-        }
-        None
+        let is_over = |(seen, limit): &(i64, &Option<i64>)| matches!(limit, Some(limit) if seen >= limit);
+        let (seen, limit) = readings.into_iter().find(is_over)?;
+        Some((seen as f64, (*limit)? as f64))
     }
 
     fn asked(&mut self, delta: &[TeamMessage]) -> Option<TerminationMessage> {
@@ -313,8 +308,7 @@ impl ConditionKind {
                     (Some(now), Some(since)) => now.since(since).0 as f64 / 1000.0,
                     _ => 0.0,
                 };
-                let is_over = elapsed >= *seconds;
-                if !is_over {
+                if elapsed < *seconds {
                     return None;
                 }
                 let words = format!("Timeout of {written} seconds reached");

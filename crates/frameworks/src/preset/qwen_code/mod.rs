@@ -125,10 +125,7 @@ fn cap(settings: &Settings) -> Result<CallCap, SettingsError> {
 
 /// A text as it is, any other value as JSON.
 fn as_written(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    if let Value::String(text) = value { text.clone() } else { value.to_string() }
 }
 
 /// A whole number of a headless option, which may be written as a string.

@@ -108,8 +108,5 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
 
 /// Strings are kept; everything else becomes JSON text in the given order.
 fn parameter_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        _ => js_text(value, KeyOrder::Given),
-    }
+    if let Value::String(text) = value { text.clone() } else { js_text(value, KeyOrder::Given) }
 }
