@@ -117,7 +117,7 @@ impl Work {
     pub fn from_run(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
         let mut reader = EffectReader::new(table);
         let told: Vec<Vec<CallEffect>> = (0..run.steps().len())
-            .map(|step| calls_of(run, step).iter().map(|call| reader.tell(call)).collect())
+            .map(|step| step_calls(run, step).iter().map(|call| reader.tell(call)).collect())
             .collect();
         let scratch = Scratch::from_calls(&told);
         let delivered = Delivered::from_run(run);
@@ -265,7 +265,8 @@ struct StepErrorFlags<'r> {
     named: HashMap<&'r str, &'r Message>,
 }
 
-fn calls_of(run: &Run, step: usize) -> &[ToolCall] {
+/// The calls of a step's reply.
+fn step_calls(run: &Run, step: usize) -> &[ToolCall] {
     if let Some(reply) = run.reply(step) { &reply.tool_calls } else { &[] }
 }
 
@@ -280,7 +281,7 @@ impl<'r> StepErrorFlags<'r> {
                 named.entry(id).or_insert(*result);
             }
         }
-        Self { calls: calls_of(run, step), results, named }
+        Self { calls: step_calls(run, step), results, named }
     }
 
     /// Whether the call at `nth` of the step failed, by the flag of its result.

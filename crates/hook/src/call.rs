@@ -202,8 +202,8 @@ impl HookCall<'_> {
         let text = self.payload.text("prompt").unwrap_or_default();
         let id = id_of(&self.payload.text("prompt_id").unwrap_or_default());
         let current = round::current(self.state.records(), CountScope::Round);
-        let begins_so = |first: &SessionRecord| first.kind == RecordKind::Prompt && first.id == id;
-        let same_prompt = id != 0 && current.first().is_some_and(begins_so);
+        let is_this_prompt = |first: &SessionRecord| first.kind == RecordKind::Prompt && first.id == id;
+        let same_prompt = id != 0 && current.first().is_some_and(is_this_prompt);
         let is_notification = NOTIFICATIONS.iter().any(|begin| text.starts_with(begin));
         let is_of_host = is_notification || (text.is_empty() && (same_prompt || id == 0));
         if is_notification || !is_of_host {

@@ -311,9 +311,9 @@ fn round(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
 fn reduced(project: &ProjectFolder) -> Value {
     let Some(plan) = project.plan() else { return Value::Null };
     let keep = |experiment: &Map<String, Value>| {
-        let mut kept = experiment.clone();
-        kept.retain(|key, _| ["id", "status", "conclusion"].contains(&key.as_str()));
-        kept
+        let mut short = experiment.clone();
+        short.retain(|key, _| ["id", "status", "conclusion"].contains(&key.as_str()));
+        short
     };
     let experiments = plan.get("experiments").and_then(Value::as_array);
     let experiments = experiments.map(|list| list.iter().filter_map(python::dict).map(keep).collect::<Vec<_>>());

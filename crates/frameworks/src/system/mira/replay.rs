@@ -157,11 +157,11 @@ impl Strategy for Mira {
         let any = self.policy_source == PolicySource::Message;
         let policy = self.policy.as_ref();
         let strict = any || !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
-        let sets = |limit: fn(&AutomationPolicy) -> bool| any || policy.is_some_and(limit);
+        let has_limit = |limit: fn(&AutomationPolicy) -> bool| any || policy.is_some_and(limit);
         order.retain(|rule| match rule {
-            0 => sets(|policy| !policy.goals.is_empty()),
-            1 => sets(|policy| policy.max_experiments.is_some()),
-            2 => sets(|policy| policy.max_tokens.is_some()),
+            0 => has_limit(|policy| !policy.goals.is_empty()),
+            1 => has_limit(|policy| policy.max_experiments.is_some()),
+            2 => has_limit(|policy| policy.max_tokens.is_some()),
             3 => self.rules.approval,
             4 => match self.rules.provider {
                 ProviderCheck::Never => false,
