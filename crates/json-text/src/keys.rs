@@ -114,7 +114,9 @@ impl<const N: usize> Keys<N> {
         }
         let key = cursor.key().filter(|key| !key.escaped)?;
         let found = self.find(cursor.text.get(key.from..key.to)?);
-        if let Some(nth) = found.and_then(|nth| u8::try_from(nth).ok()) {
+        if let Some(nth) = found
+            && let Ok(nth) = u8::try_from(nth)
+        {
             follows.set([nth, guesses[0]]);
         }
         Some(found.unwrap_or(N))

@@ -119,7 +119,7 @@ fn next_special(bytes: &[u8], mut at: usize) -> Option<usize> {
         at += SHORT;
     }
     let at = special_until(bytes, at, bytes.len());
-    (at < bytes.len()).then_some(at)
+    if at < bytes.len() { Some(at) } else { None }
 }
 
 /// The text between the quotes of a string.
@@ -285,8 +285,11 @@ impl<'t> Cursor<'t> {
     }
 
     fn word(&mut self, word: &[u8]) -> Option<()> {
-        let there = self.bytes.get(self.at..)?.starts_with(word);
-        there.then(|| self.at += word.len())
+        if !self.bytes.get(self.at..)?.starts_with(word) {
+            return None;
+        }
+        self.at += word.len();
+        Some(())
     }
 
     fn number(&mut self) -> Option<()> {
@@ -319,7 +322,7 @@ impl<'t> Cursor<'t> {
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
-        (self.at > from).then_some(())
+        if self.at > from { Some(()) } else { None }
     }
 }
 
@@ -328,7 +331,10 @@ impl<'t> Cursor<'t> {
 fn behind_escape(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 1),
-        b'u' => bytes.get(at + 1..at + 5)?.iter().all(u8::is_ascii_hexdigit).then_some(at + 5),
+        b'u' => {
+            let digits = bytes.get(at + 1..at + 5)?;
+            if digits.iter().all(u8::is_ascii_hexdigit) { Some(at + 5) } else { None }
+        }
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ pub fn canonical_print(text: &str) -> Option<u64> {
     let mut cursor = Cursor::new(text);
     cursor.space();
     let print = print_of_value(&mut cursor, DEPTH)?;
-    cursor.is_at_end().then_some(print)
+    if cursor.is_at_end() { Some(print) } else { None }
 }
 
 /// The fingerprint of a text, computed over its shortest JSON spelling.

@@ -98,13 +98,10 @@ impl History for RunHistory<'_> {
 /// Tokens of the history at a point: input plus output of the last model call if it reported them, else an estimate of
 /// four bytes per token over all messages.
 pub fn rough_tokens(view: &PointView<'_>) -> u64 {
-    let reported = view.replies().next_back().and_then(|reply| reply.usage()?.total());
-    reported.map_or_else(
-        || {
-            let bytes: usize =
-                view.messages().filter(|message| is_shown(message)).map(|message| view.content_bytes(message)).sum();
-            (bytes / 4) as u64
-        },
-        |tokens| tokens.0,
-    )
+    if let Some(tokens) = view.replies().next_back().and_then(Message::total_tokens) {
+        return tokens.0;
+    }
+    let bytes: usize =
+        view.messages().filter(|message| is_shown(message)).map(|message| view.content_bytes(message)).sum();
+    (bytes / 4) as u64
 }

@@ -32,11 +32,17 @@ impl Table {
 impl Bailout for Table {
     fn observe(&mut self, view: &PointView<'_>) {
         for (row, holds) in &mut self.rows {
-            *holds = row.when.as_mut().is_none_or(|condition| condition.holds(view));
+            *holds = match &mut row.when {
+                Some(condition) => condition.holds(view),
+                None => true,
+            };
         }
     }
 
     fn on_cap(&mut self, _at: &AtCap<'_>) -> Reply {
-        self.rows.iter().find(|(_, holds)| *holds).map_or(Reply::STOP, |(row, _)| row.then.clone())
+        match self.rows.iter().find(|(_, holds)| *holds) {
+            Some((row, _)) => row.then.clone(),
+            None => Reply::STOP,
+        }
     }
 }

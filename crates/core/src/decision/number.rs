@@ -85,7 +85,7 @@ pub fn number_now(watch: &mut dyn Watch, view: &PointView<'_>) -> Option<f64> {
 
 /// The number of a program at the last point that it was shown.
 pub fn last_number(watch: &dyn Watch) -> Option<f64> {
-    watch.readings().first().and_then(|reading| reading.observed)
+    watch.readings().first()?.observed
 }
 
 /// Says which program answers, so that two readings are the same only if it is the same program.

@@ -204,7 +204,7 @@ impl Diagnostics {
     /// The errors found, sorted by position; `None` if there are none.
     pub fn from_list(mut found: Vec<Diagnostic>) -> Option<Self> {
         found.sort_by(|a, b| a.at.cmp(&b.at));
-        (!found.is_empty()).then_some(Self(found))
+        if found.is_empty() { None } else { Some(Self(found)) }
     }
 
     /// The first of them.

@@ -60,5 +60,8 @@ fn matches(pattern: &str, name: &str) -> bool {
             rest = &rest[at + before.len()..];
         }
     }
-    last.map_or(rest.is_empty(), |last| rest.ends_with(last))
+    match last {
+        Some(last) => rest.ends_with(last),
+        None => rest.is_empty(),
+    }
 }

@@ -11,7 +11,7 @@ use crate::decision::{Need, Requirement, RuleName};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::transcript::{
-    Carries, Event, Header, Json, Lane, Message, Note, Requests, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+    Carries, Event, Header, Json, Lane, Message, Note, Requests, Role, Run, Secured, TOLD_COMMAND, ToolCall, messages,
 };
 
 /// A rule that cannot be evaluated on a recording, or only at some steps.
@@ -144,7 +144,7 @@ impl<'r> Recorded<'r> {
     }
 
     fn messages(self) -> impl Iterator<Item = &'r Message> {
-        self.events.iter().filter_map(Event::message)
+        messages(self.events)
     }
 
     fn replies(self) -> impl Iterator<Item = &'r Message> {
@@ -308,11 +308,13 @@ fn has_field(message: &Message, name: &str) -> bool {
 /// True if the result has what the tool returned to its framework besides the text, where the reader keeps it.
 fn has_details(message: &Message) -> bool {
     let native = |extra: &Json| serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
-    message.is_result() && message.extra().is_some_and(|extra| native(extra).pointer("/native/details").is_some())
+    let Some(extra) = message.extra() else { return false };
+    message.is_result() && native(extra).pointer("/native/details").is_some()
 }
 
 /// True if the name stands for a word of a text: `command-3`.
 fn is_told_command(name: &str) -> bool {
-    let nth = name.strip_prefix(TOLD_COMMAND).and_then(|rest| rest.strip_prefix('-'));
-    nth.is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
+    let Some(rest) = name.strip_prefix(TOLD_COMMAND) else { return false };
+    let Some(nth) = rest.strip_prefix('-') else { return false };
+    !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit())
 }

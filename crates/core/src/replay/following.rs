@@ -31,7 +31,9 @@ impl Following {
         if self.ended_by.is_none() {
             let end = self.said.iter().position(|decision| decision.action.is_terminal());
             self.ended_by = end.map(|end| self.said[end].clone());
-            self.said.truncate(end.map_or(self.said.len(), |end| end + 1));
+            if let Some(end) = end {
+                self.said.truncate(end + 1);
+            }
             trail.append(&mut self.said);
         }
         self.said.clear();

@@ -232,12 +232,13 @@ fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, mut seen: Option<Se
 /// See [`Replay::path_in_doubt`]. A sum with gaps is too small: if it reached the limit all the same, the full sum had
 /// reached it by then, so such a stop is not in doubt.
 fn path_in_doubt(unread: &[Unread], stop: Option<&Stop>, may_leave_path: bool) -> bool {
-    let rests_on_unread = stop.is_some_and(|stop| {
-        let Evidence { observed, limit } = stop.evidence;
-        let reached = observed.zip(limit).is_some_and(|(observed, limit)| observed >= limit);
-        unread.iter().any(|unread| unread.rule == stop.rule && !(unread.partly && reached))
-    });
-    !unread.is_empty() && (may_leave_path || rests_on_unread)
+    !unread.is_empty() && (may_leave_path || stop.is_some_and(|stop| rests_on_unread(stop, unread)))
+}
+
+fn rests_on_unread(stop: &Stop, unread: &[Unread]) -> bool {
+    let Evidence { observed, limit } = stop.evidence;
+    let reached = matches!((observed, limit), (Some(observed), Some(limit)) if observed >= limit);
+    unread.iter().any(|unread| unread.rule == stop.rule && !(unread.partly && reached))
 }
 
 /// True if the rules are independent and one of them has not acted yet.

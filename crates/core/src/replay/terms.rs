@@ -28,7 +28,7 @@ impl Terms {
         let asks_truth = requirements.iter().any(|requirement| requirement.need == Need::Outcome);
         Self {
             dropped: requirements.iter().filter(misreads).map(|requirement| requirement.rule.clone()).collect(),
-            truth: asks_truth.then(|| Truth::from_run(run)),
+            truth: if asks_truth { Some(Truth::from_run(run)) } else { None },
         }
     }
 

@@ -285,7 +285,7 @@ fn count(readings: &[ConditionValue], least: usize) -> ConditionValue {
         return ConditionValue { holds: Some(true), evidence: Evidence::NONE };
     };
     let enough = nth(true, before_last);
-    let too_few = readings.len().checked_sub(least).map_or_else(|| nth(false, 0), |spare| nth(false, spare));
+    let too_few = nth(false, readings.len().saturating_sub(least));
     enough.or(too_few).unwrap_or(ConditionValue::UNREAD)
 }
 

@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Event, Instant, Lane, Origin, PointView, Role};
+use crate::transcript::{Instant, Lane, Origin, PointView, Role, messages};
 
 /// Seconds the agent worked: the time from the prompt to the agent's latest event, summed over rounds. Time spent
 /// waiting for the next prompt does not count.
@@ -35,7 +35,7 @@ impl Registered for Active {
 
 impl Signal for Active {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        for message in view.news().iter().filter_map(Event::message) {
+        for message in messages(view.news()) {
             let Some(now) = message.ts else { continue };
             if message.role == Role::User && message.lane == Lane::Main && message.origin == Origin::Prompt {
                 self.before_ms = self.before_ms.saturating_add(std::mem::take(&mut self.longest_ms));

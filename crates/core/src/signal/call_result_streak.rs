@@ -54,6 +54,6 @@ impl Signal for CallResultStreak {
                 }
             }
         }
-        (!self.unanswered).then(|| f64::from(self.streak.length()))
+        if self.unanswered { None } else { Some(f64::from(self.streak.length())) }
     }
 }

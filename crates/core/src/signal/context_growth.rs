@@ -34,8 +34,10 @@ impl Registered for ContextGrowth {
 
 impl Signal for ContextGrowth {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        let input = view.reply().and_then(Message::usage).and_then(|usage| usage.input);
-        if let (Moment::AfterResponse, Some(input)) = (view.moment(), input) {
+        if view.moment() == Moment::AfterResponse
+            && let Some(usage) = view.reply().and_then(Message::usage)
+            && let Some(input) = usage.input
+        {
             self.first = self.first.or(Some(input).filter(|&input| input > 0));
             self.latest = Some(input);
         }

@@ -52,6 +52,6 @@ impl Signal for ErrorsRounds {
             }
             (self.failed, self.succeeded) = (false, false);
         }
-        self.flagged.then_some(f64::from(self.streak))
+        if self.flagged { Some(f64::from(self.streak)) } else { None }
     }
 }

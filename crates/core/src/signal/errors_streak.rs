@@ -44,6 +44,6 @@ impl Signal for ErrorsStreak {
                 None => {}
             }
         }
-        self.flagged.then_some(f64::from(self.streak))
+        if self.flagged { Some(f64::from(self.streak)) } else { None }
     }
 }

@@ -48,6 +48,6 @@ impl Signal for ExperimentsCompleted {
                 None => self.unnamed += 1,
             }
         }
-        self.reported.then(|| (self.named.len() + self.unnamed) as f64)
+        if self.reported { Some((self.named.len() + self.unnamed) as f64) } else { None }
     }
 }

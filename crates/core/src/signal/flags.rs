@@ -29,6 +29,6 @@ impl LatestFlags {
     /// The number of errors and of all flags in the window; `None` before the first flag.
     pub(super) fn errors(&self) -> Option<(usize, usize)> {
         let errors = self.flags.iter().filter(|&&is_error| is_error).count();
-        (!self.flags.is_empty()).then_some((errors, self.flags.len()))
+        if self.flags.is_empty() { None } else { Some((errors, self.flags.len())) }
     }
 }

@@ -1,5 +1,5 @@
 use super::{Options, Reads, Registered, Signal};
-use crate::transcript::{Event, Lane, PointView};
+use crate::transcript::{Lane, PointView, messages};
 
 /// Messages of the conversation so far: system, user, agent and tool results. The simulated user's tool calls and
 /// results, and sub-agents' messages, do not count.
@@ -28,8 +28,7 @@ impl Registered for Messages {
 
 impl Signal for Messages {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        let news = view.news().iter().filter_map(Event::message);
-        let counted = news.filter(|message| matches!(message.lane, Lane::Main | Lane::Canned)).count();
+        let counted = messages(view.news()).filter(|message| matches!(message.lane, Lane::Main | Lane::Canned)).count();
         self.0 = self.0.saturating_add(u32::try_from(counted).unwrap_or(u32::MAX));
         Some(f64::from(self.0))
     }

@@ -45,7 +45,7 @@ pub fn info(id: &str) -> Option<&'static SignalInfo> {
 /// The names of the guard and of its number in the name of a signal.
 pub fn guard_of(id: &str) -> Option<(&str, &str)> {
     let (guard, number) = id.strip_prefix(PREFIX)?.rsplit_once('.')?;
-    (!guard.is_empty() && !number.is_empty()).then_some((guard, number))
+    if guard.is_empty() || number.is_empty() { None } else { Some((guard, number)) }
 }
 
 /// The number of a guard, if it answers with one.

@@ -53,6 +53,6 @@ impl Signal for ResultStreak {
                 }
             }
         }
-        (!self.unanswered).then(|| f64::from(self.streak.length()))
+        if self.unanswered { None } else { Some(f64::from(self.streak.length())) }
     }
 }

@@ -51,7 +51,9 @@ impl Signal for RecentToolCalls {
         {
             let counted = reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, &self.options));
             self.latest.extend(counted.map(|_| now));
-            while self.latest.front().is_some_and(|first| now.since(*first).0 >= self.back_ms) {
+            while let Some(first) = self.latest.front()
+                && now.since(*first).0 >= self.back_ms
+            {
                 self.latest.pop_front();
             }
             self.reading = Some(self.latest.len());

@@ -125,15 +125,16 @@ impl WatchedCap {
         }
         self.hits += 1;
         self.granted_at = self.step;
-        let reply = self.bailout.as_mut().map_or(Reply::STOP, |bailout| {
-            bailout.on_cap(&AtCap {
+        let reply = match &mut self.bailout {
+            None => Reply::STOP,
+            Some(bailout) => bailout.on_cap(&AtCap {
                 history: &RunHistory::at(view),
                 hit: self.hits,
                 cap: i64::from(cap.steps),
                 session: &self.session,
                 tokens: rough_tokens(view),
-            })
-        });
+            }),
+        };
         let action = match &reply.verdict {
             AfterCap::Continue => Action::Extend,
             AfterCap::Stop => Action::Stop,

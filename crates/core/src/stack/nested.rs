@@ -28,7 +28,7 @@ impl StopClauses {
         if let Some(cap) = &stack.cap {
             all.push(Stopping::from_cap(cap)?);
         }
-        (!all.is_empty()).then_some(Self(all))
+        if all.is_empty() { None } else { Some(Self(all)) }
     }
 
     /// True if `bolder` stops wherever this does, or before, on any run: every clause implies one of the other's. This is
@@ -41,12 +41,10 @@ impl StopClauses {
 impl Stopping {
     fn from_clause(clause: &Clause) -> Option<Self> {
         let Clause { condition, at, strikes, then, scope, .. } = clause;
-        matches!(then, Action::Stop).then(|| Self {
-            condition: condition.clone(),
-            at: *at,
-            strikes: *strikes,
-            scope: *scope,
-        })
+        if !matches!(then, Action::Stop) {
+            return None;
+        }
+        Some(Self { condition: condition.clone(), at: *at, strikes: *strikes, scope: *scope })
     }
 
     /// A cap is met before the request after its last step: the same stop as after the tools of that step.

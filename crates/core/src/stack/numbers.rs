@@ -28,7 +28,10 @@ type Wrong = (String, String);
 impl Guards {
     /// Adds a guard.
     pub fn add(&mut self, guard: &Arc<dyn Strategy>) {
-        let answers = number_of(guard).map_or(Answers::Decisions, Answers::Number);
+        let answers = match number_of(guard) {
+            Some(number) => Answers::Number(number),
+            None => Answers::Decisions,
+        };
         self.0.push((guard.name().to_owned(), answers));
     }
 
@@ -64,8 +67,10 @@ impl Guards {
                 return Err((format!("the guard `{guard}` decides, and answers with no number"), help.to_owned()));
             }
         };
-        let known = of.strategy().and_then(|strategy| strategy.number());
-        let (name, points) = known.map_or(("", &[][..]), |known| (known.name, known.points));
+        let (name, points) = match of.strategy().and_then(|strategy| strategy.number()) {
+            Some(known) => (known.name, known.points),
+            None => ("", &[][..]),
+        };
         if name != number {
             return Err((
                 format!("the guard `{guard}` has no number `{number}`"),

@@ -31,7 +31,7 @@ impl Notice {
     /// Parses `75 %`.
     pub(super) fn parse_share(text: &str) -> Option<Self> {
         let percent: f64 = text.trim().strip_suffix('%')?.trim_end().parse().ok()?;
-        (percent > 0.0 && percent <= 100.0).then_some(Self::Share(percent / 100.0))
+        if percent > 0.0 && percent <= 100.0 { Some(Self::Share(percent / 100.0)) } else { None }
     }
 
     /// The step, from 1, before which the agent is told; `None` if the limit has fewer steps.
@@ -85,5 +85,5 @@ fn clause_limit(clause: &Clause) -> Option<u32> {
     let counts_steps = rule.signal.id == "steps" && rule.comparator == Comparator::AtLeast && is_in_time;
     let limit = rule.limit.ceil();
     let is_count = (1.0..=f64::from(u32::MAX)).contains(&limit);
-    (counts_steps && clause.then.is_terminal() && is_count).then_some(limit as u32)
+    if counts_steps && clause.then.is_terminal() && is_count { Some(limit as u32) } else { None }
 }

@@ -84,13 +84,15 @@ impl WatchedStack {
         };
         for (nth, (clause, watched)) in self.stack.clauses.iter().zip(&mut self.clauses).enumerate() {
             // Every clause sees every point and reports its decision; the replay picks the one that counts.
-            let Some(evidence) = seen(clause.scope).and_then(|seen| watched.at(seen)) else { continue };
+            let Some(seen) = seen(clause.scope) else { continue };
+            let Some(evidence) = watched.at(seen) else { continue };
             trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
             note(&mut self.first_firings, nth, view, evidence);
         }
-        let hit =
-            self.cap.as_mut().zip(self.stack.cap.as_ref()).and_then(|(watched, cap)| watched.at(cap, seen(cap.scope)?));
-        if let Some(mut hit) = hit {
+        if let (Some(watched), Some(cap)) = (&mut self.cap, &self.stack.cap)
+            && let Some(seen) = seen(cap.scope)
+            && let Some(mut hit) = watched.at(cap, seen)
+        {
             hit.point = view.point();
             note(&mut self.first_firings, self.clauses.len(), view, hit.evidence);
             trail.push(hit);
@@ -113,7 +115,9 @@ impl WatchedStack {
 
 /// Records where a rule acted, unless it acted before.
 fn note(firings: &mut Option<Vec<FirstFiring>>, nth: usize, view: &PointView<'_>, evidence: Evidence) {
-    if let Some(first) = firings.as_mut().and_then(|firings| firings.get_mut(nth)) {
+    if let Some(firings) = firings
+        && let Some(first) = firings.get_mut(nth)
+    {
         first.get_or_insert((view.point(), evidence));
     }
 }
@@ -122,7 +126,9 @@ impl Watch for WatchedStack {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         let mut round = self.round.take();
         // A limit that is reached before a request counts although a prompt came in place of that request.
-        if let Some(last) = round.as_mut().and_then(|round| round.end(view)) {
+        if let Some(round) = &mut round
+            && let Some(last) = round.end(view)
+        {
             self.consult(view, None, Some(&last), trail);
         }
         if let Some(round) = &mut round

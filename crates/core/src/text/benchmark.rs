@@ -46,5 +46,5 @@ impl Confusion {
 }
 
 fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+    if whole == 0 { None } else { Some(part as f64 / whole as f64) }
 }

@@ -8,7 +8,10 @@ pub const CLOSING_CHARS: usize = 600;
 ///
 /// Source: MIRA 0.3, auto mode.
 pub fn closing_paragraph(text: &str) -> &str {
-    let block = text.rfind("\n\n").map_or(text, |at| &text[at + 2..]);
+    let block = match text.rsplit_once("\n\n") {
+        Some((_, last)) => last,
+        None => text,
+    };
     let start = block.char_indices().rev().nth(CLOSING_CHARS - 1).map_or(0, |(at, _)| at);
     &block[start..]
 }

@@ -69,5 +69,6 @@ pub fn failure_in(text: &str, wording: Wording, window: SearchScope) -> Option<&
 }
 
 fn line_start(text: &str) -> Option<&'static str> {
-    text.to_lowercase().split('\n').any(|line| line.starts_with(LINE_START_V02)).then_some(LINE_START_V02)
+    let begins_line = text.to_lowercase().split('\n').any(|line| line.starts_with(LINE_START_V02));
+    if begins_line { Some(LINE_START_V02) } else { None }
 }

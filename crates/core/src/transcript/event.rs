@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::{self, Fingerprint};
-use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Usage, Usd};
+use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Tokens, Usage, Usd};
 
 /// A short string, such as the name of a tool or a model, or a call's id. Up to 23 bytes are stored inline, without a
 /// heap allocation.
@@ -41,8 +41,14 @@ impl Event {
 
     /// When it was recorded, if it is a message with a timestamp. Other events have no time.
     pub fn ts(&self) -> Option<Instant> {
-        self.message().and_then(|message| message.ts)
+        self.message()?.ts
     }
+}
+
+/// The messages among events, in order.
+#[doc(hidden)]
+pub fn messages(events: &[Event]) -> impl DoubleEndedIterator<Item = &Message> {
+    events.iter().filter_map(Event::message)
 }
 
 /// The role of a message's author.
@@ -248,7 +254,10 @@ impl Message {
 
     /// The decoded text; empty when there is none.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
-        self.content.as_ref().map_or_else(Default::default, Text::as_str)
+        match &self.content {
+            Some(text) => text.as_str(),
+            None => std::borrow::Cow::default(),
+        }
     }
 
     /// True if neither the text nor its fingerprint is known. A reply without text that calls a tool may simply have had
@@ -288,7 +297,13 @@ impl Message {
 
     /// True when the message reports input or output tokens.
     pub fn has_usage(&self) -> bool {
-        self.usage().is_some_and(|usage| !usage.is_empty())
+        matches!(self.usage(), Some(usage) if !usage.is_empty())
+    }
+
+    /// Input plus output tokens of the model call; `None` when neither is known.
+    #[doc(hidden)]
+    pub fn total_tokens(&self) -> Option<Tokens> {
+        self.usage()?.total()
     }
 
     /// True for a reply of the agent under test that came from a model call. Each such message begins a step.

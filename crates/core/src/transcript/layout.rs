@@ -1,7 +1,7 @@
 //! Derives steps and points from events as they arrive. Finished recordings and live runs share this code, so both get
 //! the same points.
 
-use super::{Event, Header, Instant, Lane, Message, Moment, Moments, Point, PointView, Role, Step};
+use super::{Event, Header, Instant, Lane, Message, Moment, Moments, Point, PointView, Role, Step, messages};
 
 /// A point and the number of events known at it, in few bytes: a step has up to four.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl Layout {
     pub(super) fn from_events(events: &[Event]) -> Self {
         let mut layout = Self::default();
         let is_final = |message: &&Message| message.is_step() && message.tool_calls.is_empty();
-        let n_final = events.iter().filter_map(Event::message).filter(is_final).count();
+        let n_final = messages(events).filter(is_final).count();
         layout.reserve(events.iter().filter(|event| is_reply(event)).count());
         layout.points.reserve_exact(layout.points.capacity().saturating_add(n_final));
         for n in 1..=events.len() {
@@ -106,8 +106,8 @@ impl Layout {
     pub(super) fn end(&mut self, events: &[Event]) {
         self.close_step(events);
         let settled = self.steps.last().map_or(0, |step| step.end);
-        let speaks = |event: &Event| event.message().is_some_and(|m| m.role == Role::User && m.lane == Lane::Main);
-        if self.steps.last().is_some_and(Step::calls_for_a_request) || events[settled..].iter().any(speaks) {
+        let speaks = |message: &Message| message.role == Role::User && message.lane == Lane::Main;
+        if self.steps.last().is_some_and(Step::calls_for_a_request) || messages(&events[settled..]).any(speaks) {
             self.request(events);
         }
     }
@@ -179,7 +179,10 @@ impl Layout {
         let timed = events.iter().rposition(|event| event.ts().is_some()).map_or(0, |last| last + 1);
         let span = PointSpan::new(point, events.len(), timed);
         let view = self.view(header, events, &span, shown);
-        last.is_none_or(|last| last.point != point).then_some(PointView { is_after_end: true, ..view })
+        if matches!(last, Some(last) if last.point == point) {
+            return None;
+        }
+        Some(PointView { is_after_end: true, ..view })
     }
 
     fn view<'r>(
@@ -196,15 +199,19 @@ impl Layout {
             Moment::AfterResponse => (nth, seen.checked_sub(1)),
             Moment::AfterTools | Moment::EndOfRound => (nth + 1, self.steps.get(nth).map(|step| step.reply)),
         };
+        let (news_from, timed_before) = match before {
+            Some(before) => (before.seen(), before.timed()),
+            None => (0, 0),
+        };
         PointView {
             header,
             events: &events[..seen],
             steps: &self.steps[..n_over.min(self.steps.len())],
             reply,
             point,
-            news_from: before.map_or(0, PointSpan::seen),
+            news_from,
             timed: span.timed(),
-            timed_before: before.map_or(0, PointSpan::timed),
+            timed_before,
             first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
             is_after_end: false,
             numbers: None,

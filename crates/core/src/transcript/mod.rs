@@ -23,6 +23,8 @@ mod units;
 mod view;
 mod written;
 
+#[doc(hidden)]
+pub use event::messages;
 pub use event::{Carries, Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
 pub use fingerprint::Fingerprint;
 #[doc(hidden)]

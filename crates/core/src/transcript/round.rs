@@ -1,6 +1,6 @@
 //! Rounds: a prompt and everything the agent does until the next one.
 
-use super::{EndCause, Event, Lane, Message, Millis, Note, Role, Run, ToolCall};
+use super::{EndCause, Event, Lane, Message, Millis, Note, Role, Run, ToolCall, messages};
 
 /// Who wrote a message of the user role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -180,8 +180,7 @@ impl Round {
                 };
                 let start =
                     if has_prompt || is_notified { events[begins].ts() } else { within.iter().find_map(Event::ts) };
-                let of_agent =
-                    within.iter().filter_map(Event::message).filter(|message| message.is_step() || message.is_result());
+                let of_agent = messages(within).filter(|message| message.is_step() || message.is_result());
                 let last_time = of_agent.filter_map(|message| message.ts).max();
                 let active = last_time.zip(start).map(|(end, start)| Millis(end.since(start).0.max(0)));
                 Self { begins, ends, has_prompt, is_notified, first_step, end_step, end, active }

@@ -277,7 +277,8 @@ impl Run {
 
     /// The reply of step `index`; `None` if there is no such step.
     pub fn reply(&self, index: usize) -> Option<&Message> {
-        self.steps().get(index).and_then(|step| self.events[step.reply].message())
+        let step = self.steps().get(index)?;
+        self.events[step.reply].message()
     }
 
     /// The point by which everything recorded had happened. A stop at or after it is not an early stop. `None` for a
@@ -290,14 +291,15 @@ impl Run {
 
     /// The graded checkpoints in order, each with its point.
     pub fn checkpoints(&self) -> Vec<(Point, Checkpoint)> {
-        self.events
-            .iter()
-            .enumerate()
-            .filter_map(|(index, event)| match event {
-                Event::Checkpoint(checkpoint) => Some((self.point_of_event(index)?, *checkpoint)),
-                _ => None,
-            })
-            .collect()
+        let mut checkpoints = Vec::new();
+        for (index, event) in self.events.iter().enumerate() {
+            if let Event::Checkpoint(checkpoint) = event
+                && let Some(point) = self.point_of_event(index)
+            {
+                checkpoints.push((point, *checkpoint));
+            }
+        }
+        checkpoints
     }
 
     /// The last point at or before event `index`: after the tools of its step, or after the reply if the step called
@@ -314,7 +316,10 @@ impl Run {
         let checkpoints = self.checkpoints();
         if !checkpoints.is_empty() && self.grade.outcome == Outcome::Success {
             let held = checkpoints.iter().rev().take_while(|(_, checkpoint)| checkpoint.success);
-            return held.last().map_or(Secured::Unverified, |(point, _)| Secured::At(*point));
+            return match held.last() {
+                Some((point, _)) => Secured::At(*point),
+                None => Secured::Unverified,
+            };
         }
         if let Some(step) = self.grade.secured_step.filter(|_| self.grade.outcome != Outcome::Unknown) {
             let has_calls = self.steps().get(step).is_some_and(|step| step.has_calls);

@@ -185,7 +185,10 @@ fn push_unicode_escape<'t>(tail: &'t str, out: &mut String) -> &'t str {
 
 fn hex4(text: &str) -> Option<u32> {
     let digits = text.get(..4)?;
-    digits.bytes().all(|b| b.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+    if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    u32::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]

@@ -27,17 +27,24 @@ impl Truth {
     /// Whether a stop at this point would keep a success. The latest graded checkpoint decides, else what is known of
     /// the whole run; `None` if unknown.
     pub(crate) fn holds_at(self, view: &PointView<'_>) -> Option<bool> {
-        let graded = view.events().iter().rev().find_map(|event| match event {
-            Event::Checkpoint(checkpoint) => Some(checkpoint.success),
-            _ => None,
-        });
-        graded.or_else(|| match self.secured {
+        for event in view.events().iter().rev() {
+            if let Event::Checkpoint(checkpoint) = event {
+                return Some(checkpoint.success);
+            }
+        }
+        match self.secured {
             Secured::At(point) => Some(view.point() >= point),
             Secured::Never => Some(false),
             // The run is known to be a success at its end, but not since when.
-            Secured::Unverified => self.end.filter(|end| view.point() >= *end).map(|_| true),
+            Secured::Unverified => {
+                if view.point() >= self.end? {
+                    Some(true)
+                } else {
+                    None
+                }
+            }
             Secured::Unknown => None,
-        })
+        }
     }
 }
 

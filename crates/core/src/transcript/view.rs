@@ -1,7 +1,7 @@
 //! What a rule can see: only the past. A view consists of slices that end at its point, so later events are out of
 //! reach.
 
-use super::{Event, Header, Instant, Message, Moment, Point, Role, RunNumbers, Step, placeholder};
+use super::{Event, Header, Instant, Message, Moment, Point, Role, RunNumbers, Step, messages, placeholder};
 
 /// The state of a run at one point. A [`Recorder`](super::Recorder) yields views of a live run and a
 /// [`Run`](super::Run) those of a finished one, in the same order and with the same contents.
@@ -80,8 +80,10 @@ impl<'r> PointView<'r> {
         }
         let before = self.news().iter().position(|event| event.message().is_some_and(&is_prompt))?;
         let seen = self.news_from + before;
-        let timed = self.events[self.news_from..seen].iter().rposition(|event| event.ts().is_some());
-        let timed = timed.map_or(self.timed_before, |last| self.news_from + last + 1);
+        let timed = match self.events[self.news_from..seen].iter().rposition(|event| event.ts().is_some()) {
+            Some(last) => self.news_from + last + 1,
+            None => self.timed_before,
+        };
         Some(Self { events: &self.events[..seen], timed, ..*self })
     }
 
@@ -111,36 +113,35 @@ impl<'r> PointView<'r> {
     /// The known results of the current step, in order.
     pub fn results(&self) -> impl Iterator<Item = &'r Message> + use<'r> {
         let from = self.reply.map_or(self.events.len(), |reply| reply + 1);
-        self.events[from..].iter().filter_map(Event::message).filter(|message| message.is_result())
+        messages(&self.events[from..]).filter(|message| message.is_result())
     }
 
     /// Messages so far, in order.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = &'r Message> + use<'r> {
-        self.events.iter().filter_map(Event::message)
+        messages(self.events)
     }
 
     /// The length of a message's text in bytes. For a redacted text, the length of the original.
     pub fn content_bytes(&self, message: &Message) -> usize {
-        message.content.as_ref().map_or(0, |text| {
-            let text = text.as_str();
-            let taken_out = self.header.redacted.then(|| placeholder::bytes_of(&text)).flatten();
-            taken_out.unwrap_or(text.len())
-        })
+        let Some(text) = &message.content else { return 0 };
+        let text = text.as_str();
+        let taken_out = if self.header.redacted { placeholder::bytes_of(&text) } else { None };
+        taken_out.unwrap_or(text.len())
     }
 
     /// True when the current reply calls no tool, so that the round ends with it.
     pub fn ends_round(&self) -> bool {
-        self.reply().is_some_and(|reply| reply.tool_calls.is_empty())
+        matches!(self.reply(), Some(reply) if reply.tool_calls.is_empty())
     }
 
     /// True when there is a user message since the previous point.
     pub fn user_spoke(&self) -> bool {
-        self.news().iter().filter_map(Event::message).any(|message| message.role == Role::User)
+        messages(self.news()).any(|message| message.role == Role::User)
     }
 
     /// The time at this point: the latest timestamp so far. `None` if there is none yet.
     pub fn now(&self) -> Option<Instant> {
-        self.events[..self.timed].last().and_then(Event::ts)
+        self.events[..self.timed].last()?.ts()
     }
 
     /// When the run began; `None` if neither the header nor any event so far has a time.

@@ -43,14 +43,12 @@ pub struct Assumptions {
 impl Assumptions {
     /// The names of the assumptions that are on.
     pub fn names(self) -> Vec<&'static str> {
-        [
+        let named = [
             (self.final_failure_had_no_success, "m1"),
             (self.continuing_keeps_success, "m2"),
             (self.stop_discards_work, "stop-discards-work"),
-        ]
-        .into_iter()
-        .filter_map(|(on, name)| on.then_some(name))
-        .collect()
+        ];
+        named.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect()
     }
 }
 

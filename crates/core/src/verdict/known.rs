@@ -45,8 +45,8 @@ impl Doubts {
 impl Serialize for Doubts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut doubts = *self;
-        let names: Vec<&str> =
-            Self::NAMES.into_iter().filter_map(|(name, doubt)| (*doubt(&mut doubts)).then_some(name)).collect();
+        let present = Self::NAMES.into_iter().filter(|(_, doubt)| *doubt(&mut doubts));
+        let names: Vec<&str> = present.map(|(name, _)| name).collect();
         serializer.serialize_str(&names.join("+"))
     }
 }

@@ -126,10 +126,22 @@ impl Ledger {
         self.end
     }
 
+    /// Everything paid for by a stop; for the whole run if nothing stops it.
+    #[doc(hidden)]
+    pub fn paid_by(&self, stop: Option<Point>) -> Amounts {
+        match stop {
+            Some(point) => self.until(point),
+            None => self.whole,
+        }
+    }
+
     /// Everything paid for by `point`. A run that reports tokens has spent none before its first reply.
     pub fn until(&self, point: Point) -> Amounts {
         let index = self.by_point.partition_point(|(at, _)| *at <= point);
-        let known = index.checked_sub(1).map_or_else(Amounts::default, |index| self.by_point[index].1);
+        let known = match self.by_point[..index].last() {
+            Some((_, amounts)) => *amounts,
+            None => Amounts::default(),
+        };
         Amounts {
             steps: known.steps,
             tokens: self.whole.tokens.map(|_| known.tokens.unwrap_or_default()),
@@ -162,14 +174,15 @@ impl Complete {
 }
 
 fn calls(run: &Run, whole: Amounts) -> Option<(Amounts, Amounts)> {
-    let tokens = || run.replies().filter_map(|reply| reply.usage()?.total()).filter(|_| whole.tokens.is_some());
+    let tokens = || run.replies().filter_map(Message::total_tokens).filter(|_| whole.tokens.is_some());
     let costs = || run.replies().filter_map(Message::cost).filter(|_| whole.cost.is_some());
     let one = |tokens, cost| Amounts { steps: 1, tokens, cost, ms: None };
-    (!run.steps().is_empty()).then(|| {
-        let cheapest = costs().min_by(|a, b| a.0.total_cmp(&b.0));
-        let dearest = costs().max_by(|a, b| a.0.total_cmp(&b.0));
-        (one(tokens().min(), cheapest), one(tokens().max(), dearest))
-    })
+    if run.steps().is_empty() {
+        return None;
+    }
+    let cheapest = costs().min_by(|a, b| a.0.total_cmp(&b.0));
+    let dearest = costs().max_by(|a, b| a.0.total_cmp(&b.0));
+    Some((one(tokens().min(), cheapest), one(tokens().max(), dearest)))
 }
 
 struct Clock {

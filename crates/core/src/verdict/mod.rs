@@ -141,7 +141,7 @@ impl Course {
         }
         let (at, checkpoint) = self.last_graded(point)?;
         let next_tools = Point { step: at.step.saturating_add(1), moment: Moment::AfterTools };
-        (point < next_tools).then_some(checkpoint.success)
+        if point < next_tools { Some(checkpoint.success) } else { None }
     }
 
     /// The latest checkpoint at or before `point`.
@@ -152,7 +152,10 @@ impl Course {
     /// The first grade after `point`: that of a checkpoint, else the outcome.
     fn next_graded(&self, point: Point) -> Option<bool> {
         let next = self.checkpoints.iter().find(|(at, _)| *at > point);
-        next.map_or_else(|| self.outcome.grade(), |(_, checkpoint)| Some(checkpoint.success))
+        match next {
+            Some((_, checkpoint)) => Some(checkpoint.success),
+            None => self.outcome.grade(),
+        }
     }
 
     /// True if the state was graded a success at or before `point`, even if it was lost later.
@@ -227,7 +230,7 @@ pub fn judge(course: &Course, ledger: &Ledger, replay: &Replay, assumptions: Ass
         verdict: course.verdict(point),
         outcome: bounds(course, replay, assumptions),
         known: known(course, ledger, replay),
-        at_stop: point.map_or(recorded, |point| ledger.until(point)),
+        at_stop: ledger.paid_by(point),
         after_secured: secured.map(|point| recorded.less(ledger.until(point))),
         recorded,
     }

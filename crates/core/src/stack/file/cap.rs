@@ -1,6 +1,6 @@
 //! Reads the cap of a stack, and what happens when it is hit.
 
-use super::clause::read_condition;
+use super::clause::read_table_of_condition;
 use super::fields::{Fields, Read};
 use super::hints::Level;
 use crate::bailout::{self, BailoutError, Reply};
@@ -43,10 +43,10 @@ fn read_bailout(fields: &Fields<'_>) -> Read<OnHit> {
         match &error {
             BailoutError::Unknown(unknown) => {
                 let known = || bailout::REGISTRY.iter().map(|info| info.id);
-                let help = nearest(unknown, known()).map_or_else(
-                    || format!("known: {}", known().collect::<Vec<_>>().join(", ")),
-                    |near| format!("did you mean `{near}`?"),
-                );
+                let help = match nearest(unknown, known()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known: {}", known().collect::<Vec<_>>().join(", ")),
+                };
                 fields.error_at_value("bailout", what, help)
             }
             BailoutError::UnknownParam { bailout, param } => {
@@ -75,7 +75,7 @@ fn read_table(fields: &Fields<'_>) -> Read<OnHit> {
 
 fn read_row(row: &Fields<'_>) -> Read<CapRow> {
     let when = if row.has("when") {
-        row.table("when", "{ signal = \"steps\", at_least = 50 }").and_then(|when| read_condition(&when)).map(Some)
+        read_table_of_condition(row, "when", "{ signal = \"steps\", at_least = 50 }").map(Some)
     } else {
         Ok(None)
     };
@@ -101,10 +101,10 @@ fn read_reply(row: &Fields<'_>) -> Read<Reply> {
         )),
         (Some(word), _) => {
             let known = ["continue", "stop", "new_instruction"];
-            let help = nearest(word, known).map_or_else(
-                || format!("known: {}", known.map(|word| format!("`{word}`")).join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let help = match nearest(word, known) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known: {}", known.map(|word| format!("`{word}`")).join(", ")),
+            };
             Err(row.error_at_value("then", format!("`then` cannot be `{word}`"), help))
         }
         (None, _) => {

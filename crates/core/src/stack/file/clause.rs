@@ -53,7 +53,8 @@ pub(super) fn scope(fields: &Fields<'_>) -> Read<Option<Scope>> {
 
 /// The signal a table names, whether it exists or not.
 fn signal_named<'t>(fields: &Fields<'t>) -> Option<&'t str> {
-    fields.entries().find(|(key, _)| *key == "signal").and_then(|(_, value)| value.as_str())
+    let (_, value) = fields.entries().find(|(key, _)| *key == "signal")?;
+    value.as_str()
 }
 
 /// Reads a condition that is not a clause; any key left over is an error.
@@ -62,6 +63,11 @@ pub(super) fn read_condition(fields: &Fields<'_>) -> Read<Condition> {
     let finished = fields.finish(Level::Part(signal_named(fields)));
     let condition = condition?;
     finished.map(|()| condition)
+}
+
+/// Reads a table that is a condition.
+pub(super) fn read_table_of_condition(fields: &Fields<'_>, key: &'static str, example: &str) -> Read<Condition> {
+    read_condition(&fields.table(key, example)?)
 }
 
 /// Reads a condition; the caller reports unknown keys.
@@ -74,8 +80,8 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
         ["any"] => Ok(Condition::Any(read_parts(fields, "any")?)),
         ["some"] => read_some(fields),
         ["not"] => {
-            let part = fields.table("not", EXAMPLE)?;
-            Ok(Condition::Not(Box::new(read_condition(&part)?)))
+            let part = read_table_of_condition(fields, "not", EXAMPLE)?;
+            Ok(Condition::Not(Box::new(part)))
         }
         ["lately"] => read_lately(fields),
         [] if fields.unknown().is_empty() => {
@@ -91,7 +97,7 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
                     "any" => read_parts(fields, "any").map(drop),
                     "some" => read_some(fields).map(drop),
                     "lately" => read_lately(fields).map(drop),
-                    _ => fields.table("not", EXAMPLE).and_then(|part| read_condition(&part)).map(drop),
+                    _ => read_table_of_condition(fields, "not", EXAMPLE).map(drop),
                 };
             }
             let what = format!("a clause with both `{first}` and `{second}`");
@@ -129,7 +135,7 @@ fn read_some(fields: &Fields<'_>) -> Read<Condition> {
 /// Reads `lately = { … }, within = w`.
 fn read_lately(fields: &Fields<'_>) -> Read<Condition> {
     let within = fields.count("within");
-    let part = fields.table("lately", EXAMPLE).and_then(|part| read_condition(&part));
+    let part = read_table_of_condition(fields, "lately", EXAMPLE);
     let (within, part) = (within?, Box::new(part?));
     if let Some(within) = within.filter(|within| *within > 0) {
         return Ok(Condition::Lately { within, part });
@@ -192,12 +198,12 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
         }
         return Err(told);
     };
-    let limits: Vec<(Comparator, Read<f64>)> = Comparator::ALL
-        .into_iter()
-        .filter_map(|comparator| {
-            limit::read(fields, comparator, Some(info)).transpose().map(|limit| (comparator, limit))
-        })
-        .collect();
+    let mut limits: Vec<(Comparator, Read<f64>)> = Vec::new();
+    for comparator in Comparator::ALL {
+        if let Some(limit) = limit::read(fields, comparator, Some(info)).transpose() {
+            limits.push((comparator, limit));
+        }
+    }
     let (options, options_label) = read_options(fields, info)?;
     match &limits[..] {
         [(comparator, limit)] => {
@@ -273,7 +279,9 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String
             }
             "any_order" => {
                 options.any_order = fields.boolean("any_order")?.unwrap_or(false);
-                label.extend(options.any_order.then(|| "any order".to_owned()));
+                if options.any_order {
+                    label.push("any order".to_owned());
+                }
             }
             "seconds" => {
                 options.seconds = fields.count("seconds")?.map(u64::from);
@@ -287,7 +295,9 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String
             }
             "between_rounds" => {
                 options.between_rounds = fields.boolean("between_rounds")?.unwrap_or(false);
-                label.extend(options.between_rounds.then(|| "between rounds".to_owned()));
+                if options.between_rounds {
+                    label.push("between rounds".to_owned());
+                }
             }
             "tool" => {
                 let tool = required(fields, info, "tool")?;

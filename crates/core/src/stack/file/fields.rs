@@ -88,7 +88,10 @@ impl<'t> Fields<'t> {
 
     /// Reports an error at the value of `key`, or at the table if it has no such key.
     pub(super) fn error_at_value(&self, key: &str, what: impl Into<String>, help: impl Into<String>) -> Reported {
-        let span = self.find(key).map_or_else(|| self.span(), |(_, value)| value.span());
+        let span = match self.find(key) {
+            Some((_, value)) => value.span(),
+            None => self.span(),
+        };
         self.error_at(span, what, help)
     }
 

@@ -132,12 +132,11 @@ pub(super) fn comparator(key: &str) -> Option<Comparator> {
 
 /// The comparator whose sign begins a text where TOML expects a key.
 pub(super) fn sign_at(text: &str) -> Option<Comparator> {
-    text.starts_with(['<', '>'])
-        .then(|| {
-            // Longer signs come first in the list.
-            COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign)).map(|(_, comparator)| *comparator)
-        })
-        .flatten()
+    if !text.starts_with(['<', '>']) {
+        return None;
+    }
+    // Longer signs come first in the list.
+    COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign)).map(|(_, comparator)| *comparator)
 }
 
 /// The error for an unknown key and what to write instead, if it is more than a near miss.
@@ -216,11 +215,12 @@ fn rule_key(level: Level<'_>, named: Option<&str>, key: &str, value: &DeValue<'_
         return Some((plain, format!("write `{} = {limit}`", comparator.key())));
     }
     // `tokens.total = 5` is parsed as a table `tokens` with a key `total`.
-    let dotted =
-        value.as_table().and_then(|table| table.keys().next()).map(|inner| format!("{key}.{}", inner.get_ref()));
-    let inner = value.as_table().and_then(|table| table.values().next()).map(toml::Spanned::get_ref);
-    if let Some(info) = dotted.as_deref().and_then(signal::find).or_else(|| signal::find(key)) {
-        let limit = number_in(inner.unwrap_or(value), info.unit).unwrap_or_else(|| "…".to_owned());
+    let (id, written) = match value.as_table().and_then(|table| table.iter().next()) {
+        Some((inner, written)) => (Some(format!("{key}.{}", inner.get_ref())), written.get_ref()),
+        None => (None, value),
+    };
+    if let Some(info) = id.as_deref().and_then(signal::find).or_else(|| signal::find(key)) {
+        let limit = number_in(written, info.unit).unwrap_or_else(|| "…".to_owned());
         let unit = if info.unit == "s" { ", in seconds" } else { "" };
         let help = format!("write `signal = \"{}\", at_least = {limit}`{unit}", info.id);
         return Some((format!("`{}` is a signal, not a key", info.id), help));
@@ -234,13 +234,14 @@ fn rule_key(level: Level<'_>, named: Option<&str>, key: &str, value: &DeValue<'_
     }
     let info = signal::find(named?)?;
     let is_option = signal::REGISTRY.iter().any(|other| other.options.contains(&key));
-    is_option.then(|| {
-        let help = match info.options {
-            [] => "it takes no options".to_owned(),
-            options => format!("it takes: {}", options.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ")),
-        };
-        (format!("`{}` takes no `{key}`", info.id), help)
-    })
+    if !is_option {
+        return None;
+    }
+    let help = match info.options {
+        [] => "it takes no options".to_owned(),
+        options => format!("it takes: {}", options.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ")),
+    };
+    Some((format!("`{}` takes no `{key}`", info.id), help))
 }
 
 /// How to rewrite a value of the wrong type, if that can be inferred from it.
@@ -275,12 +276,15 @@ fn number_in(value: &DeValue<'_>, unit: &str) -> Option<String> {
 /// A text that is a number, possibly with thousands separators or a suffix `k` or `M`.
 pub(super) fn plain_number(text: &str) -> Option<String> {
     let text = text.trim().replace([',', '_', ' '], "");
-    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => text.strip_suffix(['m', 'M']).map_or((text.as_str(), 1.0), |digits| (digits, 1e6)),
+    let (digits, factor) = if let Some(digits) = text.strip_suffix(['k', 'K']) {
+        (digits, 1e3)
+    } else if let Some(digits) = text.strip_suffix(['m', 'M']) {
+        (digits, 1e6)
+    } else {
+        (text.as_str(), 1.0)
     };
     let number: f64 = digits.parse().ok()?;
-    number.is_finite().then(|| format!("{}", number * factor))
+    if number.is_finite() { Some(format!("{}", number * factor)) } else { None }
 }
 
 /// A text that is a duration, converted to seconds: `5m`, `300s`, `1.5h`, `500 ms`.

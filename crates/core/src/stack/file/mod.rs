@@ -128,7 +128,10 @@ impl StackFile {
     pub fn parse_with(path: &str, text: &str, own: &'static [SignalInfo]) -> Result<Self, Diagnostics> {
         let (mut file, mut errors) = Self::parse_partly_with(path, text, own);
         errors.extend(file.seat(&Guards::default()));
-        Diagnostics::from_list(errors).map_or(Ok(file), Err)
+        match Diagnostics::from_list(errors) {
+            Some(errors) => Err(errors),
+            None => Ok(file),
+        }
     }
 
     fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
@@ -147,10 +150,14 @@ impl StackFile {
 
     /// The stack of that name, if it has its own rules; `None` for a system or preset, or if there is no such name.
     pub fn stack(&self, name: &str) -> Option<Arc<Stack>> {
-        self.entries.iter().find_map(|entry| match entry {
-            Entry::Own(stack) if stack.name == name => Some(Arc::clone(stack)),
-            _ => None,
-        })
+        for entry in &self.entries {
+            if let Entry::Own(stack) = entry
+                && stack.name == name
+            {
+                return Some(Arc::clone(stack));
+            }
+        }
+        None
     }
 
     /// The certificates of tuned stacks, with the stacks' names.
