@@ -265,6 +265,15 @@ pub fn count<N: Copy + fmt::Display + PartialEq + From<u8>>(n: N, noun: &str) ->
     format!("{n} {noun}{ending}")
 }
 
+/// A suggestion of the name that was probably meant; `otherwise` if none is near.
+#[doc(hidden)]
+pub fn did_you_mean(near: Option<&str>, otherwise: &str) -> String {
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => otherwise.to_owned(),
+    }
+}
+
 /// The name in `known` that was probably meant by `name`, if one is near enough. Checks for typing errors first, then
 /// for a known name that begins with `name` or has it as a word (`roo` for `roo-code`), then for a known name to which
 /// `name` adds something (`steps_max`).

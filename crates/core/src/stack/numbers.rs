@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Entry, OnHit, Stack, StackFile};
 use crate::decision::{NumberOf, Strategy};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, did_you_mean, nearest};
 use crate::rule::{Condition, Rule};
 use crate::signal::number::{guard_of, number_of};
 use crate::transcript::Moment;
@@ -53,11 +53,8 @@ impl Guards {
         let Some((guard, number)) = guard_of(id) else { return Ok(NumberOf::default()) };
         let Some((_, answers)) = self.0.iter().rev().find(|(name, _)| name == guard) else {
             let near = nearest(guard, self.0.iter().map(|(name, _)| name.as_str()));
-            let help = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("start it: `--guard {guard}=COMMAND`, or a `[[stack]]` of that name with a `command`"),
-            };
-            return Err((format!("no guard is called `{guard}`"), help));
+            let start = format!("start it: `--guard {guard}=COMMAND`, or a `[[stack]]` of that name with a `command`");
+            return Err((format!("no guard is called `{guard}`"), did_you_mean(near, &start)));
         };
         let of = match answers {
             Answers::Number(of) => of,

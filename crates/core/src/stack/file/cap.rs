@@ -4,7 +4,7 @@ use super::clause::read_table_of_condition;
 use super::fields::{Fields, Read};
 use super::hints::Level;
 use crate::bailout::{self, BailoutError, Reply};
-use crate::diagnostic::nearest;
+use crate::diagnostic::{did_you_mean, nearest};
 use crate::stack::{Cap, CapRow, OnHit, Scope};
 
 /// How to write a cap, for error messages.
@@ -42,11 +42,9 @@ fn read_bailout(fields: &Fields<'_>) -> Read<OnHit> {
         let what = error.to_string();
         match &error {
             BailoutError::Unknown(unknown) => {
-                let known = || bailout::REGISTRY.iter().map(|info| info.id);
-                let help = match nearest(unknown, known()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known: {}", known().collect::<Vec<_>>().join(", ")),
-                };
+                let known: Vec<&str> = bailout::REGISTRY.iter().map(|info| info.id).collect();
+                let near = nearest(unknown, known.iter().copied());
+                let help = did_you_mean(near, &format!("known: {}", known.join(", ")));
                 fields.error_at_value("bailout", what, help)
             }
             BailoutError::UnknownParam { bailout, param } => {
@@ -101,10 +99,8 @@ fn read_reply(row: &Fields<'_>) -> Read<Reply> {
         )),
         (Some(word), _) => {
             let known = ["continue", "stop", "new_instruction"];
-            let help = match nearest(word, known) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known: {}", known.map(|word| format!("`{word}`")).join(", ")),
-            };
+            let all = known.map(|word| format!("`{word}`")).join(", ");
+            let help = did_you_mean(nearest(word, known), &format!("known: {all}"));
             Err(row.error_at_value("then", format!("`then` cannot be `{word}`"), help))
         }
         (None, _) => {

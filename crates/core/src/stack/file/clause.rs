@@ -7,7 +7,7 @@ use super::fields::{Fields, Placed, Read, Reported};
 use super::hints::{self, Level};
 use super::limit;
 use crate::decision::{Action, RuleName};
-use crate::diagnostic::nearest;
+use crate::diagnostic::{did_you_mean, nearest};
 use crate::rule::{Comparator, Condition, Rule};
 use crate::signal::{self, Options, SignalInfo, TextOf, TextPart};
 use crate::transcript::{Identity, Moment};
@@ -229,10 +229,7 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
 /// The error for an unknown signal, and a suggestion of what was probably meant.
 fn unknown_signal(id: &str) -> (String, String) {
     let known = signal::REGISTRY.iter().map(|signal| signal.id);
-    let help = match hints::signal(id).or_else(|| nearest(id, known)) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => "`whenstop rules` lists the signals".to_owned(),
-    };
+    let help = did_you_mean(hints::signal(id).or_else(|| nearest(id, known)), "`whenstop rules` lists the signals");
     (format!("unknown signal `{id}`"), help)
 }
 
@@ -395,11 +392,8 @@ fn choice<T: Clone, const N: usize>(
         return Ok(Some(value.clone()));
     }
     let other = hints::action(&word).filter(|_| key == "then");
-    let help = match other.or_else(|| nearest(&word, choices.iter().map(|(name, _)| *name))) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => {
-            format!("known: {}", choices.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", "))
-        }
-    };
+    let near = other.or_else(|| nearest(&word, choices.iter().map(|(name, _)| *name)));
+    let known: Vec<String> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let help = did_you_mean(near, &format!("known: {}", known.join(", ")));
     Err(fields.error_at_value(key, format!("`{key}` cannot be `{word}`"), help))
 }

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::hints::{self, Level};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, did_you_mean, nearest};
 use crate::signal::{self, SignalInfo};
 
 /// An error that is already in the list.
@@ -237,10 +237,7 @@ impl<'t> Fields<'t> {
         for (key, span, value) in self.unknown() {
             let asked = self.asked.borrow();
             let (what, help) = hints::of_unknown(level, key, value).unwrap_or_else(|| {
-                let help = match nearest(key, asked.iter().copied()) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => known(&asked),
-                };
+                let help = did_you_mean(nearest(key, asked.iter().copied()), &known(&asked));
                 (format!("unknown key `{key}`"), help)
             });
             drop(asked);

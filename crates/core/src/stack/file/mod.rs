@@ -150,14 +150,16 @@ impl StackFile {
 
     /// The stack of that name, if it has its own rules; `None` for a system or preset, or if there is no such name.
     pub fn stack(&self, name: &str) -> Option<Arc<Stack>> {
-        for entry in &self.entries {
-            if let Entry::Own(stack) = entry
-                && stack.name == name
-            {
-                return Some(Arc::clone(stack));
-            }
-        }
-        None
+        self.own().find(|stack| stack.name == name).cloned()
+    }
+
+    /// The stacks with their own rules.
+    #[doc(hidden)]
+    pub fn own(&self) -> impl Iterator<Item = &Arc<Stack>> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Own(stack) => Some(stack),
+            Entry::Use(_) | Entry::Guard(_) => None,
+        })
     }
 
     /// The certificates of tuned stacks, with the stacks' names.
