@@ -110,7 +110,10 @@ impl Trial {
             class: by.label(run),
             model: run.header.model.as_deref().unwrap_or_default().into(),
             outcome: run.grade.outcome,
-            whole: rows.first().map_or_else(|| Ledger::from_run(run).whole(), recorded),
+            whole: match rows.first() {
+                Some(row) => recorded(row),
+                None => Ledger::from_run(run).whole(),
+            },
             under: rows.iter().map(Stopped::from_row).collect(),
         }
     }

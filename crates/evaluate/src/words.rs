@@ -50,9 +50,20 @@ pub fn grouped_counts((low, high): (u64, u64)) -> String {
     if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
 }
 
+/// A share in percent: `12 %`.
+pub fn known_percent(share: Option<f64>) -> String {
+    match share {
+        Some(share) => format!("{} %", digits(share)),
+        None => "an unknown share".to_owned(),
+    }
+}
+
 /// The interval of a share behind it: ` (4.5–15)`; nothing if there is none.
 pub fn interval(ends: Option<(f64, f64)>) -> String {
-    ends.map_or_else(String::new, |(low, high)| format!(" ({}–{})", digits(low), digits(high)))
+    match ends {
+        Some((low, high)) => format!(" ({}–{})", digits(low), digits(high)),
+        None => String::new(),
+    }
 }
 
 /// The interval of a share that may be below 0: ` (-2.1 to 1.2)`, or ` (4.5–15)` if it is not.

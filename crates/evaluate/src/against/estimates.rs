@@ -104,7 +104,7 @@ impl ShareOfSuccesses {
 
     /// Whether the interval lies wholly on one side of 0.
     pub fn is_beyond_chance(&self) -> bool {
-        self.interval.is_some_and(|interval| !interval.contains(0.0))
+        matches!(self.interval, Some(interval) if !interval.contains(0.0))
     }
 }
 

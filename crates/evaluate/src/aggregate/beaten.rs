@@ -36,12 +36,12 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
             differences.is_some_and(|(killed, saved)| surely_beaten(&killed, &saved, pairs, 1.0 - LEVEL))
         })
     };
-    (0..groups.len()).into_par_iter().map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
+    (0..groups.len()).into_par_iter().map(|at| if acted.contains(&at) { by(at) } else { None }).collect()
 }
 
 /// Whether a judged success was killed; `None` for any other run.
 fn killed_success(effect: &RunEffect) -> Option<Ends<bool>> {
-    (effect.is_judged() && effect.is_success()).then_some(effect.killed)
+    if effect.is_judged() && effect.is_success() { Some(effect.killed) } else { None }
 }
 
 /// Whether the difference of successes killed, which [`differences`] returns first, is at least 0. Without that nothing

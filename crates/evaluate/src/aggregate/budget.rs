@@ -70,7 +70,7 @@ fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum)
         cut_off: endings.iter().filter(|ending| ending.end == End::CutOff).count() as u64,
         informative: informative_cuts(&endings) as u64,
         most,
-        band: (0..curve.steps.len()).map(|at| with_band(at).then(|| intervals.next().flatten()).flatten()).collect(),
+        band: (0..curve.steps.len()).map(|at| if with_band(at) { intervals.next().flatten() } else { None }).collect(),
         curve,
     }
 }

@@ -104,7 +104,7 @@ pub trait KillBound {
 
     /// Whether that bound is at most `share`: cheaper than to compute it.
     fn is_at_most(&self, share: f64, delta: f64) -> bool {
-        self.at_most(delta).is_some_and(|most| most <= share)
+        matches!(self.at_most(delta), Some(most) if most <= share)
     }
 }
 

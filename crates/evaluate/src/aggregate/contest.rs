@@ -63,7 +63,7 @@ pub struct Rated {
 }
 
 /// All stacks that were tried, if only the best of them are compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Whole {
     /// How many there are.
     pub stacks: u64,
@@ -99,14 +99,15 @@ impl<'r> Contest<'r> {
             .map(|(at, group)| candidate(group, premises, entrants.get(at).copied().unwrap_or_default()));
         let (mut candidates, kills): (Vec<Candidate>, Vec<WorstKills<'_, '_>>) = rated.unzip();
         let places = places(entrants, groups.len());
-        let others = whole.map_or(0.0, |whole| (whole.chains as f64 - n_chains(&places) as f64).max(0.0));
+        let whole = whole.unwrap_or_default();
+        let others = (whole.chains as f64 - n_chains(&places) as f64).max(0.0);
         for (candidate, most) in candidates.iter_mut().zip(bounds_together(&kills, &places, others, premises.delta())) {
             candidate.killed_at_most = most;
         }
         drop(kills);
         let acted = candidates.iter().filter(|candidate| candidate.acted).count() as u64;
-        let chains = whole.map_or(0, |whole| whole.chains).max(n_chains(&places));
-        let rated = Rated { candidates, places, chains, tried: whole.map_or(0, |whole| whole.stacks).max(acted) };
+        let chains = whole.chains.max(n_chains(&places));
+        let rated = Rated { candidates, places, chains, tried: whole.stacks.max(acted) };
         Self::from_rated(groups, premises, rated)
     }
 
@@ -177,8 +178,10 @@ impl<'r> Contest<'r> {
     fn are_equal(&self, a: usize, b: usize) -> bool {
         let known = self.equal.borrow().get(&(a, b)).copied();
         known.unwrap_or_else(|| {
-            let pair = self.groups.get(a).zip(self.groups.get(b));
-            let equal = pair.is_some_and(|(a, b)| is_equal(a, b, self.premises.unit, self.premises.price));
+            let equal = match (self.groups.get(a), self.groups.get(b)) {
+                (Some(a), Some(b)) => is_equal(a, b, self.premises.unit, self.premises.price),
+                _ => false,
+            };
             self.equal.borrow_mut().insert((a, b), equal);
             equal
         })
@@ -196,7 +199,7 @@ fn has_acted(group: &Group<'_>) -> bool {
 
 /// The places of `n` stacks; one without is a chain of its own.
 fn places(entrants: &[Entrant], n: usize) -> Vec<ChainPlace> {
-    let place = |at: usize| entrants.get(at).and_then(|entrant| entrant.place);
+    let place = |at: usize| entrants.get(at)?.place;
     let named = (0..n).filter_map(|at| Some(place(at)?.chain + 1)).max().unwrap_or(0);
     (0..n).map(|at| place(at).unwrap_or(ChainPlace { chain: named + at, place: 0, weight: 1.0 })).collect()
 }
@@ -269,7 +272,8 @@ impl<'g, 'r> WorstKills<'g, 'r> {
 impl KillBound for WorstKills<'_, '_> {
     fn at_most(&self, delta: f64) -> Option<f64> {
         match self {
-            Self::ByTask(losses) => (!losses.is_empty()).then(|| upper_bound(losses, delta)),
+            Self::ByTask(losses) if losses.is_empty() => None,
+            Self::ByTask(losses) => Some(upper_bound(losses, delta)),
             Self::Labelled(group, errors) => corrected_fes_rate(group, *errors, 1.0 - delta).estimate.high(),
         }
     }
@@ -277,7 +281,7 @@ impl KillBound for WorstKills<'_, '_> {
     fn is_at_most(&self, share: f64, delta: f64) -> bool {
         match self {
             Self::ByTask(losses) => is_bound(losses, share, delta),
-            Self::Labelled(..) => self.at_most(delta).is_some_and(|most| most <= share),
+            Self::Labelled(..) => matches!(self.at_most(delta), Some(most) if most <= share),
         }
     }
 }

@@ -26,7 +26,10 @@ pub struct CorrectedRate {
 pub fn corrected_fes_rate(group: &Group<'_>, rates: ErrorRates, level: f64) -> CorrectedRate {
     let flag = |is: bool| f64::from(u8::from(is));
     let parts = |row: RowView<'_>| {
-        row.is_judged().then(|| LabelSums {
+        if !row.is_judged() {
+            return None;
+        }
+        Some(LabelSums {
             killed: f64::from(row.killed_high()),
             at_risk: flag(row.stopped_high() == 1 && row.verdict() != Verdict::GoodTrim),
             successes: flag(row.outcome() == Outcome::Success),

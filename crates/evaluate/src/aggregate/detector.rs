@@ -70,5 +70,5 @@ impl Detector {
 }
 
 fn share(part: f64, of: u64) -> Option<f64> {
-    (of > 0).then(|| part / of as f64)
+    if of == 0 { None } else { Some(part / of as f64) }
 }

@@ -87,7 +87,7 @@ pub(super) fn share(
     hit: impl Fn(RowView<'_>) -> bool,
     level: f64,
 ) -> Estimate {
-    let parts = |row: RowView<'_>| population(row).then(|| (f64::from(u8::from(hit(row))), 1.0));
+    let parts = |row: RowView<'_>| if population(row) { Some((f64::from(u8::from(hit(row))), 1.0)) } else { None };
     task_rate(&sums_over(group, tasks, parts), level)
 }
 
@@ -99,8 +99,10 @@ fn range(
     hit: impl Fn(RowView<'_>) -> (u8, u8),
     level: f64,
 ) -> RangeEstimate {
-    let end =
-        |at: fn((u8, u8)) -> u8| sums_over(group, tasks, |row| population(row).then(|| (f64::from(at(hit(row))), 1.0)));
+    let end = |at: fn((u8, u8)) -> u8| {
+        let parts = |row: RowView<'_>| if population(row) { Some((f64::from(at(hit(row))), 1.0)) } else { None };
+        sums_over(group, tasks, parts)
+    };
     let (low, high) = (end(|(low, _)| low), end(|(_, high)| high));
     RangeEstimate::by(Some(&low[..]), Some(&high[..]), |tasks| task_rate(tasks, level))
 }

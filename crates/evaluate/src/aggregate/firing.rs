@@ -34,7 +34,6 @@ record! {
 /// The firings of a stack's rules on one run. Empty for strategies whose rules cannot be evaluated separately.
 pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[Label], replay: &Replay) -> Vec<Firing> {
     let Some(points) = &replay.first_firings else { return Vec::new() };
-    let whole = rows.ledger().whole().steps;
     let end = rows.ledger().end();
     let early = |point: Point| end.is_some_and(|end| point < end);
     let stop = replay.stop.as_ref();
@@ -52,7 +51,7 @@ pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[Label], r
             first: stop.is_some_and(|stop| stop.rule.as_str() == &**rule),
             verdict_alone: rows.course().verdict(Some(point).filter(|&point| early(point))),
             verdict_without: rows.course().verdict(without),
-            steps_without: without.map_or(whole, |point| rows.ledger().until(point).steps),
+            steps_without: rows.ledger().paid_by(without).steps,
         });
     }
     firings

@@ -123,7 +123,10 @@ struct RunFacts {
 /// Tasks of one name in two suites are two clusters.
 fn cluster_of(row: &Row) -> Label {
     let task = row.task_id.as_ref().unwrap_or(&row.run_id);
-    row.suite.as_ref().map_or_else(|| task.clone(), |suite| Label::from(format!("{suite}/{task}").as_str()))
+    match &row.suite {
+        Some(suite) => Label::from(format!("{suite}/{task}").as_str()),
+        None => task.clone(),
+    }
 }
 
 /// What followed the stops of one stack, over all runs.
@@ -181,7 +184,7 @@ fn summary(stack: &Label, rows: &[FollowedNumbers]) -> FollowedSummary {
     let whole: u64 = known().filter_map(|row| row.tokens_recorded).sum();
     let share = |counts: fn(&FollowedNumbers) -> bool| {
         let saved: u64 = known().filter(|row| counts(row)).filter_map(|row| row.tokens_after_stop).sum();
-        (whole > 0).then(|| saved as f64 / whole as f64)
+        if whole == 0 { None } else { Some(saved as f64 / whole as f64) }
     };
     let rate = |value: fn(&FollowedNumbers) -> u8| {
         let add = |sums: &mut ClusterSums, row: &FollowedNumbers| sums.add(f64::from(value(row)), 1.0);
@@ -233,12 +236,15 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
             (all.clone().count() as u64, all.filter(|row| row.stopped_low > 0).count() as u64)
         };
         let (interrupted, others) = (count(1), count(0));
+        if interrupted.0 == 0 {
+            return None;
+        }
         let sums = by_cluster(&rows, |sums: &mut [f64; 4], row| {
             let from = if row.interrupted == 1 { 0 } else { 2 };
             sums[from] += f64::from(row.stopped_low);
             sums[from + 1] += 1.0;
         });
-        (interrupted.0 > 0).then(|| Agreement {
+        Some(Agreement {
             stack: stack.clone(),
             interrupted,
             steps_earlier: earlier(&rows, |row| row.steps_after_stop),

@@ -77,7 +77,8 @@ impl ForwardPeriod {
     /// The amount that those runs spend, at least and at most; `None` where nothing limits it.
     pub fn spent(&self) -> Ends<Option<f64>> {
         let TaskSums { per_success, unlimited, .. } = &self.all;
-        Ends { low: Some(per_success.low.numerator), high: (*unlimited == 0).then_some(per_success.high.numerator) }
+        let most = if *unlimited == 0 { Some(per_success.high.numerator) } else { None };
+        Ends { low: Some(per_success.low.numerator), high: most }
     }
 
     /// Number of runs that do not record the amount.
@@ -88,7 +89,8 @@ impl ForwardPeriod {
 
 fn saved(sums: &TaskSums) -> Ends<Option<f64>> {
     let most = sums.useful.high;
-    Ends { low: sums.saved_ratio(), high: (most.denominator > 0.0).then(|| most.numerator / most.denominator) }
+    let high = if most.denominator > 0.0 { Some(most.numerator / most.denominator) } else { None };
+    Ends { low: sums.saved_ratio(), high }
 }
 
 /// All periods, in order of time.
@@ -133,6 +135,14 @@ pub struct ForwardFinding {
 }
 
 impl Forward {
+    /// The unit of all amounts.
+    pub fn unit(&self) -> Unit {
+        match self.periods.first() {
+            Some(period) => period.unit,
+            None => Unit::Steps,
+        }
+    }
+
     /// What is found; `None` if the past would never have shipped a stack.
     pub fn finding(&self) -> Option<ForwardFinding> {
         let judged: Vec<(usize, &ForwardPeriod)> =

@@ -70,9 +70,7 @@ pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
     let placed = points.clone();
     for point in &mut points {
         let Some((fes, saved)) = point.axes() else { continue };
-        let beats = |other: &&FrontierPoint| {
-            other.axes().is_some_and(|(f, s)| f <= fes && s >= saved && (f < fes || s > saved))
-        };
+        let beats = |other: &&FrontierPoint| matches!(other.axes(), Some((f, s)) if f <= fes && s >= saved && (f < fes || s > saved));
         point.on_frontier = !placed.iter().any(|other| beats(&other));
     }
     points
@@ -81,7 +79,7 @@ pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
 /// The area between the frontier and [`REFERENCE`], at most 0.5; `None` if no point can be placed.
 pub fn frontier_volume(points: &[FrontierPoint]) -> Option<f64> {
     let placed: Vec<Tradeoff> = points.iter().filter_map(FrontierPoint::tradeoff).collect();
-    (!placed.is_empty()).then(|| hypervolume(&placed, REFERENCE))
+    if placed.is_empty() { None } else { Some(hypervolume(&placed, REFERENCE)) }
 }
 
 /// The uncertainty of the frontier, over bootstrap resamples of the tasks.
@@ -138,10 +136,10 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     let placed = |at: usize| replicates.iter().any(|points| points.get(at).is_some_and(|point| is_placed(*point)));
     let volume = |points: &Vec<Tradeoff>| {
         let defined: Vec<Tradeoff> = points.iter().copied().filter(|point| is_placed(*point)).collect();
-        (!defined.is_empty()).then(|| hypervolume(&defined, REFERENCE))
+        if defined.is_empty() { None } else { Some(hypervolume(&defined, REFERENCE)) }
     };
     FrontierSpread {
-        shares: shares.map(|(at, share)| placed(at).then_some(share)).collect(),
+        shares: shares.map(|(at, share)| if placed(at) { Some(share) } else { None }).collect(),
         volume: replicates.iter().map(volume).collect::<Replicates>().interval(LEVEL),
     }
 }

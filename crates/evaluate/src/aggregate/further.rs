@@ -69,7 +69,8 @@ pub fn chosen_elsewhere(
     drop(candidates);
     let mut elsewhere: Vec<Option<(f64, f64)>> = vec![None; halves.len()];
     let chosen: BTreeSet<usize> = best_of.iter().copied().flatten().collect();
-    for (at, group) in chosen.into_iter().filter_map(|at| Some((at, groups.get(at)?))) {
+    for at in chosen {
+        let Some(group) = groups.get(at) else { continue };
         let sums = StackSums::from_group(group, unit);
         for ((values_of, best), half) in elsewhere.iter_mut().zip(&best_of).zip(&halves) {
             if *best == Some(at) {
@@ -87,7 +88,7 @@ pub fn chosen_elsewhere(
     Some(ChosenElsewhere {
         stack: everything.stack.clone(),
         seen,
-        elsewhere: (halves > 0).then(|| (mean(killed), mean(saved))),
+        elsewhere: if halves > 0 { Some((mean(killed), mean(saved))) } else { None },
         halves,
     })
 }
@@ -267,15 +268,18 @@ pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
 /// spent, and at all. `None` without failures that record `unit`.
 pub fn stopped_by(group: &Group<'_>, unit: Unit) -> Option<[f64; 4]> {
     let failures = group.rows().filter(|row| row.is_judged() && row.outcome() == Outcome::Failure);
-    let spent: Vec<Option<f64>> = failures
-        .filter_map(|row| {
-            let share = unit.at_stop(row)? / unit.recorded(row)?;
-            Some((row.was_stopped() && share.is_finite()).then_some(share))
-        })
-        .collect();
+    let mut spent: Vec<Option<f64>> = Vec::new();
+    for row in failures {
+        let (Some(at_stop), Some(recorded)) = (unit.at_stop(row), unit.recorded(row)) else { continue };
+        let share = at_stop / recorded;
+        spent.push(if row.was_stopped() && share.is_finite() { Some(share) } else { None });
+    }
+    if spent.is_empty() {
+        return None;
+    }
     let by = |share: f64| {
         let stopped = spent.iter().flatten().filter(|spent| **spent <= share).count();
         stopped as f64 / spent.len() as f64
     };
-    (!spent.is_empty()).then(|| [by(0.25), by(0.5), by(0.75), by(f64::INFINITY)])
+    Some([by(0.25), by(0.5), by(0.75), by(f64::INFINITY)])
 }

@@ -24,16 +24,14 @@ pub struct Group<'r> {
 
 /// One group per stack, in the order the stacks were given.
 pub fn by_stack(rows: &Rows) -> Vec<Group<'_>> {
-    let group = |places: &'_ [Place]| {
-        let first = rows.get(places.first()?.0 as usize)?;
-        Some((first.stack().clone(), first.profile().clone()))
-    };
-    rows.stacks()
-        .filter_map(|places| {
-            let (stack, profile) = group(places)?;
-            Some(Group { stack, profile, suite: None, model: None, rows, places: Cow::Borrowed(places) })
-        })
-        .collect()
+    let mut groups = Vec::new();
+    for places in rows.stacks() {
+        let Some(first) = places.first() else { continue };
+        let Some(first) = rows.get(first.0 as usize) else { continue };
+        let (stack, profile) = (first.stack().clone(), first.profile().clone());
+        groups.push(Group { stack, profile, suite: None, model: None, rows, places: Cow::Borrowed(places) });
+    }
+    groups
 }
 
 /// The parts of each stack: each suite alone and each model alone, unless that is what the strata are, and then

@@ -182,7 +182,7 @@ fn unlike(runs: &[MeasuredRun], unit: Unit) -> Option<Unlike> {
     ];
     let (z, more, less) =
         facts.into_iter().reduce(|best, next| if next.0.abs() > best.0.abs() { next } else { best })?;
-    (z.abs() > limit).then_some(if z > 0.0 { more } else { less })
+    if z.abs() > limit { Some(if z > 0.0 { more } else { less }) } else { None }
 }
 
 /// What one task adds to [`score`].

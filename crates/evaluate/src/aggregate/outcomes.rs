@@ -55,7 +55,7 @@ fn tipping(group: &Group<'_>) -> Option<f64> {
 }
 
 fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(RowView<'_>) -> bool, level: f64) -> BoundEstimate {
-    let interval = |row: RowView<'_>| population(row).then(|| interval_of(row));
+    let interval = |row: RowView<'_>| if population(row) { Some(interval_of(row)) } else { None };
     let sums: Vec<BoundSums> = tasks.sums(group, interval, |sums: &mut BoundSums, interval| sums.add(interval, 1.0));
     bound_mean(&sums, level)
 }

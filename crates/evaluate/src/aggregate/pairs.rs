@@ -95,7 +95,10 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
 /// the size of the family. Tasks must be in the order of `resamples`.
 pub fn differences(sums: impl IntoIterator<Item = Vec<PairedSums>>, resamples: &Resamples) -> Vec<Difference> {
     let test = |tasks: Vec<PairedSums>| {
-        let test = RatioDifference::new(&tasks).map_or(SweepTest::default(), RatioDifference::into_test);
+        let test = match RatioDifference::new(&tasks) {
+            Some(difference) => difference.into_test(),
+            None => SweepTest::default(),
+        };
         (ratio_difference(&tasks, LEVEL), test)
     };
     // Keeps only the results: the sums of all comparisons at once would take more memory than the rows.

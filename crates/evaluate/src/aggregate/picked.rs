@@ -44,7 +44,8 @@ impl Picked {
         let limit = normal_quantile(1.0 - 0.5 * CHANCE / facts.len().max(1) as f64);
         let share = n_graded as f64 / n as f64;
         let places = runs.iter().map(|(task, _)| task + 1).max().unwrap_or(0);
-        let found = facts.iter().filter_map(|(by, values)| {
+        let mut found = Vec::new();
+        for (by, values) in facts {
             let mean = values.iter().sum::<f64>() / n as f64;
             let mut by_task = vec![0.0; places];
             for ((task, is_graded), value) in runs.iter().zip(values) {
@@ -58,9 +59,11 @@ impl Picked {
                 of.iter().sum::<f64>() / of.len() as f64
             };
             let told = Self { by: by.clone(), graded: mean_of(true), ungraded: mean_of(false), n_graded, n };
-            (z > limit).then_some((z, told))
-        });
-        found.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, told)| told)
+            if z > limit {
+                found.push((z, told));
+            }
+        }
+        found.into_iter().reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, told)| told)
     }
 
     /// The same for the stacks of a comparison, which stand for the same runs: facts are whether each stack stops a run,

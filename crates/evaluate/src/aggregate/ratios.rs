@@ -115,13 +115,12 @@ impl CostOfSuccess {
     pub fn sentence(&self) -> String {
         let Some(ratio) = self.ratio.value else { return String::new() };
         let percent = |ratio: f64| format!("{:.0}", ((ratio - 1.0) * 100.0).abs());
-        let interval = self.ratio.interval.filter(|i| i.high < 1.0 || i.low > 1.0).map_or_else(
-            || if self.ratio.interval.is_some() { ", which may be chance".to_owned() } else { String::new() },
-            |i| {
-                let (a, b) = if i.high < 1.0 { (i.high, i.low) } else { (i.low, i.high) };
-                format!(" ({}–{})", percent(a), percent(b))
-            },
-        );
+        let interval = match self.ratio.interval {
+            Some(i) if i.high < 1.0 => format!(" ({}–{})", percent(i.high), percent(i.low)),
+            Some(i) if i.low > 1.0 => format!(" ({}–{})", percent(i.low), percent(i.high)),
+            Some(_) => ", which may be chance".to_owned(),
+            None => String::new(),
+        };
         let word = if ratio < 1.0 { "less" } else { "more" };
         format!("; a success costs {} % {word}{interval}", percent(ratio))
     }

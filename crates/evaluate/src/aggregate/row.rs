@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Label;
 use super::columns::{record, row_columns};
+use crate::decision::Evidence;
 use crate::replay::{Exactness, Replay};
 use crate::transcript::{EndCause, Instant, Outcome, Point, Run};
 use crate::verdict::{Assumptions, Course, Doubts, Judged, Ledger, Spent, Verdict, judge, secured_step};
@@ -163,6 +164,11 @@ impl RunRows {
         let judged = judge(&self.course, &self.ledger, replay, self.assumptions);
         let Judged { verdict, outcome, known, recorded, at_stop, after_secured } = judged;
         let Spent { low, high } = known.spent;
+        let (most, unneeded) = (high.unwrap_or_default(), after_secured.unwrap_or_default());
+        let evidence = match stop {
+            Some(stop) => stop.evidence,
+            None => Evidence::NONE,
+        };
         Row {
             run_id: self.facts.run_id.clone(),
             task_id: self.facts.task_id.clone(),
@@ -182,8 +188,8 @@ impl RunRows {
             steps_at_stop: at_stop.steps,
             stop_point: stop.map(|stop| stop.point),
             rule: stop.map(|stop| stop.rule.as_str().into()),
-            observed: stop.and_then(|stop| stop.evidence.observed),
-            limit: stop.and_then(|stop| stop.evidence.limit),
+            observed: evidence.observed,
+            limit: evidence.limit,
             tokens_recorded: recorded.tokens.map(|tokens| tokens.0),
             tokens_at_stop: at_stop.tokens.map(|tokens| tokens.0),
             cost_usd_recorded: recorded.cost.map(|cost| cost.0),
@@ -202,9 +208,9 @@ impl RunRows {
             steps_low: low.steps,
             steps_high: high.map(|high| high.steps),
             tokens_low: low.tokens.map(|tokens| tokens.0),
-            tokens_high: high.and_then(|high| high.tokens).map(|tokens| tokens.0),
+            tokens_high: most.tokens.map(|tokens| tokens.0),
             cost_usd_low: low.cost.map(|cost| cost.0),
-            cost_usd_high: high.and_then(|high| high.cost).map(|cost| cost.0),
+            cost_usd_high: most.cost.map(|cost| cost.0),
             tokens_in_part: u8::from(self.ledger.tokens_in_part()),
             not_evaluable: self.not_evaluable(replay),
             profile: profile.clone(),
@@ -215,8 +221,8 @@ impl RunRows {
             },
             interventions: replay.trail.iter().filter(|decision| decision.action.diverges()).count() as u64,
             steps_after_secured: after_secured.map(|amounts| amounts.steps),
-            tokens_after_secured: after_secured.and_then(|amounts| amounts.tokens).map(|tokens| tokens.0),
-            cost_usd_after_secured: after_secured.and_then(|amounts| amounts.cost).map(|cost| cost.0),
+            tokens_after_secured: unneeded.tokens.map(|tokens| tokens.0),
+            cost_usd_after_secured: unneeded.cost.map(|cost| cost.0),
         }
     }
 

@@ -207,7 +207,8 @@ impl Saving {
 
 /// Killed, 0 or 1, over 1, every unknown at its worst; `None` for a run that is no judged success.
 pub fn killed_parts(effect: &RunEffect) -> Option<(f64, f64)> {
-    (effect.is_judged() && effect.is_success()).then_some((f64::from(u8::from(effect.killed.high)), 1.0))
+    let counts = effect.is_judged() && effect.is_success();
+    if counts { Some((f64::from(u8::from(effect.killed.high)), 1.0)) } else { None }
 }
 
 /// Usefully saved over recorded, every unknown at its worst; `None` if the recording does not tell or nothing limits what

@@ -138,7 +138,10 @@ impl Savings {
         });
         let recorded = |of: fn(Class) -> bool| sums.amount(Sum::Recorded(unit), of);
         let saved = |of: fn(Verdict) -> bool| sums.amount(Sum::Saved(unit), |class| of(class.verdict()));
-        (runs > 0).then(|| Self {
+        if runs == 0 {
+            return None;
+        }
+        Some(Self {
             runs,
             recorded: recorded(|_| true),
             at_stop: sums.amount(Sum::AtStop(unit), |_| true),

@@ -89,8 +89,8 @@ impl Standing {
 impl Candidate {
     /// How it stands under these terms.
     pub fn standing(&self, terms: ShipTerms) -> Standing {
-        let is_within = |share: Option<f64>| share.is_some_and(|share| share <= terms.max_killed);
-        let above = |estimate: &Estimate, limit: f64| estimate.interval.is_some_and(|interval| interval.low > limit);
+        let is_within = |share: Option<f64>| matches!(share, Some(share) if share <= terms.max_killed);
+        let above = |estimate: &Estimate, limit: f64| matches!(estimate.interval, Some(of) if of.low > limit);
         if !self.acted {
             Standing::Idle
         } else if ![self.killed_at_most, self.killed, self.killed_of_all].into_iter().all(is_within) {
@@ -110,7 +110,10 @@ impl Candidate {
 
     /// What candidates are ranked by, larger is better: worth if a lost success has a price, else cheaper successes.
     pub fn merit(&self) -> f64 {
-        let merit = self.worth.map_or_else(|| self.cost.value.map(|cost| -cost), |worth| worth.value);
+        let merit = match &self.worth {
+            Some(worth) => worth.value,
+            None => self.cost.value.map(|cost| -cost),
+        };
         merit.filter(|merit| merit.is_finite()).unwrap_or(f64::NEG_INFINITY)
     }
 }

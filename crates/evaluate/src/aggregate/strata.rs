@@ -42,7 +42,7 @@ pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
             continue;
         }
         let rest = rate(&pool.without(group));
-        let is_above = fes_rate.high.low().zip(rest.high.high()).is_some_and(|(low, high)| low > high);
+        let is_above = matches!((fes_rate.high.low(), rest.high.high()), (Some(low), Some(high)) if low > high);
         if is_above && worst.as_ref().is_none_or(|worst| most(&fes_rate) > most(&worst.fes_rate)) {
             let (suite, model) = (group.suite.clone(), group.model.clone());
             worst = Some(WorseStratum { stack: group.stack.clone(), suite, model, fes_rate, rest });

@@ -104,7 +104,7 @@ impl Summary {
     /// Milliseconds recorded, and elapsed by the stop, over the runs that record them; `None` if no run does.
     pub fn milliseconds(&self) -> [Option<f64>; 2] {
         [(Count::RunsWithTime, Sum::Ms), (Count::RunsWithTimeAtStop, Sum::MsAtStop)]
-            .map(|(count, sum)| (self.counted(count) > 0).then(|| self.sums.amount(sum, |_| true)))
+            .map(|(count, sum)| if self.counted(count) > 0 { Some(self.sums.amount(sum, |_| true)) } else { None })
     }
 
     /// The saving shares in `unit`.
@@ -119,7 +119,8 @@ impl Summary {
 
     /// The savings in `unit`.
     pub fn savings_in(&self, unit: Unit) -> Option<&Savings> {
-        self.savings.iter().find(|(of, _)| *of == unit).and_then(|(_, savings)| savings.as_ref())
+        let (_, savings) = self.savings.iter().find(|(of, _)| *of == unit)?;
+        savings.as_ref()
     }
 }
 

@@ -143,7 +143,8 @@ impl Class {
     /// The verdict shared by all rows of the class.
     pub(super) fn verdict(self) -> Verdict {
         let mut verdicts = Verdict::ALL.into_iter().zip(0_u32..);
-        verdicts.find_map(|(verdict, bit)| (self.0 >> bit & 1 == 1).then_some(verdict)).expect("a row has a verdict")
+        let (verdict, _) = verdicts.find(|(_, bit)| self.0 >> bit & 1 == 1).expect("a row has a verdict");
+        verdict
     }
 }
 

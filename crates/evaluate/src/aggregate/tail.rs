@@ -20,7 +20,10 @@ impl Tail {
     /// The tail as a share of all tokens: at least and at most; `None` without tokens.
     pub fn share(&self) -> Option<(f64, f64)> {
         let of_all = |part: u64| part as f64 / self.tokens as f64;
-        (self.tokens > 0).then(|| (of_all(self.after_last_effect.0), of_all(self.after_last_effect.1)))
+        if self.tokens == 0 {
+            return None;
+        }
+        Some((of_all(self.after_last_effect.0), of_all(self.after_last_effect.1)))
     }
 
     fn add(&mut self, other: &Self) {

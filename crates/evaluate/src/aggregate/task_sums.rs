@@ -38,7 +38,7 @@ impl Share {
 
     /// The share, from 0 to 1; `None` of nothing.
     pub fn value(self) -> Option<f64> {
-        (self.of > 0).then(|| self.hits as f64 / self.of as f64)
+        if self.of == 0 { None } else { Some(self.hits as f64 / self.of as f64) }
     }
 
     /// As a part of a ratio of sums.
@@ -174,7 +174,7 @@ impl TaskSums {
     /// Usefully saved over recorded, every unknown at its worst; `None` if nothing limits what some run spends.
     pub fn saved_ratio(&self) -> Option<f64> {
         let ClusterSums { numerator, denominator, .. } = self.useful.low;
-        (denominator > 0.0 && self.unlimited == 0).then(|| numerator / denominator)
+        if denominator > 0.0 && self.unlimited == 0 { Some(numerator / denominator) } else { None }
     }
 
     /// What killed successes would still have spent: not a saving.
@@ -190,7 +190,7 @@ impl TaskSums {
 
     /// What an oracle would save, over what was recorded.
     pub fn oracle_ratio(&self) -> Option<f64> {
-        (self.possible_of > 0.0).then(|| self.possible / self.possible_of)
+        if self.possible_of > 0.0 { Some(self.possible / self.possible_of) } else { None }
     }
 }
 

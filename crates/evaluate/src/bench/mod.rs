@@ -56,8 +56,9 @@ pub fn benchmarks(
     let acts = |stack: usize| {
         trials.iter().any(|trial| trial.under[stack].early || trial.under[stack].certainty != Certainty::Certain)
     };
-    let acting: Vec<bool> = (0..trials.first().map_or(0, |trial| trial.under.len())).map(acts).collect();
-    let delta_of = |stack: Option<usize>| stack.is_some_and(|stack| acting[stack]).then_some(delta);
+    let n_stacks = trials.first().map_or(0, |trial| trial.under.len());
+    let acting: Vec<bool> = (0..n_stacks).map(acts).collect();
+    let delta_of = |stack: Option<usize>| if acting[stack?] { Some(delta) } else { None };
     let of_class = |(class, models): (&Label, BTreeMap<&Label, Vec<&Trial>>)| {
         let of_model = |(model, trials): (&Label, Vec<&Trial>)| {
             ModelScore::from_model(model, &trials, rule(model), delta_of(rule(model)), terms.audit)
@@ -101,7 +102,10 @@ pub fn chosen_on_others(trials: &[Trial], model: &Label, n_stacks: usize, tolera
 pub fn spared<'t>(trials: impl Iterator<Item = &'t Trial>, stack: Option<usize>, unit: Unit) -> (f64, f64) {
     let mut sums = (0.0, 0.0);
     for trial in trials {
-        let spent = stack.map_or(trial.whole, |stack| trial.under[stack].spent);
+        let spent = match stack {
+            Some(stack) => trial.under[stack].spent,
+            None => trial.whole,
+        };
         if let Some((whole, spent)) = unit.of_amounts(trial.whole).zip(unit.of_amounts(spent)) {
             sums.0 += whole - spent;
             sums.1 += whole;

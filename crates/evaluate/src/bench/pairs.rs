@@ -128,7 +128,7 @@ pub fn tau(scores: &[(f64, f64)]) -> Option<f64> {
         }
     }
     let tau = agree / f64::sqrt(first * second);
-    tau.is_finite().then_some(tau)
+    if tau.is_finite() { Some(tau) } else { None }
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ impl ModelScore {
             // A success that goes on counts for those that do not, so that a task may have more than all.
             let is_share = tasks.values().all(|task| task.audited <= 1.0);
             let score = if is_share { task_rate(&sums, LEVEL) } else { free_ratio_estimate(&sums, LEVEL) };
-            let of_killed = |trial: &&&Trial| stack.is_some_and(|stack| trial.under[stack].killed);
+            let of_killed = |trial: &&&Trial| matches!(stack, Some(stack) if trial.under[stack].killed);
             let weight = |trial: &&Trial| (tasks[&trial.task].runs * n_tasks).recip().powi(2);
             let variance: f64 = 0.0 + trials.iter().filter(of_killed).map(weight).sum::<f64>() * (1.0 - share) / share;
             let audited = trials.iter().filter(of_killed).filter(|trial| goes_on(&trial.run_id, share));
@@ -179,7 +179,7 @@ impl ModelScore {
 fn saved(trials: &[&Trial], stack: Option<usize>, unit: Unit) -> Option<f64> {
     let known = trials.iter().filter(|trial| unit.of_amounts(trial.whole).is_some()).count();
     let (spared, whole) = spared(trials.iter().copied(), stack, unit);
-    (known as f64 >= MIN_KNOWN * trials.len() as f64 && whole > 0.0).then(|| spared / whole)
+    if known as f64 >= MIN_KNOWN * trials.len() as f64 && whole > 0.0 { Some(spared / whole) } else { None }
 }
 
 #[cfg(test)]

@@ -93,8 +93,8 @@ fn reach(run: &Run, shared: &RunRows, replayed: &Replay, cap: Option<u32>) -> Op
     Some(LimitReach {
         is_reached: is_reached || stop.is_some(),
         is_cut: stop.is_some(),
-        keeps_success: stop.is_some_and(|stop| shared.course().success_at(stop.point) == Some(true)),
-        spent: stop.map_or_else(|| shared.ledger().whole(), |stop| shared.ledger().until(stop.point)),
+        keeps_success: matches!(stop, Some(stop) if shared.course().success_at(stop.point) == Some(true)),
+        spent: shared.ledger().paid_by(stop.map(|stop| stop.point)),
     })
 }
 

@@ -115,13 +115,15 @@ impl<'s> Evaluator<'s> {
         let work = Work::from_run(run, &self.effects, shared.ledger());
         let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &shared, &work);
         let followed = FollowedRow::of_run(&rows, &work, shared.ledger());
-        let wanted = self.stories_kept.as_ref().and_then(|stories| {
-            let stories = stories.read().unwrap_or_else(PoisonError::into_inner);
-            stories.wants(&rows).then(|| stories.texts())
-        });
-        let story = wanted.map(|texts| self.comparison.story_of(run, &rows, texts, &self.effects));
+        let story = self.wanted_texts(&rows).map(|texts| self.comparison.story_of(run, &rows, texts, &self.effects));
         let outside = self.grounds.iter().map(|tuned| tuned.outside(run, &rows)).collect();
         OfRun { rows, firings, followed, outside, story }
+    }
+
+    /// How much text the story of a run with these rows has, if its story is wanted.
+    fn wanted_texts(&self, rows: &[Row]) -> Option<Texts> {
+        let stories = self.stories_kept.as_ref()?.read().unwrap_or_else(PoisonError::into_inner);
+        if stories.wants(rows) { Some(stories.texts()) } else { None }
     }
 
     /// Stores the story of a run, if it has one. Call it in the order of the runs.

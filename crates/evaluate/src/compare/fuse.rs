@@ -54,11 +54,14 @@ pub struct Fuses {
 
 impl Default for Fuses {
     fn default() -> Self {
-        let clauses = LADDERS.iter().flat_map(|ladder| {
-            let signal = signal::find(ladder.signal);
-            ladder.limits.iter().filter_map(move |limit| Some(Rule::new(signal?, Comparator::AtLeast, *limit)))
-        });
-        let clauses = clauses.map(|rule| Clause::stop_on(Condition::Rule(Box::new(rule)))).collect();
+        let mut clauses = Vec::new();
+        for ladder in &LADDERS {
+            let Some(signal) = signal::find(ladder.signal) else { continue };
+            for limit in ladder.limits {
+                let rule = Rule::new(signal, Comparator::AtLeast, *limit);
+                clauses.push(Clause::stop_on(Condition::Rule(Box::new(rule))));
+            }
+        }
         Self::from_stack(Stack { name: "fuse".to_owned(), clauses, cap: None })
     }
 }

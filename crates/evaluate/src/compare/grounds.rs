@@ -128,8 +128,9 @@ impl Met {
             // Compares both shares with their uncertainty: "far apart" means that the intervals do not overlap.
             let here = interval_of_share(seen, self.runs);
             let there = interval_of_share(*stopped, u64::from(*runs));
-            let apart = here.zip(there).is_some_and(|(here, there)| here.low > there.high || here.high < there.low);
-            if apart {
+            if let (Some(here), Some(there)) = (here, there)
+                && (here.low > there.high || here.high < there.low)
+            {
                 let percent = |share: f64| format!("{:.0} %", share * 100.0);
                 why.push(format!(
                     "it stops {} of the runs, and stopped {} of those it was tuned on",
@@ -138,9 +139,10 @@ impl Met {
                 ));
             }
         }
-        (!why.is_empty()).then(|| {
-            format!("The certificate of `{}` does not hold for these recordings: {}.", self.stack, why.join("; "))
-        })
+        if why.is_empty() {
+            return None;
+        }
+        Some(format!("The certificate of `{}` does not hold for these recordings: {}.", self.stack, why.join("; ")))
     }
 }
 

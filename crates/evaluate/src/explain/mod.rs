@@ -11,7 +11,7 @@ use crate::decision::{Decision, RuleReading, Strategy};
 use crate::diagnostic;
 use crate::effects::{Effect, EffectReader, EffectTable};
 use crate::replay::{Replay, replay_seen};
-use crate::transcript::{Event, Lane, Message, Moment, Role, Run};
+use crate::transcript::{Lane, Message, Moment, Role, Run, ToolCall, messages};
 use crate::verdict::Course;
 
 pub use story::{Series, StepKind, Story, StoryStep, Texts};
@@ -147,9 +147,11 @@ fn title(run: &Run) -> Vec<String> {
     let header = &run.header;
     let known = [("task", &header.task_id), ("suite", &header.suite), ("model", &header.model)];
     let known: Vec<String> =
-        known.iter().filter_map(|(name, value)| value.as_ref().map(|value| format!("{name} {value}"))).collect();
-    let secured =
-        crate::verdict::secured_step(run.secured()).map_or_else(String::new, |s| format!(", secured at step {s}"));
+        known.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?))).collect();
+    let secured = match crate::verdict::secured_step(run.secured()) {
+        Some(step) => format!(", secured at step {step}"),
+        None => String::new(),
+    };
     vec![
         format!("run {} ({})", header.run_id, known.join(", ")),
         format!("{} steps, outcome {}, ended by {}{secured}", run.steps().len(), run.grade.outcome, run.grade.end),
@@ -159,8 +161,16 @@ fn title(run: &Run) -> Vec<String> {
 /// The effects of the calls of each step, computed in order: a script that is written and run later is then known.
 fn effects_of(run: &Run, table: &EffectTable) -> Vec<Vec<Effect>> {
     let mut reader = EffectReader::new(table);
-    let calls = (0..run.steps().len()).map(|step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice()));
-    calls.map(|calls| calls.iter().map(|call| reader.tell(call).effect).collect()).collect()
+    let steps = 0..run.steps().len();
+    steps.map(|step| calls_of(run, step).iter().map(|call| reader.tell(call).effect).collect()).collect()
+}
+
+/// The calls that the reply of a step asks for.
+fn calls_of(run: &Run, step: usize) -> &[ToolCall] {
+    match run.reply(step) {
+        Some(reply) => &reply.tool_calls,
+        None => &[],
+    }
 }
 
 /// What the agent said, called and got in a step; each call with its effect.
@@ -168,20 +178,15 @@ fn told_step(run: &Run, index: usize, effects: &[Effect], width: usize) -> Vec<S
     let step = run.steps()[index];
     let mut lines = Vec::new();
     if let Some(reply) = run.reply(index) {
-        let tokens = reply
-            .usage()
-            .and_then(|usage| usage.total())
-            .map_or_else(String::new, |tokens| format!(" [{tokens} tokens]"));
+        let tokens = reply.total_tokens().map(|tokens| format!(" [{tokens} tokens]")).unwrap_or_default();
         let text = one_line(&reply.text(), width);
         lines.push(format!("{}{tokens}", if text.is_empty() { "(no text)" } else { &text }));
         for (call, effect) in reply.tool_calls.iter().zip(effects) {
             lines.push(format!("-> {} {} ({effect})", call.name, one_line(&call.arguments.as_str(), width)));
         }
     }
-    let results = run.events()[step.reply..step.end]
-        .iter()
-        .filter_map(Event::message)
-        .filter(|m| m.role == Role::Tool && m.lane != Lane::Host);
+    let results =
+        messages(&run.events()[step.reply..step.end]).filter(|m| m.role == Role::Tool && m.lane != Lane::Host);
     lines.extend(results.filter(|result| result.is_result()).map(|result| told_result(result, width)));
     lines
 }
@@ -221,7 +226,7 @@ fn told_reading(reading: &RuleReading) -> String {
     }
     let number = |number: f64| format!("{}", (number * 1000.0).round() / 1000.0);
     let observed = reading.observed.map_or_else(|| "-".to_owned(), number);
-    let limit = reading.limit.map_or_else(String::new, |limit| format!("/{limit}"));
+    let limit = reading.limit.map(|limit| format!("/{limit}")).unwrap_or_default();
     let mark = if reading.passes { " !" } else { "" };
     format!("{} {observed}{limit}{mark}", reading.what)
 }
@@ -232,16 +237,16 @@ fn told_decision(name: &str, decision: &Decision) -> String {
         (Some(observed), None) => format!(": observed {observed}"),
         _ => String::new(),
     };
-    let detail = decision.detail.as_ref().map_or_else(String::new, |detail| format!(" ({})", one_line(detail, 100)));
+    let detail = decision.detail.as_ref().map(|detail| format!(" ({})", one_line(detail, 100))).unwrap_or_default();
     format!("## {name}: {} {} by {}{evidence}{detail}", decision.action, decision.point.moment, decision.rule)
 }
 
 fn told_end(name: &str, replay: &Replay, course: &Course, run: &Run) -> String {
     let verdict = course.verdict(replay.stop.as_ref().map(|stop| stop.point));
-    let stop = replay.stop.as_ref().map_or_else(
-        || "ran to the end".to_owned(),
-        |stop| format!("stopped at {} of {} steps by {}", stop.point.steps_paid(), run.steps().len(), stop.rule),
-    );
+    let stop = match &replay.stop {
+        Some(stop) => format!("stopped at {} of {} steps by {}", stop.point.steps_paid(), run.steps().len(), stop.rule),
+        None => "ran to the end".to_owned(),
+    };
     let missing: Vec<&str> = replay.not_evaluable.iter().map(|missing| missing.need.name()).collect();
     let missing = if missing.is_empty() { String::new() } else { format!("; not recorded: {}", missing.join(", ")) };
     format!("=> {name}: {stop}: {verdict} ({}){missing}", replay.exactness.name())

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::effects_of;
+use super::{calls_of, effects_of};
 use crate::decision::{RuleName, Strategy};
 use crate::effects::{Effect, EffectTable};
 use crate::replay::trail_seen;
-use crate::transcript::{Event, Message, Moment, Role, Run};
+use crate::transcript::{Message, Moment, Role, Run, messages};
 
 /// Steps around each stop whose texts are kept.
 const AROUND: usize = 4;
@@ -159,14 +159,13 @@ fn series(strategy: &Arc<dyn Strategy>, stack: usize, run: &Run, steps: usize) -
 fn story_step(run: &Run, index: usize, effects: &[Effect], told: bool) -> StoryStep {
     let step = run.steps()[index];
     let reply = run.reply(index);
-    let results: Vec<&Message> = run.events()[step.reply..step.end]
-        .iter()
-        .filter_map(Event::message)
+    let results: Vec<&Message> = messages(&run.events()[step.reply..step.end])
         .filter(|message| message.role == Role::Tool && message.is_result())
         .collect();
+    let calls = calls_of(run, index);
     let kind = if results.iter().any(|result| result.is_error == Some(true)) {
         StepKind::Error
-    } else if reply.is_none_or(|reply| reply.tool_calls.is_empty()) {
+    } else if calls.is_empty() {
         StepKind::Reply
     } else {
         match effects.iter().max() {
@@ -176,15 +175,20 @@ fn story_step(run: &Run, index: usize, effects: &[Effect], told: bool) -> StoryS
             _ => StepKind::Ok,
         }
     };
-    let calls = || reply.into_iter().flat_map(|reply| &reply.tool_calls);
-    StoryStep {
-        tokens: reply.and_then(Message::usage).and_then(|usage| usage.total()).map(|tokens| tokens.0),
+    let mut step = StoryStep {
+        tokens: reply.and_then(Message::total_tokens).map(|tokens| tokens.0),
         kind,
-        said: reply.filter(|_| told).map(|reply| cut(&reply.text())),
-        calls: told.then(|| calls().map(|call| (cut(&call.name), cut(&call.arguments.as_str()))).collect()),
-        results: told
-            .then(|| results.iter().map(|result| (result.is_error == Some(true), cut(&result.text()))).collect()),
+        said: None,
+        calls: None,
+        results: None,
+    };
+    if told {
+        step.said = reply.map(|reply| cut(&reply.text()));
+        step.calls = Some(calls.iter().map(|call| (cut(&call.name), cut(&call.arguments.as_str()))).collect());
+        let result = |result: &&Message| (result.is_error == Some(true), cut(&result.text()));
+        step.results = Some(results.iter().map(result).collect());
     }
+    step
 }
 
 /// The beginning of a text, with its line breaks.

@@ -36,7 +36,10 @@ pub(super) fn timeline(run: &Run, named: &[(&str, &Replay)], course: &Course) ->
             bar[at + 1..].fill('.');
         }
         let verdict = course.verdict(stop.map(|stop| stop.point));
-        let words = stop.map_or_else(|| format!("ends, {verdict}"), |stop| format!("{}, {verdict}", stop.point.step));
+        let words = match stop {
+            Some(stop) => format!("{}, {verdict}", stop.point.step),
+            None => format!("ends, {verdict}"),
+        };
         let bar: String = bar.into_iter().collect();
         lines.push(format!("{:<width$}  {bar}|  {words}", shortened(name, width)));
     }

@@ -39,7 +39,8 @@ impl SortedSample {
     /// The largest value with at most the share `tail` below it, where the runs of one more task, as many as others have,
     /// count as below; 0 if there is none, since nothing less than 0 can remain.
     pub(super) fn low(&self, tail: f64) -> f64 {
-        self.room(tail).and_then(|room| self.values.get(room)).copied().unwrap_or(0.0)
+        let Some(room) = self.room(tail) else { return 0.0 };
+        self.values.get(room).copied().unwrap_or(0.0)
     }
 
     /// The smallest value with at most the share `tail` above it, where the runs of one more task count as above; `None` if

@@ -152,8 +152,10 @@ pub fn forecasts(courses: &[RunCourse], after: &[u64]) -> Vec<Forecast> {
     let everything: Vec<&RunCourse> = courses.iter().collect();
     for (place, steps) in after.iter().enumerate() {
         for amount in Amount::ALL {
-            let pooled =
-                (classes.len() > 1).then(|| ForecastSpread::from_courses(&everything, place, amount)).flatten();
+            let pooled = match classes.len() {
+                0 | 1 => None,
+                _ => ForecastSpread::from_courses(&everything, place, amount),
+            };
             for (class, of_class) in &by_class {
                 if !of_class.iter().any(|course| course.left.len() > place) {
                     continue;
@@ -182,7 +184,10 @@ impl ForecastSpread {
             return None;
         }
         let sample = SortedSample::from_known(&known);
-        (sample.tasks() >= LEAST_TASKS).then(|| Self {
+        if sample.tasks() < LEAST_TASKS {
+            return None;
+        }
+        Some(Self {
             runs: known.len() as u64,
             capped: going.iter().filter(|(course, left)| course.is_capped && left.is_some()).count() as u64,
             covered: [0.1, 0.025].map(|tail| covered(&known, tail)),
@@ -223,7 +228,7 @@ fn covered(known: &[(u64, f64)], tail: f64) -> Option<f64> {
             within += usize::from(low <= left && left <= high?);
         }
     }
-    (!known.is_empty()).then(|| within as f64 / known.len() as f64)
+    if known.is_empty() { None } else { Some(within as f64 / known.len() as f64) }
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl Watched {
 
     /// Their mean; `None` before the first.
     pub fn mean(&self) -> Option<f64> {
-        (!self.is_empty()).then(|| self.losses.iter().sum::<f64>() / self.len() as f64)
+        if self.is_empty() { None } else { Some(self.losses.iter().sum::<f64>() / self.len() as f64) }
     }
 
     /// The least mean so far that the wealth after the last loss rejects at level `delta`; 1 if there is none.
@@ -55,7 +55,8 @@ impl Watched {
     }
 
     fn is_below(&self, alpha: f64, delta: f64) -> bool {
-        Wealth::against(alpha).is_some_and(|wealth| wealth.after(&self.losses).reaches(delta))
+        let Some(wealth) = Wealth::against(alpha) else { return false };
+        wealth.after(&self.losses).reaches(delta)
     }
 
     /// How many further losses of 0 it takes until the mean is known to be at most `alpha`; 0 if it is. `None` for more
@@ -104,7 +105,7 @@ impl Wealth {
     /// Before the first loss. `None` if no loss could be evidence.
     fn against(alpha: f64) -> Option<Self> {
         let slack = 1.0 - alpha;
-        (slack > 0.0 && alpha.is_finite()).then_some(Self { alpha, slack, bets: [0.0; BETS.len()] })
+        if slack > 0.0 && alpha.is_finite() { Some(Self { alpha, slack, bets: [0.0; BETS.len()] }) } else { None }
     }
 
     fn after(mut self, losses: &[f64]) -> Self {

@@ -138,7 +138,8 @@ impl Resamples {
     /// The ratio `sum of numerators / sum of denominators` in every replicate; replicates with denominator 0 are
     /// dropped and counted.
     pub fn ratios(&self, numerators: &[f64], denominators: &[f64]) -> Replicates {
-        self.sums(&[numerators, denominators]).iter().map(|sums| (sums[1] != 0.0).then(|| sums[0] / sums[1])).collect()
+        let ratio = |sums: &Vec<f64>| if sums[1] == 0.0 { None } else { Some(sums[0] / sums[1]) };
+        self.sums(&[numerators, denominators]).iter().map(ratio).collect()
     }
 }
 

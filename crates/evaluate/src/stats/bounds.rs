@@ -88,7 +88,7 @@ fn bounded(tasks: &[BoundSums], level: f64, estimate: fn(&[ClusterSums], f64) ->
 /// coincide.
 pub fn tipping_point(bounds: Interval, baseline: f64) -> Option<f64> {
     let share = (baseline - bounds.low) / bounds.width();
-    share.is_finite().then_some(share)
+    if share.is_finite() { Some(share) } else { None }
 }
 
 /// Bounds on one run's difference, first strategy minus second: exactly 0 where both acted `alike`.

@@ -65,7 +65,7 @@ impl CostSums {
     pub fn ratio(&self) -> Option<f64> {
         let Self { spent_with, successes_with, spent_without, successes_without, .. } = *self;
         let is_defined = [spent_with, successes_with, spent_without, successes_without].iter().all(|part| *part > 0.0);
-        is_defined.then(|| spent_with / successes_with / (spent_without / successes_without))
+        if is_defined { Some(spent_with / successes_with / (spent_without / successes_without)) } else { None }
     }
 
     /// What is not spent, of what is spent without it.
@@ -229,10 +229,10 @@ pub fn cost_estimate(tasks: &[CostSums], level: f64) -> Estimate {
         n: total.n,
         clusters,
         method: if has_interval { Method::Mover } else { Method::EstimateOnly },
-        warning: parts.map_or_else(
-            || MinimumData::AMOUNT.warning(clusters, has_interval),
-            |parts| parts.warning(clusters, has_interval),
-        ),
+        warning: match parts {
+            Some(parts) => parts.warning(clusters, has_interval),
+            None => MinimumData::AMOUNT.warning(clusters, has_interval),
+        },
     }
 }
 

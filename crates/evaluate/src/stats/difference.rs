@@ -61,13 +61,16 @@ impl RatioDifference {
         let amounts = |task: &PairedSums| (task.a.numerator / total_a.1, task.b.numerator / total_b.1);
         let amounts: Vec<(f64, f64)> = if is_rate { Vec::new() } else { tasks.iter().map(amounts).collect() };
         let score = |task: &PairedSums| scaled(&task.a, common, total_a.1) - scaled(&task.b, common, total_b.1);
-        value.is_finite().then(|| Self {
+        if !value.is_finite() {
+            return None;
+        }
+        Some(Self {
             value,
             scores: tasks.iter().map(score).collect(),
             clusters,
             is_rate,
             residuals: Residuals::of_parts(&parts, clusters),
-            carried: (!is_rate).then(|| CarriedDifference::by_few(&amounts, clusters)).flatten(),
+            carried: if is_rate { None } else { CarriedDifference::by_few(&amounts, clusters) },
         })
     }
 
@@ -89,9 +92,10 @@ impl RatioDifference {
         let hold = |interval: Interval| {
             let beside =
                 self.carried.map(|carried| carried.reach(normal_quantile(0.5 + 0.5 * level), EventAllowance::Half));
-            beside.map_or(interval, |(low, high)| {
-                interval.hull(Interval { low: self.value - low, high: self.value + high })
-            })
+            match beside {
+                Some((low, high)) => interval.hull(Interval { low: self.value - low, high: self.value + high }),
+                None => interval,
+            }
         };
         let interval = self.residuals.interval(self.value, level).filter(|_| enough);
         let interval = interval.map(hold).map(reach).map(within);
@@ -151,8 +155,9 @@ pub struct DifferenceEstimate {
 
 /// The difference of two ratios of sums over the same `tasks`, at `level`; see [`RatioDifference::compare`].
 pub fn ratio_difference(tasks: &[PairedSums], level: f64) -> DifferenceEstimate {
-    RatioDifference::new(tasks).map_or(
-        DifferenceEstimate {
+    match RatioDifference::new(tasks) {
+        Some(difference) => difference.compare(level),
+        None => DifferenceEstimate {
             value: None,
             interval: None,
             p: None,
@@ -160,6 +165,5 @@ pub fn ratio_difference(tasks: &[PairedSums], level: f64) -> DifferenceEstimate 
             method: Method::Undefined,
             warning: None,
         },
-        |difference| difference.compare(level),
-    )
+    }
 }

@@ -63,7 +63,10 @@ impl MinimumData {
         if !has_interval {
             return Some(Warning::NoSpread);
         }
-        (clusters < self.trusted).then_some(Warning::FewClusters { clusters, needed: self.trusted })
+        if clusters >= self.trusted {
+            return None;
+        }
+        Some(Warning::FewClusters { clusters, needed: self.trusted })
     }
 
     /// As [`Self::warning`], and also warns if a few large tasks dominate the estimate.
@@ -166,7 +169,8 @@ impl Estimate {
 ///
 /// Uses no randomness; takes one pass for the sums and one for the residuals.
 pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
-    spread(clusters).map_or(Estimate::UNDEFINED, |spread| from_spread(&spread, spread.is_part, level))
+    let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
+    from_spread(&spread, spread.is_part, level)
 }
 
 /// As [`ratio_estimate`] for a ratio whose runs may have any sign, whatever these runs look like.
@@ -174,7 +178,8 @@ pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
 /// Use this for a mean of differences: runs that happen to differ in one direction only would otherwise be mistaken
 /// for a share, and the interval for a share can exclude 0.
 pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
-    spread(clusters).map_or(Estimate::UNDEFINED, |spread| from_spread(&spread, false, level))
+    let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
+    from_spread(&spread, false, level)
 }
 
 fn from_spread(spread: &Spread, is_part: bool, level: f64) -> Estimate {
@@ -234,29 +239,13 @@ fn logit_interval(spread: &Spread, level: f64, few: FewReach) -> Option<Interval
 /// Undefined unless both sums are positive; no interval below 20 tasks, or if one task holds all of a sum.
 pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
     let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
-    let counted = || clusters.iter().filter(|cluster| cluster.n > 0);
-    let total = counted().fold((0.0, 0.0), |sum, task| (sum.0 + task.numerator, sum.1 + task.denominator));
-    let log = |(numerator, denominator): (f64, f64)| {
-        (numerator > 0.0 && denominator > 0.0).then(|| numerator.ln() - denominator.ln())
-    };
-    let parts = log(total).and_then(|value| {
-        counted()
-            .map(|task| {
-                let (numerator, denominator) = (task.numerator / total.0, task.denominator / total.1);
-                let without = log((total.0 - task.numerator, total.1 - task.denominator))?;
-                Some(ResidualPart {
-                    residual: numerator - denominator,
-                    left_out: value - without,
-                    share: 0.5 * (numerator + denominator),
-                })
-            })
-            .collect::<Option<Vec<ResidualPart>>>()
-    });
-    let residuals = parts.map(|parts| Residuals::of_parts(&parts, parts.len() as u64));
+    let counted: Vec<&ClusterSums> = clusters.iter().filter(|cluster| cluster.n > 0).collect();
+    let total = counted.iter().fold((0.0, 0.0), |sum, task| (sum.0 + task.numerator, sum.1 + task.denominator));
+    let residuals = log_parts(&counted, total).map(|parts| Residuals::of_parts(&parts, parts.len() as u64));
     let requirement = MinimumData::AMOUNT;
     let log_interval = residuals
         .filter(|_| requirement.is_met(spread.clusters()))
-        .and_then(|residuals| residuals.interval(log(total)?, level));
+        .and_then(|residuals| residuals.interval(log_ratio(total)?, level));
     let interval = log_interval.map(Interval::exp);
     Estimate {
         value: Some(spread.ratio),
@@ -266,4 +255,24 @@ pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate
         method: if interval.is_some() { Method::LogT } else { Method::EstimateOnly },
         warning: requirement.warning_for(&residuals.unwrap_or(spread.residuals), interval.is_some()),
     }
+}
+
+/// Each task's part of the logarithm of the ratio of `total`; `None` if some logarithm is not defined.
+fn log_parts(tasks: &[&ClusterSums], total: (f64, f64)) -> Option<Vec<ResidualPart>> {
+    let value = log_ratio(total)?;
+    let mut parts = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let (numerator, denominator) = (task.numerator / total.0, task.denominator / total.1);
+        let without = log_ratio((total.0 - task.numerator, total.1 - task.denominator))?;
+        parts.push(ResidualPart {
+            residual: numerator - denominator,
+            left_out: value - without,
+            share: 0.5 * (numerator + denominator),
+        });
+    }
+    Some(parts)
+}
+
+fn log_ratio((numerator, denominator): (f64, f64)) -> Option<f64> {
+    if numerator > 0.0 && denominator > 0.0 { Some(numerator.ln() - denominator.ln()) } else { None }
 }

@@ -69,8 +69,9 @@ pub fn hypervolume(points: &[Tradeoff], reference: Tradeoff) -> f64 {
 /// any is called beaten is about `level` at most.
 pub fn surely_beaten(killed: &RatioDifference, saved: &RatioDifference, pairs: usize, level: f64) -> bool {
     let limit = level / pairs.max(1) as f64;
-    let sure =
-        |difference: &RatioDifference| difference.value > 0.0 && difference.careful_p().is_some_and(|p| p <= limit);
+    let sure = |difference: &RatioDifference| {
+        difference.value > 0.0 && matches!(difference.careful_p(), Some(p) if p <= limit)
+    };
     killed.value >= 0.0 && saved.value >= 0.0 && (sure(killed) || sure(saved))
 }
 

@@ -46,7 +46,10 @@ impl Surpluses {
 
     /// The mean; `None` without tasks.
     pub fn mean(&self) -> Option<f64> {
-        (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
+        if self.values.is_empty() {
+            return None;
+        }
+        Some(self.values.iter().sum::<f64>() / self.values.len() as f64)
     }
 
     /// `P[slack E_0 >= sum surplus_k E_k]` for independent standard exponential E: a valid p-value for any number of
@@ -58,7 +61,10 @@ impl Surpluses {
     /// after Varsi (1973) and Ali (1973), which adds positive terms only; for many tasks, where that takes the product of
     /// those with a positive and those with a negative surplus, as an integral.
     pub fn gaffke(&self) -> f64 {
-        self.sides().map_or(1.0, |sides| sides.p_value())
+        match self.sides() {
+            Some(sides) => sides.p_value(),
+            None => 1.0,
+        }
     }
 
     /// `None` if there is no p-value.
@@ -79,7 +85,7 @@ impl Surpluses {
             race.add(self.alpha);
             added += 1;
         }
-        (race.p_value() <= delta).then_some(added)
+        if race.p_value() <= delta { Some(added) } else { None }
     }
 
     /// The total number of tasks like these needed for a p-value of `delta`: `ln(1 / delta) / g`, with g the growth of
@@ -105,7 +111,7 @@ impl Surpluses {
         let growth = self.values.iter().map(|value| (low * value).ln_1p()).sum::<f64>() / n;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number of tasks")]
         let tasks = (-delta.ln() / growth).ceil() as u64;
-        (growth > 0.0).then_some(tasks)
+        if growth > 0.0 { Some(tasks) } else { None }
     }
 
     /// Wealth of a mixture of eight constant bets with a total stake of 1. Under the null hypothesis it is a

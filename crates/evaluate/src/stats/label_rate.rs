@@ -84,12 +84,14 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
         wrongs.iter().map(|wrong| chance_above(&counted, runs, *wrong, rate)).sum::<f64>() / wrongs.len() as f64
     };
     let answers = clusters >= MIN_CLUSTERS_FOR_INTERVAL && counted.iter().any(|task| task.at_risk > 0.0);
-    let interval = answers.then(|| Interval {
-        low: if above_it(0.0) < 1.0 - tail { 0.0 } else { crossing(|rate| above_it(rate) >= 1.0 - tail, 0.0, raw) },
-        high: if above_it(1.0) > tail { 1.0 } else { crossing(|rate| above_it(rate) > tail, raw, 1.0) },
-    });
     let unseen = unseen(&counted, 1.0 - errors.specificity, level).unwrap_or(value);
-    let interval = interval.map(|interval| interval.hull(Interval { low: value, high: value.max(unseen) }));
+    let mut interval = None;
+    if answers {
+        let low =
+            if above_it(0.0) < 1.0 - tail { 0.0 } else { crossing(|rate| above_it(rate) >= 1.0 - tail, 0.0, raw) };
+        let high = if above_it(1.0) > tail { 1.0 } else { crossing(|rate| above_it(rate) > tail, raw, 1.0) };
+        interval = Some(Interval { low, high }.hull(Interval { low: value, high: value.max(unseen) }));
+    }
     let warning = match interval {
         None if clusters < MIN_CLUSTERS_FOR_INTERVAL => {
             Some(Warning::TooFewClusters { clusters, needed: MIN_CLUSTERS_FOR_INTERVAL })

@@ -56,7 +56,7 @@ pub struct CheckedLabels {
 impl CheckedLabels {
     /// The estimated error rates; `None` if either kind was never checked.
     pub fn errors(self) -> Option<LabelErrors> {
-        let share = |(n, right): (u64, u64)| (n > 0).then(|| right as f64 / n as f64);
+        let share = |(n, right): (u64, u64)| if n == 0 { None } else { Some(right as f64 / n as f64) };
         Some(LabelErrors { sensitivity: share(self.successes)?, specificity: share(self.failures)? })
     }
 }

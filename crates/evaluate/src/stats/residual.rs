@@ -69,7 +69,7 @@ impl Residuals {
     ///
     /// Kish (1965), Survey sampling, ch. 11.
     pub fn effective_clusters(&self) -> Option<f64> {
-        (self.squared_shares > 0.0).then(|| 1.0 / self.squared_shares)
+        if self.squared_shares > 0.0 { Some(1.0 / self.squared_shares) } else { None }
     }
 
     /// Variance and degrees of freedom assuming that tasks vary alike whatever their size. `None` without spread.
@@ -86,7 +86,7 @@ impl Residuals {
     /// `None` for fewer than two tasks or without any spread.
     pub fn variance(&self) -> Option<f64> {
         let clusters = self.clusters as f64;
-        (self.clusters > 1 && self.squares > 0.0).then(|| self.squares * clusters / (clusters - 1.0))
+        if self.clusters > 1 && self.squares > 0.0 { Some(self.squares * clusters / (clusters - 1.0)) } else { None }
     }
 
     /// Degrees of freedom of the standard error: `2K / skewness^2`, at least 1, at most `K - 1`.
@@ -137,14 +137,22 @@ impl Residuals {
     /// [`Self::variance`].
     pub fn half_width(&self, level: f64) -> Option<f64> {
         let own = self.quantile(level) * self.variance()?.sqrt();
-        Some(self.exchangeable.map_or(own, |spread| own.max(spread.half_width(level))))
+        Some(self.wider(own, level))
+    }
+
+    /// The half width, or that of exchangeable tasks if it is larger.
+    fn wider(&self, own: f64, level: f64) -> f64 {
+        match self.exchangeable {
+            Some(spread) => own.max(spread.half_width(level)),
+            None => own,
+        }
     }
 
     /// The same with the degrees of freedom of all tasks, whatever the skewness.
     pub fn half_width_of_all(&self, level: f64) -> Option<f64> {
         let all = (self.clusters as f64 - 1.0).max(1.0);
         let own = t_quantile(0.5 + 0.5 * level, all) * self.variance()?.sqrt();
-        Some(self.exchangeable.map_or(own, |spread| own.max(spread.half_width(level))))
+        Some(self.wider(own, level))
     }
 
     /// Two-sided p-value of "the statistic is 0": the smallest level at which [`Self::interval`] excludes 0, so that

@@ -24,7 +24,7 @@ impl Axis {
     /// `guards` are those whose numbers it may name.
     pub fn parse(text: &str, mut limits: Vec<f64>, guards: &Guards) -> Result<Self, Diagnostic> {
         let at = || Location::file(format!("--signal {text}"));
-        let (head, options) = text.split_once(',').map_or((text, ""), |(head, options)| (head, options));
+        let (head, options) = text.split_once(',').unwrap_or((text, ""));
         let mut words = head.split_whitespace();
         let (id, sign) = (words.next().unwrap_or_default(), words.next());
         let comparator = match sign {

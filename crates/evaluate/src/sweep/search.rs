@@ -31,7 +31,7 @@ impl Objective {
 
     /// The value to maximise; `None` for a stack that does not qualify.
     fn worth(self, tally: &Tally, max_killed: f64) -> Option<f64> {
-        let tolerated = tally.killed_rate().is_some_and(|rate| rate <= max_killed);
+        let tolerated = matches!(tally.killed_rate(), Some(rate) if rate <= max_killed);
         match self {
             Self::Saved => tally.useful_ratio().filter(|_| tolerated),
             Self::Failures => tally.stop_recall().filter(|_| tolerated),
@@ -123,9 +123,14 @@ impl<'g> Search<'g> {
         index != 0 || self.grid.choices(0).iter().any(Option::is_some)
     }
 
+    /// Where the stacks of the frontier begin that kill more.
+    fn place_after(&self, killed: f64) -> usize {
+        self.frontier.partition_point(|of| matches!(axes(&of.tally), Some((k, _)) if k <= killed))
+    }
+
     fn may_be_on_frontier(&self, tally: &Tally) -> bool {
         let Some((killed, saved)) = axes(tally) else { return false };
-        let after = self.frontier.partition_point(|of| axes(&of.tally).is_some_and(|(k, _)| k <= killed));
+        let after = self.place_after(killed);
         let before = after.checked_sub(1).and_then(|at| axes(&self.frontier[at].tally));
         before.is_none_or(|(k, s)| s < saved || (s.total_cmp(&saved).is_eq() && k.total_cmp(&killed).is_eq()))
     }
@@ -143,7 +148,7 @@ impl<'g> Search<'g> {
             let (k, s) = axes(&of.tally).unwrap_or((f64::INFINITY, 0.0));
             !(killed <= k && saved >= s && (killed < k || saved > s))
         });
-        let at = self.frontier.partition_point(|of| axes(&of.tally).is_some_and(|(k, _)| k <= killed));
+        let at = self.place_after(killed);
         self.frontier.insert(at, candidate);
     }
 

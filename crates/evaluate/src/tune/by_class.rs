@@ -81,7 +81,7 @@ pub fn tune_classes(
     let of_class = |(class, runs): (Label, Vec<StudyRun>)| {
         let study = Study::new(runs, families.to_vec()).in_unit(pooled.unit());
         let with_success = study.with_success(&study.all_tasks());
-        let tuned = (with_success >= needed).then(|| study.tune(&study.all_tasks(), appetite));
+        let tuned = if with_success >= needed { Some(study.tune(&study.all_tasks(), appetite)) } else { None };
         let cap = tuned.as_ref().and_then(|tuned| cap(tuned, &study, budget));
         let best = tuned.as_ref().and_then(|tuned| tuned.chosen.ok());
         let half = cap.and_then(|cap| half(&study, cap));

@@ -224,7 +224,7 @@ impl Study {
         if self.is_unread(at.family, run) {
             return Fate::Unread;
         }
-        self.end_at(at, run).map_or(Fate::Untouched, Fate::Stopped)
+        Fate::from_end(self.end_at(at, run))
     }
 
     /// The end at which the limit with that index would stop a run that it can read.

@@ -58,7 +58,7 @@ impl RuleList {
         if self.rules.iter().any(|at| study.is_unread(at.family, run)) {
             return Fate::Unread;
         }
-        self.end(study, run).map_or(Fate::Untouched, Fate::Stopped)
+        Fate::from_end(self.end(study, run))
     }
 }
 
@@ -221,7 +221,7 @@ impl<'s> Learner<'s> {
             let list = RuleList { rules: rules.clone(), from_step };
             self.study.totals(tasks, |run| list.fate(self.study, run)).all().useful.low.numerator > 0.0
         });
-        stops_something.then_some((from_step, p))
+        if stops_something { Some((from_step, p)) } else { None }
     }
 
     /// The rules to ship from these tasks, to be certified on `judged_on` others; and whether a single rule is just as

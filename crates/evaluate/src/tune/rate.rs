@@ -59,7 +59,7 @@ pub(super) fn candidate(tasks: &[&TaskSums], appetite: Appetite, entrant: Entran
         known: known_share(tasks),
         killed_at_most: Some(appetite.alpha),
         killed_of_all: killed_of_all(tasks).high.value(),
-        killed: (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64),
+        killed: if losses.is_empty() { None } else { Some(losses.iter().sum::<f64>() / losses.len() as f64) },
         saved: saved_at_worst(tasks),
         cost: cost_at_worst(tasks),
         worth: appetite.lost_success_costs.map(worth),
@@ -211,11 +211,7 @@ impl<'s> LimitEffects<'s> {
             }
             if !is_same {
                 let fate = |run| {
-                    if study.is_unread(family, run) {
-                        Fate::Unread
-                    } else {
-                        self.ends[run].map_or(Fate::Untouched, Fate::Stopped)
-                    }
+                    if study.is_unread(family, run) { Fate::Unread } else { Fate::from_end(self.ends[run]) }
                 };
                 self.sums[nth] = study.sums(nth, fate);
                 has_moved = true;

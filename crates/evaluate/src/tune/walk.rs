@@ -176,7 +176,7 @@ fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
                 if study.is_unread(family, run) {
                     return study.loses(run, Fate::Unread);
                 }
-                study.first(family, *limit, run).is_some_and(|end| study.runs()[run].kills(end))
+                matches!(study.first(family, *limit, run), Some(end) if study.runs()[run].kills(end))
             };
             let (mut killed, mut all, mut has_success) = (0_u32, 0_u32, false);
             for run in task.runs.clone() {

@@ -126,9 +126,9 @@ pub(super) fn ratios(list: &mut MetricList, unit: Unit) {
     );
     push(
         "net_benefit",
-        |s, unit| {
-            let priced = s.net_benefit.as_ref().filter(|benefit| benefit.price.unit == unit);
-            priced.map_or(Measured::plain(None), |benefit| (&benefit.a_run).into())
+        |s, unit| match &s.net_benefit {
+            Some(benefit) if benefit.price.unit == unit => (&benefit.a_run).into(),
+            _ => Measured::plain(None),
         },
         Measure::Balance(unit),
         Outcome,

@@ -30,8 +30,10 @@ pub fn named(name: &str) -> Option<Named> {
         return Some(Named { metric, part: MetricPart::Value });
     }
     for part in MetricPart::ENDS {
-        let metric = name.strip_suffix(part.ending()).and_then(find);
-        if let Some(metric) = metric.filter(|metric| metric.is_estimate()) {
+        if let Some(stem) = name.strip_suffix(part.ending())
+            && let Some(metric) = find(stem)
+            && metric.is_estimate()
+        {
             return Some(Named { metric, part });
         }
     }

@@ -125,7 +125,10 @@ impl FollowedRows {
         let mut next = 0;
         std::iter::from_fn(move || {
             let first = next;
-            let of = (first < self.len()).then(|| run(first))?;
+            if first >= self.len() {
+                return None;
+            }
+            let of = run(first);
             next = (first..self.len()).find(|at| run(*at) != of).unwrap_or(self.len());
             Some((&**self.names.label(self.runs.run_id.get(of as usize)), first..next))
         })

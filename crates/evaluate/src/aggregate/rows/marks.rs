@@ -73,7 +73,8 @@ impl PackedMarks {
 
 /// The index of a value in the list of all values.
 pub(super) fn place<T: PartialEq + Copy>(all: &[T], value: T) -> u32 {
-    all.iter().zip(0..).find_map(|(one, place)| (*one == value).then_some(place)).expect("the list holds every variant")
+    let (_, place) = all.iter().zip(0..).find(|(one, _)| **one == value).expect("the list holds every variant");
+    place
 }
 
 /// The value at an index that [`place`] returned.

@@ -122,7 +122,7 @@ impl Rows {
     /// The row at `at`, if there is one.
     #[inline]
     pub fn get(&self, at: usize) -> Option<RowView<'_>> {
-        (at < self.len()).then(|| RowView::new(self, at))
+        if at < self.len() { Some(RowView::new(self, at)) } else { None }
     }
 
     /// All rows.
@@ -150,7 +150,10 @@ impl Rows {
     /// The rows of one stack, in their order.
     pub fn of_stack(&self, stack: &Label) -> impl Iterator<Item = RowView<'_>> {
         let name = self.names.find(stack);
-        let places = self.by_stack.iter().find(|(stack, _)| Some(*stack) == name).map_or(&[][..], |(_, places)| places);
+        let places = match self.by_stack.iter().find(|(stack, _)| Some(*stack) == name) {
+            Some((_, places)) => &places[..],
+            None => &[],
+        };
         places.iter().map(|(at, ending)| RowView::with_ending(self, *at as usize, *ending as usize))
     }
 

@@ -62,7 +62,7 @@ impl Recent {
 
     fn find(&self, label: &Label) -> Option<Name> {
         let (kept, name) = self.slots.get(Self::slot(label))?.as_ref()?;
-        kept.is_shared_with(label).then_some(*name)
+        if kept.is_shared_with(label) { Some(*name) } else { None }
     }
 
     fn put(&mut self, label: &Label, name: Name) {

@@ -36,7 +36,7 @@ impl FeatureSeries {
 
     /// All readings, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<f64>> + '_ {
-        self.0.iter().map(|reading| (reading.to_bits() != UNREAD).then_some(*reading))
+        self.0.iter().map(|reading| if reading.to_bits() == UNREAD { None } else { Some(*reading) })
     }
 }
 
@@ -110,7 +110,10 @@ impl Extract {
 
     /// How much of `need` the recording holds. Nothing for a need that the plan does not contain.
     pub fn holding(&self, need: Need) -> Holding {
-        self.holdings.iter().find(|(of, _)| *of == need).map_or(Holding::Nothing, |(_, holding)| *holding)
+        match self.holdings.iter().find(|(of, _)| *of == need) {
+            Some((_, holding)) => *holding,
+            None => Holding::Nothing,
+        }
     }
 
     /// Where the recording ends.
@@ -160,8 +163,7 @@ impl Extract {
 
     /// The amount spent by a point, or in total without one; `None` if the recording does not tell.
     pub fn amount(&self, by: Option<Point>, unit: Unit) -> Option<f64> {
-        let ledger = self.rows.ledger();
-        unit.of_amounts(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)))
+        unit.of_amounts(self.rows.ledger().paid_by(by))
     }
 
     /// The points of that moment at which a stop would be early.

@@ -68,17 +68,20 @@ impl FormulaNode {
             Some(part.evidence(on, at, nth))
         };
         match self {
-            Self::Rule { feature, limit, .. } => {
-                let reading = on.series(*feature).and_then(|series| series.get(nth));
-                reading.map_or(Evidence::NONE, |reading| Evidence::new(reading, *limit))
-            }
+            Self::Rule { feature, limit, .. } => match on.series(*feature).and_then(|series| series.get(nth)) {
+                Some(reading) => Evidence::new(reading, *limit),
+                None => Evidence::NONE,
+            },
             Self::Any(parts) => first(parts, &|(yes, _)| yes, 0).unwrap_or_else(|| undecided(parts, on, at, nth)),
             Self::All(parts) => first(parts, &|(_, no)| no, 0).unwrap_or_else(|| undecided(parts, on, at, nth)),
             // The part that was the last to hold for the first time, with its values at that point.
             Self::Latched(parts) => {
                 let mut latched =
                     parts.iter().filter_map(|part| Some((part, part.truth(on, at, nth + 1).yes.ones().next()?)));
-                latched.next_back().map_or(Evidence::NONE, |(part, first)| part.evidence(on, at, first))
+                match latched.next_back() {
+                    Some((part, first)) => part.evidence(on, at, first),
+                    None => Evidence::NONE,
+                }
             }
             Self::Some { least, parts } => {
                 let enough = least.checked_sub(1).and_then(|before| first(parts, &|(yes, _)| yes, before));
@@ -101,8 +104,10 @@ fn undecided(parts: &[FormulaNode], on: &Extract, at: Moment, nth: usize) -> Evi
         let truth = part.truth(on, at, nth + 1);
         truth.yes.has(nth) || truth.no.has(nth)
     };
-    let all_read = parts.iter().all(is_read);
-    parts.first().filter(|_| all_read).map_or(Evidence::NONE, |part| part.evidence(on, at, nth))
+    match parts.first() {
+        Some(part) if parts.iter().all(is_read) => part.evidence(on, at, nth),
+        _ => Evidence::NONE,
+    }
 }
 
 /// The step of the `nth` point of that moment, which may be the point before one more request.

@@ -49,7 +49,7 @@ impl Extract {
     pub fn record(&self) -> Option<String> {
         let text = serde_json::to_string(&(&self.rows, self.end, &self.points, self.has_one_more)).ok()?;
         let back: Record = serde_json::from_str(&text).ok()?;
-        (serde_json::to_string(&back).ok()? == text).then_some(text)
+        if serde_json::to_string(&back).ok()? == text { Some(text) } else { None }
     }
 
     /// All of it as one JSON value. `None` for a run that would not be read back unchanged: see [`Self::record`].
@@ -100,6 +100,10 @@ impl Extract {
         let at = plan.features().get(self.series.len())?.at;
         let mut series = FeatureSeries::default();
         readings.into_iter().for_each(|reading| series.push(reading));
-        (series.len() == self.n_readings(at)).then(|| self.series.push(series))
+        if series.len() != self.n_readings(at) {
+            return None;
+        }
+        self.series.push(series);
+        Some(())
     }
 }

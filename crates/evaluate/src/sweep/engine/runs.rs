@@ -167,9 +167,7 @@ impl<'e> Runs<'e> {
     /// The amount spent by a point, and whether a stop there is early. Without a point, the total recorded amount.
     pub(super) fn spent(&self, on: &Extract, stop: Option<Point>) -> (u32, bool) {
         let stop = on.early(stop);
-        let ledger = on.shared().ledger();
-        let amounts = stop.map_or_else(|| ledger.whole(), |stop| ledger.until(stop));
-        (whole(amounts, self.unit, self.scale), stop.is_some())
+        (whole(on.shared().ledger().paid_by(stop), self.unit, self.scale), stop.is_some())
     }
 
     /// The result of stopping a run at a point, or of not stopping it.

@@ -70,7 +70,7 @@ impl Tally {
 }
 
 fn share(part: u64, of: u64) -> Option<f64> {
-    (of > 0).then(|| part as f64 / of as f64)
+    if of == 0 { None } else { Some(part as f64 / of as f64) }
 }
 
 /// Sums collected block by block.

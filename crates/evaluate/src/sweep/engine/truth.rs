@@ -155,8 +155,12 @@ impl TruthByPoint {
                 } else if !self.no.has(nth) {
                     unread = Some(now);
                 }
-                let is_recent = |then: Option<u32>| then.is_some_and(|then| now.saturating_sub(then) < within);
-                if is_recent(held) { Some(true) } else { (!is_recent(unread)).then_some(false) }
+                let is_recent = |at: Option<u32>| matches!(at, Some(at) if now.saturating_sub(at) < within);
+                match (is_recent(held), is_recent(unread)) {
+                    (true, _) => Some(true),
+                    (false, false) => Some(false),
+                    (false, true) => None,
+                }
             })
             .collect();
         Self::from_n(self.n, holds.into_iter())

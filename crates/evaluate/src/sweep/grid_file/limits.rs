@@ -93,7 +93,10 @@ fn form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Opt
     match (of("range"), of("log_range"), of("quantiles")) {
         (Some(range), None, None) => {
             let (from, to) = ends(range, wrong)?;
-            let step = of("step").map_or(Some(1.0), |step| number(step, wrong))?;
+            let step = match of("step") {
+                Some(step) => number(step, wrong)?,
+                None => 1.0,
+            };
             if step <= 0.0 {
                 wrong.push(Wrong::new(
                     of("step").map_or(place, Spanned::span),
@@ -106,7 +109,10 @@ fn form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Opt
         }
         (None, Some(range), None) => {
             let (from, to) = ends(range, wrong)?;
-            let count = of("count").map_or(Some(10.0), |count| number(count, wrong))?;
+            let count = match of("count") {
+                Some(count) => number(count, wrong)?,
+                None => 10.0,
+            };
             if from <= 0.0 || count < 2.0 || count.fract() != 0.0 {
                 let what = "a `log_range` begins above 0 and has two limits or more";
                 wrong.push(Wrong::new(range.span(), what, "write `{ log_range = [1000, 100_000], count = 10 }`"));

@@ -40,7 +40,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::engine::{AxisChoice, Extract, Plan};
-use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, did_you_mean, nearest};
 use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, Guards, OnHit, Scope, StackFile};
 use limits::LimitList;
@@ -161,7 +161,10 @@ impl GridFile {
         }
         wrong.sort_by_key(|wrong| wrong.place.start);
         let told = wrong.into_iter().map(|wrong| file.diagnostic(wrong)).collect();
-        Diagnostics::from_list(told).map_or(Ok(file), Err)
+        match Diagnostics::from_list(told) {
+            Some(errors) => Err(errors),
+            None => Ok(file),
+        }
     }
 
     fn diagnostic(&self, wrong: Wrong) -> Diagnostic {
@@ -201,10 +204,8 @@ impl GridFile {
                     ));
                 }
                 (other, _) => {
-                    let help = nearest(other, KEYS).map_or_else(
-                        || "a grid file has `combine` and `[[axis]]`; rules stand in an axis".to_owned(),
-                        |near| format!("did you mean `{near}`?"),
-                    );
+                    let otherwise = "a grid file has `combine` and `[[axis]]`; rules stand in an axis";
+                    let help = did_you_mean(nearest(other, KEYS), otherwise);
                     wrong.push(Wrong::new(key.span(), format!("a grid file has no key `{other}`"), help));
                 }
             }
@@ -335,9 +336,15 @@ impl GridFile {
         let quoted = what.split('`').nth(1).unwrap_or_default();
         let word = quoted.split(' ').next().unwrap_or_default();
         let rest = self.text.get(axis.place.start..).unwrap_or_default();
-        let end = rest.get(2..).and_then(|rest| rest.find("[[axis]]")).map_or(rest.len(), |end| end + 2);
+        let end = match rest.get(2..).and_then(|rest| rest.find("[[axis]]")) {
+            Some(end) => end + 2,
+            None => rest.len(),
+        };
         let found = rest.get(..end).unwrap_or_default().find(word).filter(|_| !word.is_empty());
-        found.map_or(axis.place.clone(), |at| axis.place.start + at..axis.place.start + at + word.len())
+        match found {
+            Some(at) => axis.place.start + at..axis.place.start + at + word.len(),
+            None => axis.place.clone(),
+        }
     }
 
     /// An error about an axis of settings.
@@ -406,12 +413,16 @@ impl GridFile {
         if axis.optional {
             choices.insert(0, None);
         }
-        let rule = choices.iter().flatten().find_map(|choice| match &choice.choice {
-            AxisChoice::Clause(Clause { condition: Condition::Rule(rule), .. }) => Some(rule),
-            _ => None,
-        });
-        // A rule alone is named as in tables: `steps >=`.
-        let short = rule.and_then(|rule| rule.to_string().strip_suffix(&format!(" {}", rule.limit)).map(str::to_owned));
-        Ok(GridAxis { name: short.unwrap_or_else(|| axis.template.name()), choices })
+        Ok(GridAxis { name: name_of_rule(&choices).unwrap_or_else(|| axis.template.name()), choices })
     }
+}
+
+/// The name of an axis that is one rule alone: as in tables, `steps >=`.
+fn name_of_rule(choices: &[Option<WrittenChoice>]) -> Option<String> {
+    for choice in choices.iter().flatten() {
+        if let AxisChoice::Clause(Clause { condition: Condition::Rule(rule), .. }) = &choice.choice {
+            return Some(rule.to_string().strip_suffix(&format!(" {}", rule.limit))?.to_owned());
+        }
+    }
+    None
 }

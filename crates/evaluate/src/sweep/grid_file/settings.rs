@@ -59,7 +59,7 @@ impl SettingsAxis {
             let what = format!("more than {MOST_SETTINGS} combinations of settings: each is replayed by itself");
             wrong.push(Wrong::new(axis.place.clone(), what, "shorten the lists"));
         }
-        (wrong.len() == before).then_some(axis)
+        if wrong.len() == before { Some(axis) } else { None }
     }
 
     /// Reads the parameters in the tables `above`.

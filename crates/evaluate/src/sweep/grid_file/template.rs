@@ -175,7 +175,7 @@ impl Template {
     pub(super) fn text(&self, limits: &[f64]) -> String {
         let piece = |piece: &TemplatePiece| match piece {
             TemplatePiece::Text(text) => text.clone(),
-            TemplatePiece::Slot(at) => limits.get(*at).map_or_else(String::new, |limit| format!("{limit}")),
+            TemplatePiece::Slot(at) => limits.get(*at).map(f64::to_string).unwrap_or_default(),
         };
         self.pieces.iter().map(piece).collect()
     }
@@ -204,8 +204,10 @@ fn written_key(key: &str) -> String {
 fn written(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => toml::Value::String(text.to_string()).to_string(),
-        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-            .map_or_else(|_| number.as_str().to_owned(), |n| n.to_string()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(n) => n.to_string(),
+            Err(_) => number.as_str().to_owned(),
+        },
         DeValue::Float(number) => number.as_str().to_owned(),
         DeValue::Boolean(is) => is.to_string(),
         DeValue::Datetime(time) => time.to_string(),

@@ -45,8 +45,10 @@ impl WideGrid {
                 let conjunction = |index: u64| {
                     let parts: Vec<Condition> =
                         all.stack(index, "").clauses.into_iter().map(|clause| clause.condition).collect();
-                    (!parts.is_empty())
-                        .then(|| AxisChoice::Clause(Clause::stop_on(Condition::All { parts, latched: false })))
+                    if parts.is_empty() {
+                        return None;
+                    }
+                    Some(AxisChoice::Clause(Clause::stop_on(Condition::All { parts, latched: false })))
                 };
                 Product::new(vec![(0..n).map(conjunction).collect()], Join::Any)
             }
@@ -156,7 +158,7 @@ impl WideGrid {
             Combine::Latched => format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
         };
         let cap = choices().find(|choice| matches!(choice.choice, AxisChoice::Cap(_)));
-        let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n{}", cap.text, self.told));
+        let cap = cap.map(|cap| format!("cap = {{ steps = {} }}\n{}", cap.text, self.told)).unwrap_or_default();
         let name = toml::Value::String(name);
         format!("[[stack]]\nname = {name}\n{rules}{cap}")
     }

@@ -105,7 +105,7 @@ impl Readings {
     }
 
     fn records_of(&self, family: usize) -> std::ops::Range<usize> {
-        let start = family.checked_sub(1).map_or(0, |before| self.families[before].records_end);
+        let start = if family == 0 { 0 } else { self.families[family - 1].records_end };
         start as usize..self.families[family].records_end as usize
     }
 }

@@ -55,6 +55,16 @@ pub enum Fate {
     Unread,
 }
 
+impl Fate {
+    /// The fate of a run that is stopped early at `end`, if at all.
+    pub fn from_end(end: Option<EndIx>) -> Self {
+        match end {
+            Some(end) => Self::Stopped(end),
+            None => Self::Untouched,
+        }
+    }
+}
+
 impl StudyRun {
     /// What is needed of a run to tune limits of `families`; `plan` is as for [`Self::from_extract`].
     pub fn from_run(run: &Run, families: &[Family], plan: &Plan, kept: KeptReadings) -> Self {
