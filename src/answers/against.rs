@@ -63,9 +63,8 @@ impl AgainstAnswer {
         for line in &self.lines {
             let mut row = vec![TableCell::Text(line.stack.to_string())];
             if has_classes {
-                row.push(TableCell::Text(
-                    line.class.as_ref().map_or_else(|| "all runs".to_owned(), ToString::to_string),
-                ));
+                let class = line.class.as_deref().unwrap_or("all runs");
+                row.push(TableCell::Text(class.to_owned()));
             }
             row.extend(against_line_cells(line));
             rows.push(row);
@@ -77,6 +76,6 @@ impl AgainstAnswer {
 impl AgainstLine {
     fn is_measured(&self) -> bool {
         use crate::against::CheckVerdict;
-        self.result.as_ref().is_ok_and(|check| check.verdict != CheckVerdict::NotInForce)
+        matches!(&self.result, Ok(check) if check.verdict != CheckVerdict::NotInForce)
     }
 }

@@ -206,7 +206,7 @@ impl<'s> FirstTable<'s> {
         if self.is_test() {
             return self.tested().filter(|summary| self.standing(&summary.stack) == Some(Standing::Allowed));
         }
-        self.decision.ship.and_then(|at| self.summaries.get(at))
+        self.summaries.get(self.decision.ship?)
     }
 
     /// How a stack stands at this appetite; `None` if there is no such stack.
@@ -249,8 +249,12 @@ impl<'s> FirstTable<'s> {
     /// A stack with a suite or model that does far worse than the average: the stack to ship, else the first such
     /// stack in the table.
     pub(super) fn pooling(&self) -> Option<WorseStratum> {
-        let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
-        candidates.find_map(|summary| self.field.stratum(&summary.stack))
+        for summary in self.ship().into_iter().chain(self.shown.iter().copied()) {
+            if let Some(stratum) = self.field.stratum(&summary.stack) {
+                return Some(stratum);
+            }
+        }
+        None
     }
 }
 

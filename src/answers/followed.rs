@@ -3,6 +3,7 @@
 use super::note::AnswerNote;
 use super::tables::{DataTable, TableCell};
 use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, Label, agreement, followed_by_stack};
+use crate::stats::Interval;
 use crate::words::{digits, grouped_counts, thousands};
 
 /// The answer on runs that nobody graded.
@@ -155,7 +156,7 @@ impl FollowedReport {
                 TableCell::Text(summary.stack.to_string()),
                 TableCell::Text(grouped_counts(summary.stops)),
                 TableCell::Text(grouped_counts(summary.cut_short)),
-                interval.map_or(TableCell::Missing, TableCell::Text),
+                TableCell::some_text(interval),
                 TableCell::Text(grouped_counts(free)),
                 TableCell::percent(summary.saved_free),
                 TableCell::percent(summary.saved),
@@ -185,7 +186,10 @@ impl FollowedReport {
     pub fn standing(&self) -> Option<AnswerNote> {
         let killing = self.summaries.iter().filter(|summary| summary.killed.0 > 0);
         let summary = killing.max_by_key(|summary| summary.killed)?;
-        (summary.killed_standing.1 > 0).then(|| AnswerNote::KilledStanding {
+        if summary.killed_standing.1 == 0 {
+            return None;
+        }
+        Some(AnswerNote::KilledStanding {
             stack: summary.stack.clone(),
             killed: summary.killed,
             standing: summary.killed_standing,
@@ -201,7 +205,7 @@ impl FollowedReport {
             .filter(|row| row.last_effect_step.is_some())
             .filter_map(|row| Some((row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?)))
             .fold((0, 0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1, sum.2 + row.2));
-        (whole > 0).then(|| (low as f64 / whole as f64, high as f64 / whole as f64))
+        if whole == 0 { None } else { Some((low as f64 / whole as f64, high as f64 / whole as f64)) }
     }
 
     /// The runs that some stack stops with work still to come, the most certain first; `None` if there are none.
@@ -213,7 +217,7 @@ impl FollowedReport {
             let certain = |row: &FollowedRow| (row.cut_short_low, row.tokens_after_stop.unwrap_or(0));
             certain(b).cmp(&certain(a)).then_with(|| (&a.run_id, &a.stack).cmp(&(&b.run_id, &b.stack)))
         });
-        let step = |step: Option<u64>| step.map_or(TableCell::Missing, |step| TableCell::Count(step + 1));
+        let step = |step: Option<u64>| TableCell::count(step.map(|step| step + 1));
         let rows = stopped.iter().take(TOLD).map(|row| {
             vec![
                 TableCell::Text(row.run_id.to_string()),
@@ -221,10 +225,10 @@ impl FollowedReport {
                 step(row.stop_point.map(|point| u64::from(point.step))),
                 TableCell::Text(grouped_counts((row.edits_low, row.edits_high))),
                 step(row.last_effect_step),
-                row.tokens_after_stop.map_or(TableCell::Missing, |tokens| TableCell::Text(thousands(tokens))),
+                TableCell::some_text(row.tokens_after_stop.map(thousands)),
             ]
         });
-        (!stopped.is_empty()).then(|| DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+        DataTable::if_any(&columns, rows.collect())
     }
 
     /// The ten runs that took most tokens; `None` if none records any. `cost` gives the dollars of a run.
@@ -238,14 +242,16 @@ impl FollowedReport {
             vec![
                 TableCell::Text(row.run_id.to_string()),
                 TableCell::Text(thousands(row.tokens_recorded.unwrap_or(0))),
-                cost(&row.run_id).map_or(TableCell::Missing, |dollars| TableCell::Text(format!("{dollars:.2}"))),
-                row.last_effect_step
-                    .map_or_else(|| TableCell::Text("none".to_owned()), |step| TableCell::Count(step + 1)),
-                row.tail_tokens_high.map_or(TableCell::Missing, |tokens| TableCell::Text(thousands(tokens))),
+                TableCell::some_text(cost(&row.run_id).map(|dollars| format!("{dollars:.2}"))),
+                match row.last_effect_step {
+                    Some(step) => TableCell::Count(step + 1),
+                    None => TableCell::Text("none".to_owned()),
+                },
+                TableCell::some_text(row.tail_tokens_high.map(thousands)),
                 TableCell::Text(if row.interrupted == 1 { "a person" } else { "the agent" }.to_owned()),
             ]
         });
-        (!runs.is_empty()).then(|| DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+        DataTable::if_any(&columns, rows.collect())
     }
 
     /// How the stacks agree with people's own interruptions; `None` if no recording was interrupted.
@@ -254,21 +260,19 @@ impl FollowedReport {
         let columns =
             ["stack", "stopped before them", "steps earlier", "tokens earlier", "others stopped", "difference", "95 %"];
         let rows = lines.iter().map(|line: &Agreement| {
-            let interval = line.difference.and_then(|difference| difference.interval);
             let points = |value: f64| format!("{:+.1}", value * 100.0);
+            let interval = interval_of(line).map(|of| format!("{} to {}", points(of.low), points(of.high)));
             vec![
                 TableCell::Text(line.stack.to_string()),
                 TableCell::Text(format!("{}/{}", line.interrupted.1, line.interrupted.0)),
-                line.steps_earlier.map_or(TableCell::Missing, TableCell::Count),
-                line.tokens_earlier.map_or(TableCell::Missing, |tokens| TableCell::Text(thousands(tokens))),
+                TableCell::count(line.steps_earlier),
+                TableCell::some_text(line.tokens_earlier.map(thousands)),
                 TableCell::Text(format!("{}/{}", line.others.1, line.others.0)),
-                line.difference.map_or(TableCell::Missing, |difference| TableCell::Text(points(difference.value))),
-                interval.map_or(TableCell::Missing, |interval| {
-                    TableCell::Text(format!("{} to {}", points(interval.low), points(interval.high)))
-                }),
+                TableCell::some_text(line.difference.map(|difference| points(difference.value))),
+                TableCell::some_text(interval),
             ]
         });
-        (!lines.is_empty()).then(|| DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+        DataTable::if_any(&columns, rows.collect())
     }
 
     /// Which stacks tell the runs that people interrupted from the others.
@@ -276,8 +280,9 @@ impl FollowedReport {
         let lines = agreement(&self.rows);
         let mut better = Vec::new();
         for line in &lines {
-            let interval = line.difference.and_then(|difference| difference.interval);
-            if interval.is_some_and(|interval| interval.low > 0.0) {
+            if let Some(interval) = interval_of(line)
+                && interval.low > 0.0
+            {
                 better.push(line.stack.clone());
             }
         }
@@ -288,4 +293,9 @@ impl FollowedReport {
 /// The largest share of the stops that may have cut work short.
 fn share(summary: &FollowedSummary) -> f64 {
     if summary.stops.1 == 0 { 0.0 } else { summary.cut_short.1 as f64 / summary.stops.1 as f64 }
+}
+
+/// The interval of the difference between the runs that people interrupted and the others.
+fn interval_of(line: &Agreement) -> Option<Interval> {
+    line.difference?.interval
 }

@@ -59,5 +59,5 @@ impl Headline {
 fn is_in_own_session(row: RowView<'_>) -> bool {
     let Some((session, _)) = row.run_id().rsplit_once('#') else { return false };
     let session = session.rsplit_once('(').map_or(session, |(_, end)| end);
-    !session.is_empty() && row.task_id().is_some_and(|task| task.ends_with(session))
+    !session.is_empty() && matches!(row.task_id(), Some(task) if task.ends_with(session))
 }

@@ -281,5 +281,5 @@ fn of_shipped(group: &Group<'_>, unit: Unit) -> Vec<AnswerNote> {
 pub fn without_tasks(groups: &[Group<'_>]) -> Option<AnswerNote> {
     let group = groups.first()?;
     let without = group.rows().filter(|row| row.task_id().is_none()).count();
-    (without > 0).then(|| AnswerNote::WithoutTasks { without, runs: group.len() })
+    if without == 0 { None } else { Some(AnswerNote::WithoutTasks { without, runs: group.len() }) }
 }

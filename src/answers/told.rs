@@ -47,7 +47,7 @@ impl UnderToldLimits {
                 at_most.push((stack.clone(), running as f64 / lengths.len() as f64));
             }
         }
-        (!at_most.is_empty()).then_some(Self { told, at_most })
+        if at_most.is_empty() { None } else { Some(Self { told, at_most }) }
     }
 }
 

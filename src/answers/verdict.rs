@@ -264,7 +264,7 @@ impl FirstTable<'_> {
             confidence: self.field.contest.confidence(),
             most: self.candidate(summary).and_then(|candidate| candidate.killed_at_most),
             limit: self.appetite.max_killed,
-            best_of: (!self.is_test() && tried >= 2).then_some(tried),
+            best_of: if self.is_test() || tried < 2 { None } else { Some(tried) },
             at_worst: summary.counted(Count::Judged) < summary.runs && summary.corrected.is_none(),
             of_all: summary.corrected.is_some(),
         }
@@ -283,7 +283,7 @@ impl FirstTable<'_> {
             saved: self.saved(summary),
             worth: summary.net_benefit.map(|benefit| (benefit, killed.hits, killed.of)),
             cost: ratios.cost_of_success,
-            break_even: (self.unit == Unit::CostUsd).then_some(ratios.break_even),
+            break_even: if self.unit == Unit::CostUsd { Some(ratios.break_even) } else { None },
             judged: (summary.counted(Count::Judged), summary.runs),
             tie: self.tie(summary),
             pooled: self.pooling().filter(|worse| worse.stack == summary.stack),
@@ -321,9 +321,11 @@ impl FirstTable<'_> {
         if tried == 0 {
             return Conclusion::NothingActed { idle: self.idle.len(), unread: self.unread.len() };
         }
-        let nearest =
-            self.decision.nearest.and_then(|at| Some((self.summaries.get(at)?, *self.decision.standings.get(at)?)));
-        let Some((nearest, standing)) = nearest else { return Conclusion::NothingNear { limit } };
+        let Some(nearest) = self.decision.nearest else { return Conclusion::NothingNear { limit } };
+        let (Some(nearest), Some(&standing)) = (self.summaries.get(nearest), self.decision.standings.get(nearest))
+        else {
+            return Conclusion::NothingNear { limit };
+        };
         let stack = nearest.stack.clone();
         if standing.is_not_worth_it() {
             let safe = self.decision.standings.iter().filter(|standing| standing.is_not_worth_it()).count();
@@ -360,7 +362,10 @@ impl FirstTable<'_> {
 
     fn unknown(&self, summary: &Summary) -> WhyNot {
         WhyNot::Unknown {
-            known: self.candidate(summary).map_or(0.0, |candidate| candidate.known),
+            known: match self.candidate(summary) {
+                Some(candidate) => candidate.known,
+                None => 0.0,
+            },
             needed: self.appetite.min_known,
             missing: missing(summary, &Lack::OF_A_KILL, Some(self.unit)),
         }

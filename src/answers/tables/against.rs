@@ -23,7 +23,7 @@ pub fn against_columns() -> FileColumns<AgainstLine> {
         })
         .count("told", "1 if the agent is told of the limit.", |line| u64::from(line.told.is_some()))
         .some_count("notice_step", "The step, from 1, before which the agent is told that the end is near.", |line| {
-            line.told.and_then(|told| told.notice).map(u64::from)
+            line.told?.notice.map(u64::from)
         })
         .number("margin", "The largest error that counts as none.", |line| Some(line.margin));
     estimates(counts(columns))
@@ -68,21 +68,13 @@ fn estimates(columns: FileColumns<AgainstLine>) -> FileColumns<AgainstLine> {
             check(line).map(|check| check.in_force)
         })
         .text("cost_unit", "What the cost of a success is counted in.", |line| line.unit.name().to_owned())
-        .number("cost_of_success_before", "What a success costs without the limit.", |line| {
-            found(line).and_then(|found| found.cost.recorded)
-        })
+        .number("cost_of_success_before", "What a success costs without the limit.", |line| found(line)?.cost.recorded)
         .number("cost_of_success_predicted", "What it was predicted to cost with the limit.", |line| {
-            found(line).and_then(|found| found.cost.predicted)
+            found(line)?.cost.predicted
         })
-        .number("cost_of_success_after", "What it costs with the limit.", |line| {
-            found(line).and_then(|found| found.cost.real)
-        })
-        .number("noise", "The part of the error's variance that repeated trials show.", |line| {
-            found(line).and_then(|found| found.noise)
-        })
-        .number("detectable", "The error that would be found four times out of five.", |line| {
-            found(line).and_then(|found| found.detectable)
-        })
+        .number("cost_of_success_after", "What it costs with the limit.", |line| found(line)?.cost.real)
+        .number("noise", "The part of the error's variance that repeated trials show.", |line| found(line)?.noise)
+        .number("detectable", "The error that would be found four times out of five.", |line| found(line)?.detectable)
 }
 
 fn share(
@@ -95,9 +87,7 @@ fn share(
         .number(name, &format!("{meaning}, as a share of the successes before."), move |line| {
             found(line).map(|found| share(found).value)
         })
-        .ends(name, &format!("the 95 % interval of `{name}`"), move |line| {
-            found(line).and_then(|found| share(found).interval)
-        })
+        .ends(name, &format!("the 95 % interval of `{name}`"), move |line| share(found(line)?).interval)
 }
 
 fn check(line: &AgainstLine) -> Option<&PredictionCheck> {

@@ -81,7 +81,7 @@ pub fn budget_columns() -> FileColumns<BudgetStep> {
         .number(
             "success_by_budget",
             "The mean over tasks of the share of a task's runs that succeed within the budget; empty if it is a range.",
-            |step| step.least.total_cmp(&step.most).is_eq().then_some(step.least),
+            |step| if step.least.total_cmp(&step.most).is_eq() { Some(step.least) } else { None },
         )
         .number("success_by_budget_min", "The same, at least.", |step| Some(step.least))
         .number("success_by_budget_max", "The same, at most.", |step| Some(step.most))

@@ -16,11 +16,8 @@ pub fn detectors(detectors: &[(&Detector, &Summary)], unit: Unit) -> DataTable {
         line.push("of failures", TableCell::percent(detector.recall()));
         line.push("killed, at most %", killed(summary));
         let saved = &summary.ratios_in(unit).useful;
-        let saved = saved.low.value.zip(saved.high.value);
-        line.push(
-            format!("{} saved", unit.noun()),
-            saved.map_or(TableCell::Missing, |(low, high)| TableCell::Text(format!("{} %", span(low, high)))),
-        );
+        let saved = saved.low.value.zip(saved.high.value).map(|(low, high)| format!("{} %", span(low, high)));
+        line.push(format!("{} saved", unit.noun()), TableCell::some_text(saved));
         line
     });
     DataTable::from_lines(lines.collect())

@@ -40,9 +40,9 @@ pub fn forward_columns() -> FileColumns<ForwardPeriod> {
             killed_rate,
         )
         .number("saved_share_min", "Saved on failures and after success, over recorded, at least.", |of| {
-            of.stack.as_ref().and_then(|_| of.saved().low)
+            if of.stack.is_some() { of.saved().low } else { None }
         })
-        .number("saved_share_max", "The same at most.", |of| of.stack.as_ref().and_then(|_| of.saved().high))
+        .number("saved_share_max", "The same at most.", |of| if of.stack.is_some() { of.saved().high } else { None })
         .text("unit", "The unit of the amounts: `steps`, `tokens` or `cost_usd`.", |of| of.unit.name().to_owned())
         .number("recorded", "The amount recorded.", |of| Some(of.recorded()))
         .number("spent_min", "The amount spent under the stack, at least.", |of| of.spent().low)
@@ -64,13 +64,13 @@ fn killed_rate(period: &ForwardPeriod) -> RangeEstimate {
 
 /// The periods for a terminal.
 pub fn forward_overview(forward: &Forward) -> DataTable {
-    let unit = forward.periods.first().map_or(Unit::Steps, |period| period.unit);
+    let unit = forward.unit();
     let spent = format!("{} spent", unit.noun());
     let columns = [forward.length.noun(), "limit", "runs", "killed", "mean, %", "saved, %", &spent];
     let mut rows = Vec::new();
     for period in &forward.periods {
         let mut row = vec![TableCell::Text(period.period.name())];
-        row.push(period.stack.as_ref().map_or(TableCell::Missing, |stack| TableCell::Text(cut(stack, NAME))));
+        row.push(TableCell::some_text(period.stack.as_ref().map(|stack| cut(stack, NAME))));
         row.push(TableCell::Text(grouped(period.runs)));
         row.extend(what_it_did(period));
         row.push(TableCell::Text(amount(period.recorded(), unit)));

@@ -48,22 +48,36 @@ pub enum TableCell {
 impl TableCell {
     /// A number that may be unknown.
     pub fn number(value: Option<f64>) -> Self {
-        value.filter(|value| value.is_finite()).map_or(Self::Missing, Self::Number)
+        match value {
+            Some(value) if value.is_finite() => Self::Number(value),
+            _ => Self::Missing,
+        }
     }
 
     /// A count that may be unknown.
     pub fn count(value: Option<u64>) -> Self {
-        value.map_or(Self::Missing, Self::Count)
+        match value {
+            Some(count) => Self::Count(count),
+            None => Self::Missing,
+        }
     }
 
     /// A text that may be unknown.
     pub fn text(value: Option<&str>) -> Self {
-        value.map_or(Self::Missing, |text| Self::Text(text.to_owned()))
+        Self::some_text(value.map(str::to_owned))
+    }
+
+    /// A text made here that may be unknown.
+    pub fn some_text(value: Option<String>) -> Self {
+        match value {
+            Some(text) => Self::Text(text),
+            None => Self::Missing,
+        }
     }
 
     /// A share as a percentage, for people.
     pub fn percent(value: Option<f64>) -> Self {
-        value.map_or(Self::Missing, |value| Self::Text(words::percent(value)))
+        Self::some_text(value.map(words::percent))
     }
 }
 
@@ -120,12 +134,21 @@ impl NamedCells {
 fn method(method: Method, warning: Option<Warning>) -> TableCell {
     // An undefined number needs no further reason.
     let warning = warning.filter(|_| method != Method::Undefined);
-    TableCell::Text(
-        warning.map_or_else(|| method.name().to_owned(), |why| format!("{}, {}", method.name(), why.brief())),
-    )
+    TableCell::Text(match warning {
+        Some(why) => format!("{}, {}", method.name(), why.brief()),
+        None => method.name().to_owned(),
+    })
 }
 
 impl DataTable {
+    /// A table of these rows; `None` if there are none.
+    pub(super) fn if_any(columns: &[&str], rows: Vec<Vec<TableCell>>) -> Option<Self> {
+        if rows.is_empty() {
+            return None;
+        }
+        Some(Self { columns: columns.iter().copied().map(str::to_owned).collect(), rows })
+    }
+
     /// A table from lines that all have the same columns.
     pub(super) fn from_lines(lines: Vec<NamedCells>) -> Self {
         let columns =

@@ -76,8 +76,8 @@ pub(super) fn killed(summary: &Summary) -> TableCell {
 
 fn unknown(summary: &Summary) -> TableCell {
     let causes = [("r", Count::NotEvaluableRuns), ("d", Count::Diverged), ("u", Count::UnlabelledRuns)];
-    let letters: String =
-        causes.into_iter().filter_map(|(letter, count)| (summary.counted(count) > 0).then_some(letter)).collect();
+    let present = causes.into_iter().filter(|(_, count)| summary.counted(*count) > 0);
+    let letters: String = present.map(|(letter, _)| letter).collect();
     if letters.is_empty() {
         return TableCell::Text("0".to_owned());
     }
@@ -103,17 +103,17 @@ fn share(range: &RangeEstimate) -> TableCell {
 
 /// A relative change in percent, with its sign.
 fn change(cost: &CostOfSuccess) -> TableCell {
-    cost.ratio.value.map_or(TableCell::Missing, |ratio| TableCell::Text(format!("{:+.0} %", (ratio - 1.0) * 100.0)))
+    TableCell::some_text(cost.ratio.value.map(|ratio| format!("{:+.0} %", (ratio - 1.0) * 100.0)))
 }
 
 /// A rate in percent with its interval: `8.5 (4.5–15)`; `2.1–8.5 (0.4–15)` if known only within bounds.
 pub(super) fn interval(range: &RangeEstimate) -> TableCell {
     let Some(bounds) = range.bounds() else { return TableCell::Missing };
     let rate = span(bounds.low, bounds.high);
-    TableCell::Text(range.interval().map_or_else(
-        || rate.clone(),
-        |interval| format!("{rate} ({}–{})", digits(interval.low), digits(interval.high)),
-    ))
+    TableCell::Text(match range.interval() {
+        Some(interval) => format!("{rate} ({}–{})", digits(interval.low), digits(interval.high)),
+        None => rate,
+    })
 }
 
 /// The same for a corrected rate; says so if there is none.

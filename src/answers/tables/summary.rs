@@ -31,15 +31,10 @@ pub(super) fn line(summary: &Summary, mut line: NamedCells) -> NamedCells {
 
 /// The metrics of the summary, each with the parts that have a column.
 pub fn in_summary() -> impl Iterator<Item = (&'static SummaryMetric, &'static [MetricPart])> {
-    metrics().iter().filter_map(|metric| {
-        Some((
-            metric,
-            match metric.shown {
-                Shown::Value => &[MetricPart::Value][..],
-                Shown::Interval => &[MetricPart::Value, MetricPart::Low, MetricPart::High],
-                Shown::No => return None,
-            },
-        ))
+    let shown = metrics().iter().filter(|metric| metric.shown != Shown::No);
+    shown.map(|metric| match metric.shown {
+        Shown::Interval => (metric, &[MetricPart::Value, MetricPart::Low, MetricPart::High][..]),
+        Shown::Value | Shown::No => (metric, &[MetricPart::Value][..]),
     })
 }
 

@@ -11,8 +11,10 @@ const NAMED: usize = 4;
 
 /// What became of one stack's prediction, in a few sentences.
 pub fn against_line(line: &AgainstLine) -> String {
-    let of_class = line.class.as_ref().map_or_else(String::new, |class| format!(" on `{class}`"));
-    let name = format!("`{}`{of_class}", line.stack);
+    let name = match &line.class {
+        Some(class) => format!("`{}` on `{class}`", line.stack),
+        None => format!("`{}`", line.stack),
+    };
     let check = match &line.result {
         Ok(check) => check,
         Err(why) => return format!("{name} was not compared: {}.", why_not_compared(why)),

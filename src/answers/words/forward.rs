@@ -1,7 +1,7 @@
 //! Whether what the past would have shipped held, in sentences.
 
 use super::ends;
-use crate::aggregate::{Ends, Forward, ForwardFinding, Held, LEVEL, PeriodLength, Share, Unit};
+use crate::aggregate::{Ends, Forward, ForwardFinding, Held, LEVEL, PeriodLength, Share};
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
 use crate::words::{chosen_percent, listed, percents};
@@ -51,12 +51,12 @@ fn broken(forward: &Forward, finding: &ForwardFinding) -> String {
         if names.len() > NAMED { format!("{} of {} {noun}s", names.len(), finding.periods) } else { listed(&names) };
     let rate = |of: &RangeEstimate| of.low.value.unwrap_or(0.0);
     let worst = periods.into_iter().max_by(|a, b| rate(&a.killed_rate(LEVEL)).total_cmp(&rate(&b.killed_rate(LEVEL))));
-    let worst = worst.and_then(|worst| Some((worst, worst.stack.as_ref()?)));
-    let worst = worst.map_or_else(String::new, |(worst, stack)| {
-        let when = if names.len() > 1 { format!(" in {}", worst.period.name()) } else { String::new() };
-        format!(", where `{stack}` killed {}{when}", killed(worst.all.killed, &worst.killed_rate(LEVEL)))
-    });
-    format!("the limit chosen from the {noun}s before would not have held in {periods_named}{worst}")
+    let broken = format!("the limit chosen from the {noun}s before would not have held in {periods_named}");
+    let Some(worst) = worst else { return broken };
+    let Some(stack) = &worst.stack else { return broken };
+    let when = if names.len() > 1 { format!(" in {}", worst.period.name()) } else { String::new() };
+    let killed = killed(worst.all.killed, &worst.killed_rate(LEVEL));
+    format!("{broken}, where `{stack}` killed {killed}{when}")
 }
 
 /// `3 of 120 successes, 2.1 % (0.5–5.8) averaged over tasks`.
@@ -77,7 +77,7 @@ fn killed(killed: Ends<Share>, rate: &RangeEstimate) -> String {
 
 /// `saved 12 % of the tokens`.
 fn saved(forward: &Forward, finding: &ForwardFinding) -> String {
-    let unit = forward.periods.first().map_or(Unit::Steps, |period| period.unit).noun();
+    let unit = forward.unit().noun();
     match (finding.saved.low, finding.saved.high) {
         (Some(low), Some(high)) => format!("saved {} of the {unit}", percents((low, high))),
         _ => format!("what it saved of the {unit} is not known"),
@@ -104,7 +104,7 @@ pub fn forward_notes(forward: &Forward, noun: &str) -> Vec<String> {
     }
     let unmeasured: u64 = forward.periods.iter().map(crate::aggregate::ForwardPeriod::unmeasured).sum();
     if unmeasured > 0 {
-        let unit = forward.periods.first().map_or(Unit::Steps, |period| period.unit).noun();
+        let unit = forward.unit().noun();
         notes.push(format!(
             "{noun} that do not record their {unit}, which are not in what is spent and saved: {unmeasured}"
         ));
