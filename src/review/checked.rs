@@ -60,13 +60,15 @@ impl CheckResult {
     /// Whether there are stop points that somebody has to accept. New runs are judged by the gates if there are any and
     /// all hold: of a stop point on a new run nobody can say that it changed.
     pub fn is_unaccepted(&self) -> bool {
-        self.review.as_ref().is_some_and(|review| review.has_changes() && !self.gates_judge(review))
+        matches!(&self.review, Some(review) if review.has_changes() && !self.gates_judge(review))
     }
 
     /// The number of runs that are new since the snapshot and that only the gates judge; 0 unless all of them hold.
     pub fn judged_by_gates(&self) -> usize {
-        let review = self.review.as_ref().filter(|review| self.gates_judge(review));
-        review.map_or(0, |review| review.corpus.added.len())
+        match &self.review {
+            Some(review) if self.gates_judge(review) => review.corpus.added.len(),
+            _ => 0,
+        }
     }
 
     fn gates_judge(&self, review: &ChangeReview) -> bool {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Changed, Importance, Rename, Upgrade};
+use super::{Changed, Importance, Rename, Upgrade, name_before};
 use crate::snapshot::{StackNumbers, StackStops, StopSnapshot};
 
 /// How a stack changed.
@@ -47,9 +47,8 @@ pub struct StackEffect {
 pub(super) fn renames(before: &StopSnapshot, now: &StopSnapshot) -> Vec<Rename> {
     let gone: Vec<_> = before.stacks.iter().filter(|(name, _)| !now.stacks.contains_key(*name)).collect();
     let mut new: Vec<_> = now.stacks.iter().filter(|(name, _)| !before.stacks.contains_key(*name)).collect();
-    let same_rules = |a: &StackStops, b: &StackStops| {
-        a.rules.as_ref().zip(b.rules.as_ref()).is_some_and(|(a, b)| a.print == b.print)
-    };
+    let same_rules =
+        |a: &StackStops, b: &StackStops| matches!((&a.rules, &b.rules), (Some(a), Some(b)) if a.print == b.print);
     let same_stops =
         |a: &StackStops, b: &StackStops| a.stops == b.stops && a.stops.values().any(|stop| stop.rule.is_some());
     let mut found: BTreeMap<&String, &String> = BTreeMap::new();
@@ -83,9 +82,10 @@ pub(super) fn upgrades(before: &StopSnapshot, now: &StopSnapshot, renames: &[Ren
     }
     let mut sources: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for (name, stack) in &now.stacks {
-        let was = renames.iter().find(|rename| rename.now == *name).map_or(name, |rename| &rename.before);
-        let was = before.stacks.get(was).and_then(|stack| stack.rules.as_ref());
-        if let Some((was, is)) = was.zip(stack.rules.as_ref()).filter(|(was, is)| was.source != is.source) {
+        let Some(old) = before.stacks.get(name_before(renames, name)) else { continue };
+        if let (Some(was), Some(is)) = (&old.rules, &stack.rules)
+            && was.source != is.source
+        {
             sources.entry((&was.source, &is.source)).or_default().insert(name);
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn effects(
 ) -> Vec<StackEffect> {
     let mut effects: BTreeMap<&str, StackEffect> = BTreeMap::new();
     for (name, stack) in &now.stacks {
-        let was = renames.iter().find(|rename| rename.now == *name).map_or(name, |rename| &rename.before);
+        let was = name_before(renames, name);
         effects.insert(name, effect(name, before.stacks.get(was), Some(stack), changes));
     }
     let gone = before.stacks.iter().filter(|(name, _)| !renames.iter().any(|rename| rename.before == **name));
@@ -125,9 +125,11 @@ fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, cha
     let n_changed = own().count() as u64;
     let numbers = (before.map(StackStops::numbers), now.map(StackStops::numbers));
     // The numbers of a snapshot made from rows alone are incomplete: compare only what both have.
-    let differ = before.zip(now).is_some_and(|(before, now)| {
-        before.stops.len() != now.stops.len() || (before.numbers.is_some() && before.numbers != now.numbers)
-    });
+    let differ = match (before, now) {
+        (Some(before), Some(now)) if before.stops.len() != now.stops.len() => true,
+        (Some(before), Some(now)) => before.numbers.is_some() && before.numbers != now.numbers,
+        _ => false,
+    };
     let state = match (before, now) {
         (None, _) => StackChange::New,
         (_, None) => StackChange::Gone,

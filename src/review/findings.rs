@@ -74,9 +74,9 @@ pub(super) fn of_check(checked: &CheckResult) -> Vec<LineFinding> {
 fn of_gates_and_stops(checked: &CheckResult) -> Vec<LineFinding> {
     let nowhere = Location::default();
     let place = |stack: &str| checked.places.get(&(stack.to_owned(), None)).unwrap_or(&nowhere).clone();
-    let at_rule = |stack: &str, rule: &Option<String>| {
-        let rule = rule.as_ref().and_then(|_| checked.places.get(&(stack.to_owned(), rule.clone())));
-        rule.cloned().unwrap_or_else(|| place(stack))
+    let at_rule = |stack: &str, rule: &Option<String>| match checked.places.get(&(stack.to_owned(), rule.clone())) {
+        Some(at) if rule.is_some() => at.clone(),
+        _ => place(stack),
     };
     let mut found = Vec::new();
     for gate in checked.gates.iter().filter(|gate| gate.result.failed) {

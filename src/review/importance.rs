@@ -81,7 +81,10 @@ pub(super) fn order(a: &Changed, b: &Changed) -> Ordering {
     let key = |change: &Changed| {
         let (before, now) = (step(&change.before), step(&change.now));
         // A stop that appeared or disappeared counts as the farthest move.
-        let moved = before.zip(now).map_or(u32::MAX, |(before, now)| before.abs_diff(now));
+        let moved = match (before, now) {
+            (Some(before), Some(now)) => before.abs_diff(now),
+            _ => u32::MAX,
+        };
         (change.importance, Reverse(moved), before.into_iter().chain(now).min())
     };
     key(a).cmp(&key(b)).then_with(|| (&a.stack, &a.run).cmp(&(&b.stack, &b.run)))
@@ -221,7 +224,7 @@ pub(super) fn groups(changes: &[Changed]) -> Vec<ChangeGroup> {
             &change.stack,
             (&before.rule, &now.rule),
             // Runs whose verdict did not change may have any verdict.
-            (before.verdict != now.verdict).then_some((&before.verdict, &now.verdict)),
+            if before.verdict == now.verdict { None } else { Some((&before.verdict, &now.verdict)) },
             Shift::between(before, now),
         );
         groups.entry(key).or_default().push(change.run.clone());

@@ -25,7 +25,8 @@ pub fn junit(checked: &CheckResult) -> Result<String, quick_junit::SerializeErro
             } else {
                 format!("{of_stack} {}", result.gate)
             };
-            case(&name, "whenstop.gate", result.failed.then(|| (result.why.clone(), String::new())), "gate")
+            let failure = if result.failed { Some((result.why.clone(), String::new())) } else { None };
+            case(&name, "whenstop.gate", failure, "gate")
         }));
         report.add_test_suite(suite);
     }
@@ -58,7 +59,8 @@ impl LineFinding {
 fn stop_points(review: &ChangeReview, fresh: bool) -> TestSuite {
     let mut suite = TestSuite::new("stop points");
     let runs = &review.corpus;
-    let corpus = (!runs.same_runs() && !fresh).then(|| (review.notices().swap_remove(0), String::new()));
+    let is_same = runs.same_runs() || fresh;
+    let corpus = if is_same { None } else { Some((review.notices().swap_remove(0), String::new())) };
     suite.add_test_case(case("the runs are those of the snapshot", "whenstop.corpus", corpus, "corpus"));
     for stack in &review.stacks {
         let failure = match stack.state {
@@ -90,14 +92,14 @@ fn changes(review: &ChangeReview, stack: &str) -> String {
 }
 
 fn case(name: &str, class: &str, failure: Option<(String, String)>, kind: &str) -> TestCase {
-    let status = failure.map_or_else(TestCaseStatus::success, |(message, text)| {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    let mut status = TestCaseStatus::success();
+    if let Some((message, text)) = failure {
+        status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(one_line(&message).into_owned()).set_type(kind);
         if !text.is_empty() {
             status.set_description(text);
         }
-        status
-    });
+    }
     let mut case = TestCase::new(one_line(name).into_owned(), status);
     case.set_classname(class);
     case

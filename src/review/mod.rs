@@ -76,6 +76,14 @@ pub struct Rename {
     pub now: String,
 }
 
+/// What the stack was called before.
+fn name_before<'n>(renames: &'n [Rename], name: &'n str) -> &'n str {
+    match renames.iter().find(|rename| rename.now == name) {
+        Some(rename) => &rename.before,
+        None => name,
+    }
+}
+
 /// How the recordings differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorpusChange {
@@ -234,17 +242,18 @@ impl CorpusChange {
             counts
         };
         let same = !self.gone.is_empty() && counts(&self.gone) == counts(&self.added);
-        same.then(|| {
-            "these may be the same runs under new names: where files of one name stand in several folders, their runs \
-             are called after their paths; nothing here is compared between the two"
-                .to_owned()
-        })
+        if !same {
+            return None;
+        }
+        let why = "these may be the same runs under new names: where files of one name stand in several folders, their runs \
+            are called after their paths; nothing here is compared between the two";
+        Some(why.to_owned())
     }
 
     /// Whether no run of before is among those of now.
     fn is_all_new(&self) -> bool {
         let holds_all = |side: &Option<CorpusPrint>, names: &[String]| {
-            !names.is_empty() && side.as_ref().is_some_and(|print| print.runs == names.len() as u64)
+            !names.is_empty() && matches!(side, Some(print) if print.runs == names.len() as u64)
         };
         holds_all(&self.before, &self.gone) && holds_all(&self.now, &self.added)
     }

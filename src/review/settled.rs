@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ChangeReview;
+use super::{ChangeReview, name_before};
 use crate::snapshot::{StackStops, StopSnapshot};
 
 /// What `before` becomes where only the changes `accepted` (stack and run) of `now` are taken over, and with `rest` also
@@ -19,7 +19,7 @@ pub fn settled(
     }
     let mut next = before.clone();
     for (stack, stops) in &now.stacks {
-        let was = review.renames.iter().find(|rename| rename.now == *stack).map_or(&**stack, |rename| &*rename.before);
+        let was = name_before(&review.renames, stack);
         let Some(old) = before.stacks.get(was) else {
             if rest {
                 next.stacks.insert(stack.clone(), stops.clone());

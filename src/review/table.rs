@@ -2,13 +2,16 @@
 
 use super::{ChangeReview, StackChange, StackEffect};
 use crate::answers::tables::{DataTable, TableCell};
-use crate::snapshot::{BoundedNumber, StackNumbers};
+use crate::snapshot::{BoundedNumber, StackNumbers, known_or};
 use crate::words::tenths;
 
 /// The stacks that changed; those with equal numbers and stops are left out, and named by [`ChangeReview::unchanged`].
 pub fn net_effect(review: &ChangeReview) -> DataTable {
-    let unit = review.stacks.iter().find_map(|stack| stack.now.as_ref().or(stack.before.as_ref()));
-    let unit = unit.map_or("cost", |numbers| &*numbers.unit);
+    let mut numbers = review.stacks.iter().filter_map(|stack| stack.now.as_ref().or(stack.before.as_ref()));
+    let unit = match numbers.next() {
+        Some(numbers) => &*numbers.unit,
+        None => "cost",
+    };
     let saved = format!("{unit} saved");
     let columns = ["stack", "stops", "successes killed", "failures stopped", &saved, "cost per success", "unknown"];
     let shown = review.stacks.iter().filter(|stack| stack.state != StackChange::Same);
@@ -47,14 +50,17 @@ fn line(effect: &StackEffect) -> Vec<TableCell> {
         side(&|numbers| format!("{}/{}", count(numbers.kills), numbers.successes)),
         side(&|numbers| format!("{}/{}", count(numbers.true_stops), numbers.failures)),
         side(&|numbers| share(numbers.saved)),
-        side(&|numbers| numbers.cost_per_success.map_or_else(|| "-".to_owned(), change)),
+        side(&|numbers| match numbers.cost_per_success {
+            Some(cost) => change(cost),
+            None => "-".to_owned(),
+        }),
         side(&unknown),
     ]
 }
 
 /// Formats `12`, `12–15`.
 pub(super) fn count(span: BoundedNumber) -> String {
-    let end = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
+    let end = |value: Option<f64>| known_or("?", value);
     if span.low == span.high { end(span.low) } else { format!("{}–{}", end(span.low), end(span.high)) }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::transcript::{Event, Moment, Point, Role, Run};
+use crate::transcript::{Moment, Point, Role, Run, messages};
 
 /// Maximum characters of a text.
 const WIDTH: usize = 160;
@@ -69,7 +69,7 @@ impl StopContext {
         for index in stop.saturating_sub(1)..run.steps().len().min(stop + 2) {
             for (moment, said) in told(run, index) {
                 // A point has seen its step's reply from `after_response` on, and the results from `after_tools` on.
-                let seen = at.is_some_and(|at| index < stop || (index == stop && at.moment >= moment));
+                let seen = matches!(at, Some(at) if index < stop || (index == stop && at.moment >= moment));
                 if seen { before.push(said) } else { after.push(said) }
             }
         }
@@ -100,8 +100,9 @@ fn told(run: &Run, index: usize) -> Vec<(Moment, TranscriptLine)> {
         }
     }
     let step = run.steps()[index];
-    let messages = run.events()[step.reply..step.end].iter().filter_map(Event::message);
-    for result in messages.filter(|message| message.role == Role::Tool && message.is_result()) {
+    for result in messages(&run.events()[step.reply..step.end])
+        .filter(|message| message.role == Role::Tool && message.is_result())
+    {
         let kind = if result.is_error == Some(true) { TranscriptKind::Failed } else { TranscriptKind::Got };
         lines.push((Moment::AfterTools, line(kind, &result.text())));
     }

@@ -54,18 +54,15 @@ impl CutShortGate {
                 "cut_short_high" => summary.cut_short_high.interval.map(|interval| interval.high),
                 _ => summary.cut_short_low.interval.map(|interval| interval.low),
             };
-            let failed = value.is_none_or(|value| self.sign.fails(value, self.limit));
             let (low, high) = summary.cut_short;
-            let why = value.map_or_else(
-                || "unknown: nothing to count".to_owned(),
-                |value| {
-                    format!(
-                        "{} a task ({low} to {high} of {} cut short, 95 % interval)",
-                        plain_number(value),
-                        summary.runs
-                    )
-                },
-            );
+            let (failed, why) = match value {
+                None => (true, "unknown: nothing to count".to_owned()),
+                Some(value) => {
+                    let (rate, runs) = (plain_number(value), summary.runs);
+                    let why = format!("{rate} a task ({low} to {high} of {runs} cut short, 95 % interval)");
+                    (self.sign.fails(value, self.limit), why)
+                }
+            };
             GateResult { gate: self.text.clone(), stack: summary.stack.to_string(), value, failed, why }
         })
         .collect()

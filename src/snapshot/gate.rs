@@ -5,10 +5,11 @@ mod written;
 
 use std::fmt::{self, Write as _};
 
+use super::known_or;
 pub use crate::aggregate::MIN_KNOWN;
 use crate::aggregate::{Contest, Measured, MetricPart, Named, Summary, metric_names, named, summarise_at};
 use crate::answers::words::known_on;
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 use crate::report::plain_number;
 use crate::stats::distribution::binomial_cdf;
 
@@ -52,10 +53,7 @@ impl Gate {
         let Some(number) = named(metric) else {
             let names: Vec<String> = metric_names().collect();
             let near = nearest(metric, names.iter().map(String::as_str));
-            let help = near.map_or_else(
-                || "`whenstop schema estimates` lists the metrics".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            );
+            let help = did_you_mean(near, "`whenstop schema estimates` lists the metrics");
             return Err(error(format!("gate `{text}`: no metric `{metric}`"), help));
         };
         written.refuse_unknown_stack(stacks)?;
@@ -91,8 +89,8 @@ impl Gate {
             let sign = self.sign.text();
             format!("`{name}` is a share from 0 to 1: for {} % write `{name}{sign}{}`", self.limit, self.limit / 100.0)
         } else {
-            let most = most.map_or_else(|| "any size".to_owned(), |most| most.to_string());
-            format!("`{name}` goes from {} to {most}", least.unwrap_or(f64::NEG_INFINITY))
+            let least = least.unwrap_or(f64::NEG_INFINITY);
+            format!("`{name}` goes from {least} to {}", known_or("any size", most))
         };
         Err((word.to_owned(), help))
     }
@@ -108,9 +106,12 @@ impl Gate {
         let level = 1.0 - (1.0 - LEVEL) / adjusted as f64;
         let mut summaries = summarise_at(&groups, None, level);
         for summary in &mut summaries {
-            let place = all.iter().position(|group| group.stack == summary.stack);
-            let candidate = place.and_then(|at| contest.candidates().get(at));
-            summary.killed_at_most = candidate.and_then(|candidate| candidate.killed_at_most);
+            let mut candidates = all.iter().zip(contest.candidates());
+            let own = candidates.find(|(group, _)| group.stack == summary.stack);
+            summary.killed_at_most = match own {
+                Some((_, candidate)) => candidate.killed_at_most,
+                None => None,
+            };
         }
         let judged = groups.iter().zip(&summaries).map(|(group, summary)| {
             let known = (known_share(&self.number, group), min_known);

@@ -38,11 +38,7 @@ pub struct StopLine {
 impl StopLine {
     /// A stop by `rule` at `at`, or no stop.
     pub fn new(rule: Option<&str>, at: Option<Point>, verdict: Verdict) -> Self {
-        Self {
-            rule: rule.map(str::to_owned),
-            stop: at.map_or_else(|| "end".to_owned(), |point| point.to_string()),
-            verdict: verdict.to_string(),
-        }
+        Self { rule: rule.map(str::to_owned), stop: known_or("end", at), verdict: verdict.to_string() }
     }
 
     /// The stop of a row.
@@ -166,8 +162,10 @@ impl StopSnapshot {
         let mut changes = Vec::new();
         for stack in stacks {
             let (before, now) = (self.stacks.get(stack), now.stacks.get(stack));
-            let before = before.map_or(&none, |stack| &stack.stops);
-            let now = now.map_or(&none, |stack| &stack.stops);
+            let [before, now] = [before, now].map(|stack| match stack {
+                Some(stack) => &stack.stops,
+                None => &none,
+            });
             let runs: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
             changes.extend(runs.into_iter().filter(|run| before.get(*run) != now.get(*run)).map(|run| Change {
                 run: run.clone(),
@@ -183,8 +181,19 @@ impl StopSnapshot {
 impl Change {
     /// The change in one line.
     pub fn to_line(&self) -> String {
-        let shown = |line: &Option<StopLine>| line.as_ref().map_or_else(|| "not there".to_owned(), StopLine::told);
+        let shown = |line: &Option<StopLine>| match line {
+            Some(line) => line.told(),
+            None => "not there".to_owned(),
+        };
         let line = format!("{} under {}: was {}; now {}", self.run, self.stack, shown(&self.before), shown(&self.now));
         one_line(&line).into_owned()
+    }
+}
+
+/// The value as text, or `unknown` in its place.
+pub(crate) fn known_or(unknown: &str, value: Option<impl ToString>) -> String {
+    match value {
+        Some(value) => value.to_string(),
+        None => unknown.to_owned(),
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{BoundedNumber, CorpusPrint, RuleSet, StackNumbers, StackStops, StopLine, StopSnapshot};
+use super::{BoundedNumber, CorpusPrint, RuleSet, StackNumbers, StackStops, StopLine, StopSnapshot, known_or};
 use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
 
 /// The first line; the number is the version of the format.
@@ -51,7 +51,10 @@ impl StopSnapshot {
                 about(&mut text, &fields);
             }
             for (run, StopLine { rule, stop, verdict }) in stops {
-                let rule = rule.as_deref().map_or(Cow::Borrowed(NO_RULE), field);
+                let rule = match rule {
+                    Some(rule) => field(rule),
+                    None => Cow::Borrowed(NO_RULE),
+                };
                 let fields = [field(name), field(run), rule, field(stop), field(verdict)];
                 let _ = writeln!(text, "{}", fields.join(SEPARATOR));
             }
@@ -82,7 +85,7 @@ impl StopSnapshot {
             let Some([stack, run, rule, stop, verdict]) = five(line) else {
                 return Err(wrong(number, "a line without its five fields"));
             };
-            let rule = (rule != SnapshotField::Bare(NO_RULE)).then(|| rule.into_text());
+            let rule = if rule == SnapshotField::Bare(NO_RULE) { None } else { Some(rule.into_text()) };
             let stop = StopLine { rule, stop: stop.into_text(), verdict: verdict.into_text() };
             let stops = &mut snapshot.stacks.entry(stack.into_text()).or_default().stops;
             if stops.insert(run.into_text(), stop).is_some() {
@@ -97,13 +100,16 @@ impl StopSnapshot {
 
     /// What is missing or superfluous: a snapshot has a stop of each run under each stack.
     fn incomplete(&self) -> Option<String> {
-        self.stacks.iter().find_map(|(name, stack)| {
+        for (name, stack) in &self.stacks {
+            let found = stack.stops.len() as u64;
             let stated =
                 [self.corpus.as_ref().map(|corpus| corpus.runs), stack.numbers.as_ref().map(|numbers| numbers.runs)];
-            let found = stack.stops.len() as u64;
-            let runs = stated.into_iter().flatten().find(|runs| *runs != found)?;
-            Some(format!("stops of {found} runs under `{}`, not of the {runs} that were accepted", one_line(name)))
-        })
+            if let Some(runs) = stated.into_iter().flatten().find(|runs| *runs != found) {
+                let name = one_line(name);
+                return Some(format!("stops of {found} runs under `{name}`, not of the {runs} that were accepted"));
+            }
+        }
+        None
     }
 
     /// Reads a line about the corpus, a stack, or its numbers.
@@ -155,14 +161,13 @@ impl StackNumbers {
     /// The numbers as written, one field each.
     fn fields(&self) -> [String; 6] {
         let Self { runs, stops, kills, successes, true_stops, failures, unit, saved, cost_per_success, unknown } = self;
-        let number = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
-        let unknown = unknown.map_or_else(|| "?".to_owned(), |unknown| unknown.to_string());
+        let unknown = known_or("?", *unknown);
         [
             format!("stops {}", stops.to_text()),
             format!("kills {} of {successes}", kills.to_text()),
             format!("true stops {} of {failures}", true_stops.to_text()),
             format!("saved {} of {unit}", saved.to_text()),
-            format!("cost per success {}", number(*cost_per_success)),
+            format!("cost per success {}", known_or("?", *cost_per_success)),
             format!("unknown {unknown} of {runs}"),
         ]
     }
@@ -199,7 +204,7 @@ fn end(text: &str) -> Option<BoundedNumber> {
 impl BoundedNumber {
     /// Formats `12`, `12..15`, `?..15`; `?` if nothing is known.
     fn to_text(self) -> String {
-        let end = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
+        let end = |value: Option<f64>| known_or("?", value);
         if self.low == self.high { end(self.low) } else { format!("{}..{}", end(self.low), end(self.high)) }
     }
 

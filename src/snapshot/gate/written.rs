@@ -1,6 +1,6 @@
 //! The syntax of a gate: `stack:metric>=number`, for any metric.
 
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 
 /// How a value is compared with the limit: the gate fails if the comparison is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +76,7 @@ impl<'t> GateParts<'t> {
     pub(in crate::snapshot) fn refuse_unknown_stack(&self, stacks: &[String]) -> Result<(), Diagnostic> {
         let Some(stack) = self.stack.as_ref().filter(|stack| !stacks.contains(*stack)) else { return Ok(()) };
         let near = nearest(stack, stacks.iter().map(String::as_str));
-        let help = near
-            .map_or_else(|| format!("the stacks are {}", stacks.join(", ")), |near| format!("did you mean `{near}`?"));
+        let help = did_you_mean(near, &format!("the stacks are {}", stacks.join(", ")));
         Err(Diagnostic::new(Location::default(), format!("gate `{}`: no stack `{stack}`", self.text), help))
     }
 }
