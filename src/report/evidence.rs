@@ -89,7 +89,10 @@ fn lines(unit: Unit) -> Vec<(String, Telling)> {
             "cost of a success, against no stopping".to_owned(),
             Box::new(move |summary: &Summary| {
                 let ratio = summary.ratios_in(unit).cost_of_success.ratio.value;
-                ratio.map_or_else(|| "unknown".to_owned(), |ratio| format!("{:+.0} %", (ratio - 1.0) * 100.0))
+                match ratio {
+                    Some(ratio) => format!("{:+.0} %", (ratio - 1.0) * 100.0),
+                    None => "unknown".to_owned(),
+                }
             }),
         ),
         (
@@ -146,7 +149,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
         parts.push(format!("{} saved {told}", unit.noun()));
     }
     let beyond_chance =
-        |difference: &Difference| difference.p_adjusted.or(difference.comparison.p).is_some_and(|p| p < 0.05);
+        |difference: &Difference| matches!(difference.p_adjusted.or(difference.comparison.p), Some(p) if p < 0.05);
     let close = match (beyond_chance(&pair.fes_rate), beyond_chance(&pair.saved_ratio)) {
         _ if pair.successes == 0 => "One of them speaks to the agent, and what an agent does then is not recorded.",
         (true, true) => "Both differences are beyond chance.",
@@ -166,8 +169,11 @@ fn made_of(rows: &Rows) -> String {
         let names: std::collections::BTreeSet<&str> = rows.iter().filter_map(of).map(|name| &**name).collect();
         let shown: Vec<String> = names.iter().take(NAMED).map(|name| code(name)).collect();
         let more = names.len().saturating_sub(NAMED);
-        (!shown.is_empty())
-            .then(|| if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { listed(&shown) })
+        match more {
+            _ if shown.is_empty() => None,
+            0 => Some(listed(&shown)),
+            more => Some(format!("{} and {more} more", shown.join(", "))),
+        }
     };
     let mut text = String::new();
     if let Some(models) = named(|row| row.model()) {

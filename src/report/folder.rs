@@ -99,8 +99,8 @@ impl Staged {
         names.iter().try_for_each(|name| owned.refuse(&self.folder, name))?;
         for name in names.iter().filter(|name| csv != CsvStyle::Plain && name.extension().is_some_and(|e| e == "csv")) {
             let path = self.path().join(name);
-            let styled = std::fs::read(&path).and_then(|text| csv.styled(text));
-            styled.and_then(|text| std::fs::write(&path, text)).map_err(failed)?;
+            let text = std::fs::read(&path).map_err(failed)?;
+            std::fs::write(&path, csv.styled(text).map_err(failed)?).map_err(failed)?;
         }
         let list = owned.with(names.iter().map(|name| name.to_string_lossy().into_owned()));
         std::fs::write(self.path().join(LIST), list).map_err(failed)?;
@@ -127,9 +127,10 @@ impl Staged {
 fn put_notice(path: &Path) -> io::Result<()> {
     if std::fs::symlink_metadata(path).is_ok_and(|data| data.is_file()) {
         let ours = NOTICE.as_bytes().starts_with(&std::fs::read(path)?);
-        let in_the_way =
-            || io::Error::new(io::ErrorKind::AlreadyExists, format!("a file `{INCOMPLETE}` is in the way"));
-        return ours.then_some(()).ok_or_else(in_the_way);
+        if ours {
+            return Ok(());
+        }
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("a file `{INCOMPLETE}` is in the way")));
     }
     // Replaces a link of that name instead of following it.
     let _ = std::fs::remove_file(path);

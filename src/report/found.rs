@@ -77,7 +77,7 @@ impl ReadingFindings {
 
     /// How many runs tell their agents of a limit; `None` if none does, or nobody looked.
     pub fn told_of_limits(&self) -> Option<ToldRuns> {
-        (self.told.told > 0).then_some(self.told)
+        if self.told.told > 0 { Some(self.told) } else { None }
     }
 
     /// All notices and listed findings, one line each.

@@ -51,8 +51,10 @@ impl Provenance {
                 command.push(argument.clone());
             }
         }
-        let named =
-            command.iter().map(|argument| argument.split_once('=').map_or(argument.as_str(), |(_, value)| value));
+        let named = command.iter().map(|argument| match argument.split_once('=') {
+            Some((_, value)) => value,
+            None => argument,
+        });
         let named = named.chain(["whenstop.toml"]).map(PathBuf::from).filter(|path| path.is_file());
         let paths: BTreeSet<PathBuf> = recordings.into_iter().chain(named).collect();
         let files = paths.iter().filter_map(|path| MadeFile::from_path(path)).collect();

@@ -249,17 +249,19 @@ impl PartWriter {
     /// Adds the next run of this part with its result.
     pub fn run(&mut self, run: &OfRun) -> Result<(), Diagnostic> {
         self.n_firings += run.firings.len() as u64;
-        let rows = self.rows_of_next(&run.rows);
-        let firings = rows.and_then(|()| run.firings.iter().try_for_each(|firing| self.firings.row(firing)));
-        let all = firings.and_then(|()| write_lines(&mut self.followed, &run.followed));
-        all.map_err(failed(&self.folder))
+        self.write_run(run).map_err(failed(&self.folder))
+    }
+
+    fn write_run(&mut self, run: &OfRun) -> io::Result<()> {
+        self.rows_of_next(&run.rows)?;
+        run.firings.iter().try_for_each(|firing| self.firings.row(firing))?;
+        write_lines(&mut self.followed, &run.followed)
     }
 
     /// Adds the next run of this part of a search, with the rows of the strategies shown for comparison.
     pub fn searched_run(&mut self, run: &SearchedRun, rows: &[Row]) -> Result<(), Diagnostic> {
-        let rows = self.rows_of_next(rows);
-        let all = rows.and_then(|()| write_lines(&mut self.study, std::slice::from_ref(run)));
-        all.map_err(failed(&self.folder))
+        self.rows_of_next(rows).map_err(failed(&self.folder))?;
+        write_lines(&mut self.study, std::slice::from_ref(run)).map_err(failed(&self.folder))
     }
 
     fn rows_of_next(&mut self, rows: &[Row]) -> io::Result<()> {

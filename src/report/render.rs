@@ -7,6 +7,19 @@ use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::one_line;
 
 impl TableCell {
+    /// The cell as JSON: null if missing or not finite.
+    pub(super) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::Count(count) => (*count).into(),
+            Self::Number(number) => match plain_number(*number).parse::<f64>() {
+                Ok(number) => number.into(),
+                Err(_) => serde_json::Value::Null,
+            },
+            Self::Missing => serde_json::Value::Null,
+        }
+    }
+
     /// The cell for CSV: numbers rounded to six decimals, empty if missing.
     fn plain(&self) -> String {
         match self {
@@ -41,6 +54,11 @@ const NARROWEST: usize = 12;
 /// The number of characters of the longest text.
 fn longest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
+/// The items at these places, as far as they are there.
+fn present<T: Clone>(items: &[T], places: impl Iterator<Item = usize>) -> Vec<T> {
+    places.filter_map(|place| items.get(place).cloned()).collect()
 }
 
 fn column_of(cells: &[Vec<String>], column: usize) -> impl Iterator<Item = &str> {
@@ -124,15 +142,8 @@ impl DataTable {
 
     /// A JSON array of objects; a missing cell is null.
     pub fn to_json(&self) -> serde_json::Value {
-        let value = |cell: &TableCell| match cell {
-            TableCell::Text(text) => serde_json::Value::from(text.as_str()),
-            TableCell::Count(count) => serde_json::Value::from(*count),
-            TableCell::Number(number) => {
-                plain_number(*number).parse::<f64>().map_or(serde_json::Value::Null, Into::into)
-            }
-            TableCell::Missing => serde_json::Value::Null,
-        };
-        let object = |row: &Vec<TableCell>| self.columns.iter().cloned().zip(row.iter().map(value)).collect();
+        let object =
+            |row: &Vec<TableCell>| self.columns.iter().cloned().zip(row.iter().map(TableCell::to_json)).collect();
         self.rows.iter().map(|row| serde_json::Value::Object(object(row))).collect()
     }
 
@@ -155,12 +166,8 @@ impl DataTable {
     /// The table of some of its columns.
     fn picked(&self, columns: &(impl Iterator<Item = usize> + Clone)) -> Self {
         Self {
-            columns: columns.clone().filter_map(|column| self.columns.get(column).cloned()).collect(),
-            rows: self
-                .rows
-                .iter()
-                .map(|row| columns.clone().filter_map(|column| row.get(column).cloned()).collect())
-                .collect(),
+            columns: present(&self.columns, columns.clone()),
+            rows: self.rows.iter().map(|row| present(row, columns.clone())).collect(),
         }
     }
 

@@ -187,7 +187,7 @@ impl Manifest {
     pub(super) fn contest_of<'r>(&self, groups: Vec<Group<'r>>) -> Contest<'r> {
         let entrant = |group: &Group<'_>| {
             let stack = self.stacks.iter().find(|stack| stack.name == group.stack);
-            stack.map_or_else(Entrant::default, ManifestStack::entrant)
+            stack.map(ManifestStack::entrant).unwrap_or_default()
         };
         let entrants: Vec<Entrant> = groups.iter().map(entrant).collect();
         let premises = self.premises(BestUnit::from_groups(&groups).unit);

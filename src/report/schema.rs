@@ -125,12 +125,15 @@ pub fn files() -> Vec<FileSpec> {
 pub fn numbers() -> DataTable {
     let row = |metric: &crate::aggregate::SummaryMetric| {
         let (least, most) = metric.measure.range();
-        let end = |end: Option<f64>, other: &str| end.map_or_else(|| other.to_owned(), |end| end.to_string());
+        let end = |end: Option<f64>| match end {
+            Some(end) => end.to_string(),
+            None => "any".to_owned(),
+        };
         let text = |text: &str| if text.is_empty() { TableCell::Missing } else { TableCell::Text(text.to_owned()) };
         vec![
             TableCell::Text(metric.name.clone()),
             text(metric.measure.words()),
-            TableCell::Text(format!("{} to {}", end(least, "any"), end(most, "any"))),
+            TableCell::Text(format!("{} to {}", end(least), end(most))),
             text(&metric.of),
             TableCell::Text(metric.meaning.clone()),
         ]

@@ -37,15 +37,19 @@ impl AgainstFigure<'_> {
 
     /// The curves of the first line, with its notice and its limit.
     fn draw_steps<B: DrawingBackend>(&self, pen: &Pen<'_, B>, top: i32) -> Result<(), FigureError> {
-        let Some(Ok(check)) = self.compared().first().map(|line| line.result.as_ref()) else { return Ok(()) };
-        let told = self.compared().first().and_then(|line| line.told);
+        let compared = self.compared();
+        let Some(line) = compared.first() else { return Ok(()) };
+        let Ok(check) = &line.result else { return Ok(()) };
         let right = check.by_step.last().map_or(1.0, |line| line.step as f64) * 1.03;
         let plane =
             Plane { x: Scale::new((0.0, right), PLANE), y: Scale::new((0.0, 100.0), (top + HEIGHT, top)), pad: 0 };
         let x_ticks = ticks(0.0, right, 8, Quantity::Count, true);
         let y_ticks = ticks(0.0, 100.0, 10, Quantity::Percent, true);
         plane.draw(pen, (&x_ticks, &y_ticks), ("steps", "runs with success by then, %"))?;
-        let marks = told.map_or(Vec::new(), |told| vec![(told.notice, "notice"), (Some(told.steps), "limit")]);
+        let marks = match line.told {
+            Some(told) => vec![(told.notice, "notice"), (Some(told.steps), "limit")],
+            None => Vec::new(),
+        };
         for (step, name) in marks {
             let Some(step) = step else { continue };
             let at = plane.at(f64::from(step), 100.0);
@@ -73,7 +77,8 @@ impl AgainstFigure<'_> {
     fn draw_rows<B: DrawingBackend>(&self, pen: &Pen<'_, B>, top: i32) -> Result<(), FigureError> {
         let compared = self.compared();
         let (mut low, mut high) = (0.0_f64, 0.05_f64);
-        for check in compared.iter().filter_map(|line| line.result.as_ref().ok()) {
+        for line in &compared {
+            let Ok(check) = &line.result else { continue };
             let found = &check.estimates;
             low = low.min(found.lost.value);
             high = high.max(found.at_risk.value).max(found.lost.value);
@@ -88,8 +93,10 @@ impl AgainstFigure<'_> {
             let found = &check.estimates;
             let y = top + ROW * i32::try_from(row).unwrap_or(0) + ROW / 2;
             let at = |share: f64| (plane.x.at(share * 100.0), y);
-            let name =
-                line.class.as_ref().map_or_else(|| line.stack.to_string(), |class| format!("{}, {class}", line.stack));
+            let name = match &line.class {
+                Some(class) => format!("{}, {class}", line.stack),
+                None => line.stack.to_string(),
+            };
             pen.text(&style::fitted(&name, SMALL, NAMES - MARGIN - 12), (NAMES - 10, y), TextStyle::SMALL.ending())?;
             if line.told.is_some() {
                 pen.line(&[at(0.0), at(found.at_risk.value)], STONE.stroke_width(5))?;

@@ -156,8 +156,10 @@ fn draw_line<B: DrawingBackend>(
 /// Counts the runs whose outcome under the stack is open, by cause.
 fn causes(group: &Group<'_>) -> [u64; CAUSE.len()] {
     let mut causes = [0; CAUSE.len()];
-    for cause in group.rows().filter_map(|row| cause(row)) {
-        causes[cause] += 1;
+    for row in group.rows() {
+        if let Some(cause) = cause(row) {
+            causes[cause] += 1;
+        }
     }
     causes
 }

@@ -37,7 +37,9 @@ impl BudgetFigure<'_> {
         by_size.sort_by_key(|(at, curve)| (std::cmp::Reverse(curve.runs), *at));
         // A curve of few tasks says little beside others; with a single task it is one step from 0 to all.
         let least = [FEW_TASKS, 2].into_iter().find(|least| by_size.iter().any(|(_, curve)| curve.tasks >= *least));
-        by_size.retain(|(_, curve)| least.is_none_or(|least| curve.tasks >= least));
+        if let Some(least) = least {
+            by_size.retain(|(_, curve)| curve.tasks >= least);
+        }
         by_size.truncate(if least.is_some() { COLOURS.len() } else { 1 });
         by_size.sort_by_key(|(at, _)| *at);
         by_size.into_iter().map(|(_, curve)| curve).collect()
@@ -150,13 +152,16 @@ fn logarithmic_from(curves: &[&BudgetCurve]) -> Option<f64> {
     let (short, long) = ends.fold((f64::INFINITY, 0.0_f64), |(short, long), end| (short.min(end), long.max(end)));
     let first = |curve: &&BudgetCurve| curve.curve.steps.iter().map(|step| step.at).find(|at| *at > 0.0);
     let begins = curves.iter().filter_map(first).fold(f64::INFINITY, f64::min);
-    (long > short * DIFFERENT && begins.is_finite() && begins < long).then_some(begins)
+    if long > short * DIFFERENT && begins.is_finite() && begins < long { Some(begins) } else { None }
 }
 
 /// The budget of the last success.
 fn last_success(curve: &BudgetCurve) -> f64 {
-    let total = curve.curve.steps.last().map_or(0.0, |step| step.incidence);
-    curve.curve.steps.iter().find(|step| step.incidence >= total).map_or(0.0, |step| step.at)
+    let Some(last) = curve.curve.steps.last() else { return 0.0 };
+    match curve.curve.steps.iter().find(|step| step.incidence >= last.incidence) {
+        Some(step) => step.at,
+        None => 0.0,
+    }
 }
 
 /// The corners of the step curve up to `right`, in percent; stops at the end of the known range.

@@ -39,7 +39,8 @@ impl DetectorFigure {
     /// The share of all graded runs that fail.
     fn base_rate(&self) -> f64 {
         let most = self.detectors.iter().max_by_key(|detector| detector.runs);
-        most.map_or(0.0, |detector| detector.failures as f64 / detector.runs.max(1) as f64)
+        let Some(most) = most else { return 0.0 };
+        most.failures as f64 / most.runs.max(1) as f64
     }
 
     /// Whether it is the first or the last limit of its signal.

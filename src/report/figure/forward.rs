@@ -46,7 +46,7 @@ impl ForwardFigure<'_> {
     }
 
     fn unit(&self) -> Unit {
-        self.forward.periods.first().map_or(Unit::Steps, |period| period.unit)
+        self.forward.unit()
     }
 
     /// The days of the first and the end of the last period.
@@ -194,7 +194,8 @@ impl Picture for ForwardFigure<'_> {
 fn limit_that_fits(name: &str, room: i32) -> &str {
     let mut rest = name;
     while style::width(rest, SMALL) > room {
-        rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
+        let Some((_, shorter)) = rest.split_once(' ') else { return "" };
+        rest = shorter;
     }
     rest
 }

@@ -42,17 +42,17 @@ pub(super) fn place(points: &[Labelled], bounds: Frame, taken: &[Frame], lines: 
 }
 
 fn place_one(point: &Labelled, bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Option<PlacedText> {
-    let tried = point.texts.iter().flat_map(|text| offsets(text).into_iter().map(move |offset| (text, offset)));
-    tried.into_iter().find_map(|(text, offset)| {
-        let at = (point.at.0 + offset.0, point.at.1 + offset.1);
-        let label = label_box(at, text);
-        let is_free = |others: &[Frame]| !others.iter().any(|other| overlap(label, *other));
-        (within(label, bounds) && is_free(taken) && is_free(lines)).then(|| PlacedText {
-            text: text.clone(),
-            at,
-            leader: leader(point.at, label),
-        })
-    })
+    for text in &point.texts {
+        for offset in offsets(text) {
+            let at = (point.at.0 + offset.0, point.at.1 + offset.1);
+            let label = label_box(at, text);
+            let is_free = |others: &[Frame]| !others.iter().any(|other| overlap(label, *other));
+            if within(label, bounds) && is_free(taken) && is_free(lines) {
+                return Some(PlacedText { text: text.clone(), at, leader: leader(point.at, label) });
+            }
+        }
+    }
+    None
 }
 
 /// The positions tried, nearest first: right and left of the point, above and below.
@@ -70,7 +70,7 @@ fn offsets(text: &str) -> Vec<At> {
 fn leader(point: At, label: Frame) -> Option<At> {
     let nearest = (point.0.clamp(label.0, label.2), point.1.clamp(label.1, label.3));
     let distance = (nearest.0 - point.0).abs().max((nearest.1 - point.1).abs());
-    (distance > NEAR).then_some(nearest)
+    if distance > NEAR { Some(nearest) } else { None }
 }
 
 fn label_box(at: At, text: &str) -> Frame {

@@ -217,7 +217,7 @@ fn spent(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
     };
     let is_known =
         !row.unknown().unread && (row.outcome() != Outcome::Success || row.killed_low() == row.killed_high());
-    is_known.then(|| (low, high.max(low)))
+    if is_known { Some((low, high.max(low))) } else { None }
 }
 
 #[cfg(test)]

@@ -60,9 +60,14 @@ pub(super) fn amounts(unit: Unit) -> &'static str {
 
 /// The width of a text in pixels.
 pub fn width(text: &str, size: u32) -> i32 {
-    let letters = || u32::try_from(text.chars().count()).unwrap_or(u32::MAX).saturating_mul(size) * 3 / 5;
-    let measured = register_fonts().ok().and_then(|()| ("sans-serif", size).into_font().box_size(text).ok());
-    i32::try_from(measured.map_or_else(letters, |(width, _)| width)).unwrap_or(i32::MAX)
+    let width = if register_fonts().is_ok()
+        && let Ok((width, _)) = ("sans-serif", size).into_font().box_size(text)
+    {
+        width
+    } else {
+        u32::try_from(text.chars().count()).unwrap_or(u32::MAX).saturating_mul(size) * 3 / 5
+    };
+    i32::try_from(width).unwrap_or(i32::MAX)
 }
 
 /// Wraps a text to lines of at most `most` pixels; a longer word is cut.

@@ -21,7 +21,7 @@ pub(super) use self::frontier::FrontierView;
 pub use self::plain::PlainPage;
 use self::runs::{Listed, listed};
 use self::shell::Filling;
-use super::{Manifest, plain_number};
+use super::Manifest;
 use crate::aggregate::{Count, FrontierPoint, Label, Rows, Summary, Unit};
 use crate::answers::tables::{self, DataTable, TableCell};
 use crate::answers::{ComparedStacks, FirstTable, SplitChoice, Tolerances, lacks, words};
@@ -118,10 +118,10 @@ impl Page<'_> {
         let (told, stories) = self.told(&listed);
         let choices = self.choices();
         let first = FirstTable::new(self.summaries, &self.field, self.unit, self.appetite, self.choice());
-        let verdict = self
-            .followed
-            .as_ref()
-            .map_or_else(|| words::verdict(&first.verdict()), |followed| followed.verdict.clone());
+        let (verdict, tables) = match &self.followed {
+            Some(followed) => (followed.verdict.clone(), &followed.tables[..]),
+            None => (words::verdict(&first.verdict()), &[][..]),
+        };
         let meta = Meta {
             footer: self.footer(&stories),
             headline: &self.headline,
@@ -148,7 +148,7 @@ impl Page<'_> {
             columns: &listed.packed,
             stories: &packed(&serde_json::to_vec(&stories)?)?,
             figures: &self.figures,
-            tables: self.followed.as_ref().map_or(&[], |followed| &followed.tables[..]),
+            tables,
         };
         Ok(shell::page(&filling))
     }
@@ -206,7 +206,10 @@ impl Page<'_> {
                 killed: numbers(&summary.fes_rate()),
                 useful: numbers(&summary.ratios_in(self.unit).useful),
                 judged_successes: summary.counted(Count::JudgedSuccesses),
-                beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
+                beaten_by: match point {
+                    Some(point) => point.beaten_by.as_deref(),
+                    None => None,
+                },
                 lacks: words::lacking(&lacks(summary, self.rows)),
                 copy: self.configurations(&summary.stack),
             })
@@ -225,8 +228,11 @@ impl Page<'_> {
         let table = tables::overview([summary], self.unit);
         let saved = if ungraded { tables::ungraded([summary], self.unit) } else { table.clone() };
         let cell = |table: &DataTable, column: &str| {
-            let at = table.columns.iter().position(|name| name == column);
-            at.and_then(|at| table.rows.first()?.get(at)).map_or_else(|| "–".to_owned(), TableCell::shown)
+            let Some(row) = table.rows.first() else { return "–".to_owned() };
+            match table.columns.iter().zip(row).find(|(name, _)| *name == column) {
+                Some((_, cell)) => cell.shown(),
+                None => "–".to_owned(),
+            }
         };
         let unit = self.unit.noun();
         json!({
@@ -247,14 +253,9 @@ fn numbers(range: &RangeEstimate) -> [Option<f64>; 4] {
 
 /// A table as columns and rows of plain JSON values.
 fn values(table: &DataTable) -> Value {
-    let value = |cell: &TableCell| match cell {
-        TableCell::Text(text) => Value::from(text.as_str()),
-        TableCell::Count(count) => Value::from(*count),
-        TableCell::Number(number) => plain_number(*number).parse::<f64>().map_or(Value::Null, Value::from),
-        TableCell::Missing => Value::Null,
-    };
+    let values = |row: &Vec<TableCell>| row.iter().map(TableCell::to_json).collect::<Value>();
     json!({
         "columns": table.columns,
-        "rows": table.rows.iter().map(|row| row.iter().map(value).collect::<Value>()).collect::<Value>(),
+        "rows": table.rows.iter().map(values).collect::<Value>(),
     })
 }

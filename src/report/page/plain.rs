@@ -24,7 +24,10 @@ pub struct PlainPage<'a> {
 impl PlainPage<'_> {
     /// The page as HTML.
     pub fn html(&self) -> String {
-        let (first, others) = self.answer.split_first().map_or(("", &[][..]), |(first, others)| (first, others));
+        let (first, others) = match self.answer {
+            [first, others @ ..] => (&**first, others),
+            [] => ("", &[][..]),
+        };
         let listed = |tag: &str, texts: &[String]| {
             let items: Vec<String> = texts.iter().map(|text| format!("<{tag}>{}</{tag}>\n", marked(text))).collect();
             items.concat()

@@ -61,7 +61,8 @@ pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> io
     let (names, block) = columns(rows, &runs, &table)?;
     let (columns, packed) = block.finish()?;
     let ids = runs.iter().map(|run| run.run_id().clone()).collect();
-    Ok(Listed { ids, names, columns, packed, of: (n_runs > runs.len()).then_some(n_runs) })
+    let of = if n_runs > runs.len() { Some(n_runs) } else { None };
+    Ok(Listed { ids, names, columns, packed, of })
 }
 
 /// The first row of each run, in the given order.
@@ -74,7 +75,7 @@ fn firsts<'r>(rows: impl Iterator<Item = RowView<'r>>) -> Vec<RowView<'r>> {
 fn sampled<'r>(runs: Vec<RowView<'r>>, most: usize, told: &BTreeSet<&str>) -> Vec<RowView<'r>> {
     let strata = runs.iter().map(|row| ((row.suite(), row.model(), row.outcome().name()), &**row.run_id()));
     let kept = sample(strata, most, told);
-    runs.into_iter().zip(kept).filter_map(|(run, kept)| kept.then_some(run)).collect()
+    runs.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| run).collect()
 }
 
 /// Selects a sample of about `most` runs, given with their strata: from each stratum in proportion, first all runs in
@@ -132,7 +133,7 @@ fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[u32]) -> io::Result<(RunD
     block.push_whole("steps", &of_run(&mut |row| Some(row.steps_recorded())))?;
     block.push_whole("tokens", &of_run(&mut |row| row.tokens_recorded()))?;
 
-    let rows = || table.iter().map(|at| Some(*at).filter(|at| *at != NO_ROW).and_then(|at| rows.get(at as usize)));
+    let rows = || table.iter().map(|at| if *at == NO_ROW { None } else { rows.get(*at as usize) });
     let whole = |number: &mut dyn FnMut(RowView<'_>) -> Option<u64>| -> Vec<u64> {
         rows().map(|row| row.and_then(&mut *number).unwrap_or(MISSING)).collect()
     };

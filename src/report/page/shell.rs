@@ -80,7 +80,9 @@ pub(super) fn page(filling: &Filling<'_>) -> String {
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((name, behind)) = after.split_once("}}") else { break };
         page.push_str(before);
-        page.push_str(parts.iter().find(|(part, _)| *part == name).map_or("", |(_, text)| text));
+        if let Some((_, text)) = parts.iter().find(|(part, _)| *part == name) {
+            page.push_str(text);
+        }
         rest = behind;
     }
     page + rest
@@ -90,7 +92,7 @@ pub(super) fn page(filling: &Filling<'_>) -> String {
 /// one, by their hashes.
 pub(super) fn policy(script: Option<&str>) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
-    let script = script.map_or_else(String::new, |script| format!("script-src 'sha256-{}'; ", hash(script)));
+    let script = script.map(|script| format!("script-src 'sha256-{}'; ", hash(script))).unwrap_or_default();
     format!("default-src 'none'; {script}style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", hash(STYLE))
 }
 

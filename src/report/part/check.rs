@@ -73,8 +73,10 @@ impl PartManifest {
         if self.division == Division::Tasks && self.found != other.found {
             return Some("the recordings were not read alike: other findings".to_owned());
         }
-        (self.division == Division::Tasks && self.runs_read != other.runs_read)
-            .then(|| format!("{} runs were read and {}", self.runs_read, other.runs_read))
+        if self.division == Division::Tasks && self.runs_read != other.runs_read {
+            return Some(format!("{} runs were read and {}", self.runs_read, other.runs_read));
+        }
+        None
     }
 }
 
@@ -150,8 +152,10 @@ pub(super) fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Dia
         .map_err(|error| torn(format!("`{PART}`: {error}")))?;
     let version =
         serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("part_version")?.as_u64());
-    if version.is_some_and(|version| version != u64::from(VERSION)) {
-        return Err(torn(format!("`{PART}` is of version {}, this is {VERSION}", version.unwrap_or_default())));
+    if let Some(version) = version
+        && version != u64::from(VERSION)
+    {
+        return Err(torn(format!("`{PART}` is of version {version}, this is {VERSION}")));
     }
     [PART].iter().chain(&FILES).for_each(|name| add_input(&folder.join(name)));
     let manifest: PartManifest = serde_json::from_str(&text).map_err(|error| torn(format!("`{PART}`: {error}")))?;

@@ -55,7 +55,10 @@ impl Publication {
         format: FolderFormat,
         more: impl FnOnce(&Path) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
-        write_folder(out, format.csv, |out| self.write_files(summaries, out, format).and_then(|()| more(out)))
+        write_folder(out, format.csv, |out| {
+            self.write_files(summaries, out, format)?;
+            more(out)
+        })
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
@@ -279,7 +282,7 @@ impl Publication {
 
 /// Formats the hypervolume for a note.
 fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
-    let interval = interval.map_or_else(String::new, |i| format!(" ({:.3}–{:.3})", i.low, i.high));
+    let interval = interval.map(|interval| format!(" ({:.3}–{:.3})", interval.low, interval.high)).unwrap_or_default();
     format!(
         " `frontier.csv` says in how many resamples of these same tasks each stack is (on other tasks it is in fewer). Together they cover {volume:.3}{interval} of \
         an area of {:.1}, between all cost saved without a success killed and nothing saved with {:.0} % of them kept.",

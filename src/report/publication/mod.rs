@@ -59,7 +59,8 @@ impl Publication {
         let RunEvidence { rows, firings, followed, mut stories } = evidence;
         stories.sort_by(|a, b| a.run_id.cmp(&b.run_id));
         let unit = match &followed {
-            Some(followed) => (followed.noun() == "rounds").then(|| followed.noun().to_owned()),
+            Some(followed) if followed.noun() == "rounds" => Some(followed.noun().to_owned()),
+            Some(_) => None,
             None => manifest.unit,
         };
         let manifest = Manifest { rows: Some(rows.len() as u64), unit, ..manifest };

@@ -8,7 +8,7 @@ use crate::answers::tables::{self, DataTable};
 use crate::answers::{
     AnswerNote, CompareAnswer, FollowedReport, Headline, SplitChoice, TailOfGroup, further, without_tasks, words,
 };
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 use crate::effects::TailTokens;
 use crate::report::evidence::evidence;
 use crate::stats::Warning;
@@ -29,7 +29,7 @@ impl Publication {
             verdict: first.verdict(),
             ship: first.ship().map(|summary| summary.stack.clone()),
             headline: self.headline(),
-            table: (!first.shown.is_empty()).then(|| self.overview(summaries)),
+            table: if first.shown.is_empty() { None } else { Some(self.overview(summaries)) },
             notes,
             agreement: None,
         }
@@ -135,7 +135,10 @@ impl Publication {
                 groups.push(TailOfGroup { outcome: *outcome, model, share, runs: tail.runs });
             }
         }
-        (!groups.is_empty()).then(|| AnswerNote::Tail { groups, more: rows.len().saturating_sub(LISTED) })
+        if groups.is_empty() {
+            return None;
+        }
+        Some(AnswerNote::Tail { groups, more: rows.len().saturating_sub(LISTED) })
     }
 
     /// What was compared; `None` if there is no row.
@@ -178,10 +181,7 @@ impl Publication {
         let named = |name: &str| {
             summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
                 let near = nearest(name, stacks.iter().copied());
-                let help = near.map_or_else(
-                    || format!("the stacks are {}", stacks.join(", ")),
-                    |near| format!("did you mean `{near}`?"),
-                );
+                let help = did_you_mean(near, &format!("the stacks are {}", stacks.join(", ")));
                 wrong(format!("no stack `{name}` in these results"), help)
             })
         };

@@ -32,8 +32,10 @@ impl Axes {
         for entry in entries {
             let killed = entry.killed.1;
             // The far end of an interval is cut off if it would leave no room for the rest.
-            let end = entry.interval.map_or(killed, |(_, high)| high.min(killed * 3.0 + 5.0));
-            right = right.max(end).max(killed);
+            if let Some((_, high)) = entry.interval {
+                right = right.max(high.min(killed * 3.0 + 5.0));
+            }
+            right = right.max(killed);
             low = low.min(entry.saved.0.unwrap_or(0.0));
             high = high.max(entry.saved.1);
         }
@@ -59,7 +61,7 @@ impl Axes {
 fn coarse_from(entries: &[FrontierEntry<'_>], tolerated: f64, right: f64) -> Option<f64> {
     let near = (tolerated * NEAR).max(LEAST_NEAR);
     let n_near = entries.iter().filter(|entry| entry.place().0 <= near).count();
-    (right > near * 1.5 && n_near * 3 >= entries.len()).then_some(near)
+    if right > near * 1.5 && n_near * 3 >= entries.len() { Some(near) } else { None }
 }
 
 #[cfg(test)]

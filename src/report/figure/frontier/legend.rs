@@ -57,7 +57,7 @@ impl Legend {
         let mut lines = Vec::new();
         for (sign, text) in keys(entries, max_killed) {
             for (at, part) in style::wrapped(&text, SMALL, width - NAMES).into_iter().enumerate() {
-                lines.push(((at == 0).then_some(sign), part));
+                lines.push((if at == 0 { Some(sign) } else { None }, part));
             }
         }
         Self { width, keys: lines, stacks: entries.iter().map(line).collect(), remarks: remarks(entries, first, width) }

@@ -174,7 +174,10 @@ impl FrontierFigure<'_> {
 
     fn head(&self) -> FigureHeading {
         let noun = self.unit().noun();
-        let title = noun.get(..1).map_or_else(String::new, |first| first.to_uppercase() + &noun[1..]);
+        let title = match noun.get(..1) {
+            Some(first) => first.to_uppercase() + &noun[1..],
+            None => String::new(),
+        };
         let head = FigureHeading::new(format!("{title} saved against successes killed"));
         if self.first.is_ungraded() {
             let runs = self.first.in_order().map(|summary| summary.runs).max().unwrap_or(0);
@@ -234,7 +237,7 @@ impl FrontierFigure<'_> {
 
 /// The name of the axis of what is killed.
 fn x_name(coarse_from: Option<f64>) -> String {
-    let coarse = coarse_from.map_or_else(String::new, |from| format!("; coarse beyond {} %", digits(from / 100.0)));
+    let coarse = coarse_from.map(|from| format!("; coarse beyond {} %", digits(from / 100.0))).unwrap_or_default();
     format!("successes killed, % (line: 95 % interval{coarse}); left is better")
 }
 
