@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 use crate::reader::{FieldMap, LabelColumns, NamedBy};
 
 /// The file name.
@@ -202,13 +202,12 @@ impl ProjectSettings {
 /// The parser's error with its location, and a suggestion for a misspelled key.
 fn wrong(name: &str, text: &str, error: &toml::de::Error) -> Diagnostic {
     let message = error.message().lines().next().unwrap_or_default();
-    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')).map(|(key, _)| key);
-    let near = unknown.and_then(|key| nearest(key, KEYS)).map(|near| format!("did you mean `{near}`?"));
-    let help = near.unwrap_or_else(|| "`whenstop ci init` writes a project file with every key explained".to_owned());
-    let what = match unknown {
-        Some(key) => format!("a project file has no key `{key}` here"),
-        None => message.to_owned(),
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    let (what, near) = match unknown {
+        Some((key, _)) => (format!("a project file has no key `{key}` here"), nearest(key, KEYS)),
+        None => (message.to_owned(), None),
     };
+    let help = did_you_mean(near, "`whenstop ci init` writes a project file with every key explained");
     match error.span() {
         Some(span) => Diagnostic::in_text(name, text, span, what, help),
         None => Diagnostic::new(Location::file(name), what, help),

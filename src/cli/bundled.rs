@@ -92,7 +92,9 @@ const STACK_FILE: &str = "example.toml";
 fn unpack(folder: &Path) -> io::Result<()> {
     for (name, text) in RECORDINGS {
         let path = folder.join(TRACES).join(name);
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
         std::fs::write(path, text)?;
     }
     std::fs::write(folder.join(CONFIG.0), CONFIG.1)?;

@@ -221,7 +221,9 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
 
 /// Runs the comparison that the arguments ask for, once it is sure that its folder may be written to.
 pub(super) fn answered(args: &Args, runs: &RecordedRuns<'_>, output: &Output) -> Result<Published, CommandFailure> {
-    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(CommandFailure::input)?;
+    if let Some(out) = args.out() {
+        Publication::refuse_foreign(out).map_err(CommandFailure::input)?;
+    }
     let stacks = args.stacks.load_some()?;
     published(&args.question(runs, output)?, runs, &stacks, output)
 }

@@ -82,8 +82,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let (effects, mut tails) = (EffectTable::default(), Tails::default());
     let is_told = args.format == TableFormat::Table;
     let tail_of = |run: Run| {
-        let work = is_told.then(|| Work::from_run(&run, &effects, &Ledger::from_run(&run)));
-        work.map(|work| Tails::from_outcome(run.grade.outcome, run.header.model.as_deref(), work.tail()))
+        if !is_told {
+            return None;
+        }
+        let work = Work::from_run(&run, &effects, &Ledger::from_run(&run));
+        Some(Tails::from_outcome(run.grade.outcome, run.header.model.as_deref(), work.tail()))
     };
     let report = corpus.process(tail_of, |tail| {
         tails.extend(tail.unwrap_or_default());
@@ -92,7 +95,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     bar.finish_and_clear();
     let list = match &report.run_list {
         Some(runs) => Some(run_table(runs)),
-        None => args.unused.then(|| unused_table(&report.unused)),
+        None if args.unused => Some(unused_table(&report.unused)),
+        None => None,
     };
     match (args.format, list) {
         (TableFormat::Json, _) => {
@@ -149,7 +153,7 @@ fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<ProgramE
 
 fn counts(report: &CorpusReport) -> DataTable {
     let columns = ["format", "files", "runs", "steps", "successes", "failures", "unknown", "with usage", "tokens"];
-    let rows = report.formats.iter().map(|f| {
+    let counts = report.formats.iter().map(|f| {
         let tokens = if f.with_usage > 0 { TableCell::Count(f.tokens) } else { TableCell::Missing };
         vec![
             TableCell::Text(f.format.clone()),
@@ -163,14 +167,13 @@ fn counts(report: &CorpusReport) -> DataTable {
             tokens,
         ]
     });
-    let unreadable = (report.unreadable > 0).then(|| {
-        let of_runs = std::iter::repeat_n(TableCell::Missing, columns.len() - 2);
-        [TableCell::Text("unreadable".to_owned()), TableCell::Count(report.unreadable)]
-            .into_iter()
-            .chain(of_runs)
-            .collect()
-    });
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.chain(unreadable).collect() }
+    let mut rows: Vec<Vec<TableCell>> = counts.collect();
+    if report.unreadable > 0 {
+        let mut row = vec![TableCell::Text("unreadable".to_owned()), TableCell::Count(report.unreadable)];
+        row.resize(columns.len(), TableCell::Missing);
+        rows.push(row);
+    }
+    DataTable { columns: columns.map(str::to_owned).to_vec(), rows }
 }
 
 /// One line per run.
@@ -181,9 +184,9 @@ fn run_table(runs: &[RunRead]) -> DataTable {
             TableCell::Text(run.run_id.clone()),
             TableCell::Text(run.format.clone()),
             TableCell::Count(run.steps),
-            run.tokens.map_or(TableCell::Missing, TableCell::Count),
+            TableCell::count(run.tokens),
             TableCell::Text(run.outcome.to_owned()),
-            run.outcome_source.clone().map_or(TableCell::Missing, TableCell::Text),
+            TableCell::some_text(run.outcome_source.clone()),
             TableCell::Text(run.end.to_owned()),
             told_cell(run),
             TableCell::count(run.told.as_ref().and_then(|sign| sign.notice_step)),
@@ -213,7 +216,7 @@ fn unused_table(fields: &[UnusedField]) -> DataTable {
             TableCell::Count(field.runs),
             TableCell::Count(field.of),
             TableCell::Text(field.look.clone()),
-            field.hint.clone().map_or(TableCell::Missing, TableCell::Text),
+            TableCell::some_text(field.hint.clone()),
         ]
     });
     DataTable { columns, rows: rows.collect() }
@@ -222,16 +225,18 @@ fn unused_table(fields: &[UnusedField]) -> DataTable {
 /// The fields that may be what is missing.
 fn hints(report: &CorpusReport) -> Vec<String> {
     const SHOWN: usize = 8;
-    let hints: Vec<String> = report
-        .unused
-        .iter()
-        .filter_map(|field| {
-            Some(format!("not used: field `{}` ({}) {}", field.field, field.format, field.hint.as_ref()?))
-        })
-        .collect();
+    let mut hints = Vec::new();
+    for field in &report.unused {
+        if let Some(hint) = &field.hint {
+            hints.push(format!("not used: field `{}` ({}) {hint}", field.field, field.format));
+        }
+    }
     let more = hints.len().saturating_sub(SHOWN);
-    let rest = (more > 0).then(|| format!("not used: {more} more fields that may be; `--unused` lists them"));
-    hints.into_iter().take(SHOWN).chain(rest).collect()
+    hints.truncate(SHOWN);
+    if more > 0 {
+        hints.push(format!("not used: {more} more fields that may be; `--unused` lists them"));
+    }
+    hints
 }
 
 /// What comes next where `--map` reads the recordings: the outcomes beside them, or a project that keeps the mapping.
@@ -275,7 +280,7 @@ fn tell_tails(tails: &Tails, output: &Output) -> Result<(), CommandFailure> {
             TableCell::Text(model.to_owned()),
             TableCell::Count(tail.runs),
             TableCell::Count(tail.tokens),
-            tail.share().map_or(TableCell::Missing, |share| TableCell::Text(percents(share))),
+            TableCell::some_text(tail.share().map(percents)),
         ]
     };
     let told = rows.iter().take(TOLD);
@@ -346,7 +351,7 @@ fn calls(report: &CorpusReport) -> Option<String> {
             all.calls_without_requests
         ));
     }
-    (!odd.is_empty()).then(|| format!("calls: {} of the agent; {}", all.calls, odd.join("; ")))
+    if odd.is_empty() { None } else { Some(format!("calls: {} of the agent; {}", all.calls, odd.join("; "))) }
 }
 
 /// How many runs tell the agent of a limit on its steps.
@@ -362,7 +367,7 @@ fn limits(report: &CorpusReport) -> Option<String> {
 /// How many hidden names were not looked into.
 fn hidden(report: &CorpusReport) -> Option<String> {
     let n: u64 = report.skipped.iter().map(|skipped| skipped.hidden).sum();
-    (n > 0).then(|| format!("{} not looked into; `--why` lists them", count(n, "hidden name")))
+    if n == 0 { None } else { Some(format!("{} not looked into; `--why` lists them", count(n, "hidden name"))) }
 }
 
 /// Sources of outcomes, findings, and files left out.

@@ -59,7 +59,8 @@ pub fn use_of(argument: &Arg) -> Option<PathUse> {
 /// Refuses a destination that is a file which another argument names.
 pub(super) fn refuse_inputs(command: &clap::Command, matches: &ArgMatches) -> Result<(), Diagnostic> {
     if let Some((name, matches)) = matches.subcommand() {
-        return command.find_subcommand(name).map_or(Ok(()), |command| refuse_inputs(command, matches));
+        let Some(command) = command.find_subcommand(name) else { return Ok(()) };
+        return refuse_inputs(command, matches);
     }
     let named = |wanted: PathUse| {
         let arguments = command.get_arguments().filter(move |argument| use_of(argument) == Some(wanted));

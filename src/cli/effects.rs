@@ -8,7 +8,7 @@ use super::inputs::{CorpusArgs, StackArgs};
 use super::output::{Output, TableFormat};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::effects::EffectReader;
-use crate::transcript::{Event, Lane, Run};
+use crate::transcript::{Lane, Run, messages};
 
 /// Prints one line per call. The `[effects]` of the stack files take precedence over the built-in table.
 pub(super) fn list(
@@ -30,7 +30,7 @@ fn calls(run: &Run, table: &crate::effects::EffectTable) -> Vec<Vec<TableCell>> 
     let mut reader = EffectReader::new(table);
     let mut rows = Vec::new();
     let mut step = 0;
-    for message in run.events().iter().filter_map(Event::message) {
+    for message in messages(run.events()) {
         let is_step = message.is_step();
         if is_step || message.lane == Lane::Canned {
             for call in &message.tool_calls {
@@ -40,7 +40,7 @@ fn calls(run: &Run, table: &crate::effects::EffectTable) -> Vec<Vec<TableCell>> 
                         TableCell::Text(run.header.file.clone().unwrap_or_default()),
                         TableCell::Text(run.header.run_id.clone()),
                         TableCell::Count(step),
-                        call.id.as_ref().map_or(TableCell::Missing, |id| TableCell::Text(id.to_string())),
+                        TableCell::text(call.id.as_deref()),
                         TableCell::Text(call.name.to_string()),
                         TableCell::Text(told.effect.name().to_owned()),
                         TableCell::Text(told.why),

@@ -70,8 +70,10 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
     args.corpus.classed(forecasts.by().as_ref()).runs().with_undrawn().each(
         output,
         |run| {
-            let explained = || (Explanation::from_run(&run, strategies, extent, &effects), forecasts.told(&run));
-            wanted(&run.header.run_id).then(explained)
+            if !wanted(&run.header.run_id) {
+                return None;
+            }
+            Some((Explanation::from_run(&run, strategies, extent, &effects), forecasts.told(&run)))
         },
         |told| match told {
             Some(told) if !args.run.is_empty() || shown.len() < WITHOUT_NAME => shown.push(told),
@@ -132,7 +134,10 @@ fn decisions(
     let mut runs: Vec<(String, Vec<TrailLine>)> = Vec::new();
     args.corpus.runs().with_undrawn().each(
         output,
-        |run| wanted(&run.header.run_id).then(|| (run.header.run_id.clone(), trail_lines(&run, strategies))),
+        |run| {
+            let id = &run.header.run_id;
+            if wanted(id) { Some((id.clone(), trail_lines(&run, strategies))) } else { None }
+        },
         |run| runs.extend(run),
     )?;
     tell_troubles(strategies, args.corpus.reading.strict, output)?;

@@ -16,7 +16,7 @@ use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, l
 use super::output::{Output, broken, width};
 use crate::catalog;
 use crate::compare::EvaluationOptions;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean};
 use crate::export::{ExportedStack, HostInfo, agents, comment, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
 use crate::report::{Configuration, CsvStyle, bullets, write_atomically, write_folder};
@@ -134,8 +134,7 @@ fn wrong(what: impl Into<String>, help: impl Into<String>) -> CommandFailure {
 }
 
 fn unknown(name: &str, near: Option<&str>) -> CommandFailure {
-    let help = near.map_or_else(|| "`--to list` names them".to_owned(), |near| format!("did you mean `{near}`?"));
-    wrong(format!("no framework is called `{name}`"), help)
+    wrong(format!("no framework is called `{name}`"), did_you_mean(near, "`--to list` names them"))
 }
 
 fn of_another(used: &Use) -> CommandFailure {
@@ -145,7 +144,8 @@ fn of_another(used: &Use) -> CommandFailure {
 
 /// Whether settings of a framework can be written as it reads them.
 pub(super) fn has_snippet(used: &Use) -> bool {
-    find(&used.system).is_ok_and(|to| settings(used, to).is_ok_and(|export| export.n_held() > 0))
+    let Ok(to) = find(&used.system) else { return false };
+    matches!(settings(used, to), Ok(export) if export.n_held() > 0)
 }
 
 /// Settings of a framework, in its own file.
@@ -176,11 +176,15 @@ fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<ExportSou
         let as_named = name.is_none_or(|name| name == entry.name());
         match entry {
             Entry::Own(stack) => {
-                own.extend(as_named.then(|| ExportSource::Stack(Arc::clone(stack))));
+                if as_named {
+                    own.push(ExportSource::Stack(Arc::clone(stack)));
+                }
                 names.push(format!("`{}`", stack.name));
             }
             Entry::Use(settings) if !settings.set.is_empty() => {
-                used.extend(as_named.then(|| ExportSource::Settings(settings.clone())));
+                if as_named {
+                    used.push(ExportSource::Settings(settings.clone()));
+                }
                 names.push(format!("`{}`", settings.name));
             }
             Entry::Use(_) | Entry::Guard(_) => {}
@@ -237,8 +241,7 @@ pub(super) fn hosts_of(stack: &Stack) -> Vec<&'static str> {
 
 /// The same for one file.
 pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
-    let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
-    own.flat_map(|stack| of_stack(stack)).collect()
+    file.own().flat_map(|stack| of_stack(stack)).collect()
 }
 
 fn of_stack(stack: &Stack) -> Vec<Configuration> {

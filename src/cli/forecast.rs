@@ -104,9 +104,10 @@ fn sentence(all: &[Forecast]) -> String {
     let middle =
         all.iter().filter(|of| of.amount == Amount::Steps && of.after > 0).max_by_key(|of| (of.runs, of.after));
     let Some(of) = middle.or_else(|| all.first()) else { return String::new() };
-    let covered = of.covered.map_or_else(String::new, |covered| {
-        format!("; on tasks left out that held for {} % of the runs", digits(covered))
-    });
+    let covered = match of.covered {
+        Some(covered) => format!("; on tasks left out that held for {} % of the runs", digits(covered)),
+        None => String::new(),
+    };
     format!(
         "After {} of `{}`, {} more are to come in the middle, from {} to {} in eight of ten runs{covered}.",
         count(of.after, "step"),
@@ -140,11 +141,11 @@ fn overview(all: &[Forecast], has_classes: bool) -> DataTable {
         }
         row.extend([first.after, first.tasks, first.runs].map(TableCell::Count));
         let of = |amount: &Amount| of_steps.iter().find(|of| of.amount == *amount);
-        row.extend(known.iter().map(|amount| of(amount).map_or(TableCell::Missing, |of| TableCell::Text(range(of)))));
+        row.extend(known.iter().map(|amount| TableCell::some_text(of(amount).map(range))));
         let wide = of_steps.iter().find(|of| of.amount == Amount::Steps);
         let high =
             wide.and_then(|of| Some(format!("{}–{} steps", amount(of.amount, of.low), amount(of.amount, of.high?))));
-        row.push(high.map_or(TableCell::Missing, TableCell::Text));
+        row.push(TableCell::some_text(high));
         row.push(covered(of_steps));
         rows.push(row);
     }

@@ -9,7 +9,7 @@ use super::failure::CommandFailure;
 use super::inputs::{DOUBTS, READING};
 use super::output::Output;
 use super::{Cli, EVERYWHERE, ProgramExit};
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 
 /// Heading of the options that split the tasks.
 const SPLITTING: &str = "Splitting the tasks";
@@ -197,7 +197,6 @@ fn of_topic(topic: &Topic) -> String {
 pub(super) fn unknown(command: &clap::Command, word: &str) -> CommandFailure {
     let commands = command.get_subcommands().map(clap::Command::get_name);
     let known: Vec<&str> = commands.chain(TOPICS.iter().map(|topic| topic.name)).chain([VALIDITY]).collect();
-    let help = nearest(word, known.iter().copied())
-        .map_or_else(|| "`whenstop help` lists the commands".to_owned(), |near| format!("did you mean `{near}`?"));
+    let help = did_you_mean(nearest(word, known.iter().copied()), "`whenstop help` lists the commands");
     CommandFailure::usage(Diagnostic::new(Location::default(), format!("no command or topic is called `{word}`"), help))
 }

@@ -75,17 +75,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             OutcomeSource::Proxy(mark) => Some(mark),
             _ => None,
         };
-        (run.grade.outcome == Outcome::Unknown || proxy.is_some()).then(|| {
-            let stops = strategies.iter().filter_map(|strategy| {
-                let stop = replay(&run, strategy).stop?;
-                Some((strategy.name().to_owned(), stop.point.step + 1))
-            });
-            let proxy = proxy.map(|mark| {
-                let outcome = if run.grade.outcome == Outcome::Success { "success" } else { "failure" };
-                format!("{outcome} ({mark})")
-            });
-            Unlabelled { stops: stops.collect(), proxy, ..of_run(&run) }
-        })
+        if run.grade.outcome != Outcome::Unknown && proxy.is_none() {
+            return None;
+        }
+        let mut stops = Vec::new();
+        for strategy in &strategies {
+            if let Some(stop) = replay(&run, strategy).stop {
+                stops.push((strategy.name().to_owned(), stop.point.step + 1));
+            }
+        }
+        let proxy = proxy.map(|mark| {
+            let outcome = if run.grade.outcome == Outcome::Success { "success" } else { "failure" };
+            format!("{outcome} ({mark})")
+        });
+        Some(Unlabelled { stops, proxy, ..of_run(&run) })
     };
     args.corpus.runs().with_undrawn().each(output, work, |found| {
         n_runs += 1;
@@ -133,7 +136,9 @@ fn first_prompt(run: &Run) -> String {
         Event::Message(message) if message.role == Role::User => message.content.as_ref(),
         _ => None,
     });
-    let prompt = prompt.map_or_else(String::new, |text| one_line(&text.as_str()).into_owned());
+    let Some(prompt) = prompt else { return String::new() };
+    let prompt = prompt.as_str();
+    let prompt = one_line(&prompt);
     let cut: String = prompt.chars().take(SHOWN).collect();
     if cut.len() < prompt.len() { cut + "…" } else { cut }
 }
@@ -210,7 +215,7 @@ fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std:
         "prompt",
         "show",
     ];
-    let columns = columns.into_iter().chain(with_proxies.then_some("proxy"));
+    let columns = columns.into_iter().chain(if with_proxies { Some("proxy") } else { None });
     csv.write_record(columns).map_err(std::io::Error::other)?;
     for (at, run) in runs.iter().enumerate() {
         let (steps, place) = (run.steps.to_string(), (at + 1).to_string());
@@ -222,7 +227,7 @@ fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std:
         let read =
             [model, &*steps, &*tokens, &*run.cost, run.recorded_end, &*stopping, recording, &*run.prompt, &*show];
         let record = [&*run.run_id, task, "", "", "", "", &*place].into_iter().chain(read);
-        let proxy = with_proxies.then(|| run.proxy.as_deref().unwrap_or_default());
+        let proxy = if with_proxies { Some(run.proxy.as_deref().unwrap_or_default()) } else { None };
         csv.write_record(record.chain(proxy)).map_err(std::io::Error::other)?;
     }
     csv.flush()

@@ -179,9 +179,7 @@ fn session_warnings(corpus: &CorpusArgs, named: &NameIndex<'_>) -> Result<Vec<Di
         let help = "most hosts count by round: write `scope = \"round\"` in the stack, or compare with `--unit round`";
         Some(named.warning(&stack.name, clause.name.as_str(), what, help))
     };
-    let own =
-        named.file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
-    Ok(own.filter_map(|stack| by_session(stack)).collect())
+    Ok(named.file.own().filter_map(|stack| by_session(stack)).collect())
 }
 
 /// Rules that some rows could not evaluate, with their stack and what they need, and the number of such rows.

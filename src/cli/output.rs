@@ -190,7 +190,10 @@ impl Output {
 
     /// The collected messages.
     pub(super) fn into_kept(self) -> Vec<String> {
-        self.kept.map_or_else(Vec::new, |kept| kept.into_inner().unwrap_or_else(PoisonError::into_inner))
+        match self.kept {
+            Some(kept) => kept.into_inner().unwrap_or_else(PoisonError::into_inner),
+            None => Vec::new(),
+        }
     }
 
     /// The CSV style, for stdout and files.

@@ -20,7 +20,8 @@ pub(super) fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<TableCell>> {
     let mut rows = Vec::with_capacity(rounds.len());
     for (nth, round) in rounds.iter().enumerate() {
         let mut last_effect = None;
-        for (step, reply) in (round.first_step..round.end_step).filter_map(|step| Some((step, run.reply(step)?))) {
+        for step in round.first_step..round.end_step {
+            let Some(reply) = run.reply(step) else { continue };
             for call in &reply.tool_calls {
                 if reader.tell(call).effect.is_work() {
                     last_effect = Some(step - round.first_step);
@@ -28,20 +29,18 @@ pub(super) fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<TableCell>> {
             }
         }
         let events: &[Event] = &run.events()[round.begins..round.ends];
-        let seconds = |Millis(ms): Millis| TableCell::Text(format!("{}.{:03}", ms / 1000, ms % 1000));
+        let seconds = |Millis(ms): Millis| format!("{}.{:03}", ms / 1000, ms % 1000);
         let spend = Spend::from_events(events);
         rows.push(vec![
-            run.header.file.clone().map_or(TableCell::Missing, TableCell::Text),
+            TableCell::some_text(run.header.file.clone()),
             TableCell::Text(run.header.run_id.clone()),
             TableCell::Count(nth as u64 + 1),
-            Some(round.prompted_by(run.header.prompted_by).name())
-                .filter(|name| !name.is_empty())
-                .map_or(TableCell::Missing, |name| TableCell::Text(name.to_owned())),
+            TableCell::text(Some(round.prompted_by(run.header.prompted_by).name()).filter(|name| !name.is_empty())),
             TableCell::Count(round.n_steps() as u64),
             TableCell::Text(round.end.name().to_owned()),
-            round.active.map_or(TableCell::Missing, seconds),
-            spend.total.map_or(TableCell::Missing, |tokens| TableCell::Count(tokens.0)),
-            last_effect.map_or(TableCell::Missing, |step| TableCell::Count(step as u64)),
+            TableCell::some_text(round.active.map(seconds)),
+            TableCell::count(spend.total.map(|tokens| tokens.0)),
+            TableCell::count(last_effect.map(|step| step as u64)),
         ]);
     }
     rows

@@ -11,7 +11,7 @@ use super::output::{Output, TableFormat};
 use super::{examples, lint, texts};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::catalog::golden_cases;
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 use crate::framework::{Framework, FrameworkKind};
 use crate::guard::{EXAMPLES, NUMBER_EXAMPLES};
 use crate::{bailout, catalog, effects, signal};
@@ -174,8 +174,7 @@ fn explain(name: &str) -> Result<String, CommandFailure> {
         .map(|info| info.id)
         .chain(catalog::frameworks().map(|framework| framework.id))
         .chain(bailout::REGISTRY.iter().map(|info| info.id));
-    let help = nearest(name, known)
-        .map_or_else(|| "`whenstop rules list` names them all".to_owned(), |near| format!("did you mean `{near}`?"));
+    let help = did_you_mean(nearest(name, known), "`whenstop rules list` names them all");
     Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("nothing is called `{name}`"), help)))
 }
 

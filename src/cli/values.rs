@@ -11,8 +11,8 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 
 /// Parses a number between 0 and 1, ends excluded.
 pub(super) fn share_inside(text: &str) -> Result<f64, String> {
-    share(text)
-        .and_then(|share| if share > 0.0 && share < 1.0 { Ok(share) } else { Err("not between 0 and 1".to_owned()) })
+    let share = share(text)?;
+    if share > 0.0 && share < 1.0 { Ok(share) } else { Err("not between 0 and 1".to_owned()) }
 }
 
 /// A word as a shell reads it, for commands that are printed to be pasted.

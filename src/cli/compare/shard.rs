@@ -139,7 +139,7 @@ pub(in crate::cli) fn write_part_of(
             tell_troubles(&stacks.strategies, recordings.is_strict(), output)?;
             about.comparison = Manifest {
                 rows: Some(0),
-                unit: (of.unit == UnitOfRun::Round).then(|| of.unit.noun().to_owned()),
+                unit: if of.unit == UnitOfRun::Round { Some(of.unit.noun().to_owned()) } else { None },
                 ..question.manifest(evaluator.stacks().to_vec(), stacks)
             };
             if matches!(of.embed_text, EmbedText::None) {
@@ -174,7 +174,7 @@ pub(in crate::cli) fn write_runs<T: Send>(
     let mut runs = 0_u64;
     let written = write_part(out, |part| {
         let mut state = Ok(());
-        let work = |run: Run| extent.holds(&run).then(|| work(&run));
+        let work = |run: Run| if extent.holds(&run) { Some(work(&run)) } else { None };
         let report = recordings.each_if_any(output, work, |result| {
             if state.is_ok() {
                 match result {
@@ -235,8 +235,11 @@ fn names(read: &[(String, u64)], names: &[String]) -> Vec<(String, String)> {
 fn inputs(read: &[(String, u64)], named: &[(String, String)]) -> Vec<Input> {
     let inputs = read.iter().enumerate();
     let input = |(index, (path, bytes)): (usize, &(String, u64))| {
-        let name = named.get(index).map_or(path, |(_, name)| name);
-        Input { path: name.clone(), bytes: *bytes }
+        let path = match named.get(index) {
+            Some((_, name)) => name,
+            None => path,
+        };
+        Input { path: path.clone(), bytes: *bytes }
     };
     inputs.map(input).collect()
 }

@@ -69,7 +69,17 @@ enum Taker {
 }
 
 fn text(text: Option<&str>) -> ParquetCell<'_> {
-    text.map_or(ParquetCell::None, ParquetCell::Text)
+    match text {
+        Some(text) => ParquetCell::Text(text),
+        None => ParquetCell::None,
+    }
+}
+
+fn real(number: Option<f64>) -> ParquetCell<'static> {
+    match number {
+        Some(number) => ParquetCell::Real(number),
+        None => ParquetCell::None,
+    }
 }
 
 impl Taker {
@@ -92,10 +102,10 @@ impl Taker {
                     text(about.suite.as_deref()),
                     text(about.model.as_deref()),
                     about.success.map_or(ParquetCell::None, ParquetCell::Truth),
-                    about.score.map_or(ParquetCell::None, ParquetCell::Real),
+                    real(about.score),
                     ParquetCell::Whole(about.steps),
                     about.tokens.map_or(ParquetCell::None, ParquetCell::Whole),
-                    about.cost_usd.map_or(ParquetCell::None, ParquetCell::Real),
+                    real(about.cost_usd),
                     ParquetCell::Text(lines.trim_end()),
                 ])
             }
@@ -132,7 +142,9 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
             io::Seek::rewind(&mut file)?;
             io::copy(&mut file, to).map(|_| ())
         });
-        return runs.and_then(|runs| written.map(|()| runs).map_err(CommandFailure::input));
+        let runs = runs?;
+        written.map_err(CommandFailure::input)?;
+        return Ok(runs);
     };
     let ending = if args.to == Target::Parquet { "parquet" } else { "jsonl" };
     let names: Vec<PathBuf> = (1..=of).map(|number| format!("runs-{number:05}-of-{of:05}.{ending}").into()).collect();
@@ -144,7 +156,10 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
         let runs = convert(corpus, args, output, |run| {
             let cluster = run.about.cluster(&run.run_id);
             let own = (1..=of).position(|number| Shard { number, of }.holds(cluster)).unwrap_or(0);
-            takers.get_mut(own).map_or(Ok(()), |taker| taker.take(&run)).map_err(failed)
+            match takers.get_mut(own) {
+                Some(taker) => taker.take(&run).map_err(failed),
+                None => Ok(()),
+            }
         });
         takers.into_iter().try_for_each(Taker::close).map_err(failed)?;
         runs.map_err(|error| {
@@ -153,5 +168,8 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
             first
         })
     });
-    failure.map_or_else(|| written.map_err(CommandFailure::input), Err)
+    match failure {
+        Some(failure) => Err(failure),
+        None => written.map_err(CommandFailure::input),
+    }
 }

@@ -72,13 +72,17 @@ impl KeywordArguments {
 }
 
 fn long_of(keyword: &str) -> String {
-    let named = KEYWORDS.iter().find(|(name, _)| *name == keyword);
-    named.map_or_else(|| keyword.replace('_', "-"), |(_, long)| (*long).to_owned())
+    match KEYWORDS.iter().find(|(name, _)| *name == keyword) {
+        Some((_, long)) => (*long).to_owned(),
+        None => keyword.replace('_', "-"),
+    }
 }
 
 fn keyword_of(long: &str) -> String {
-    let named = KEYWORDS.iter().find(|(_, name)| *name == long);
-    named.map_or_else(|| long.replace('-', "_"), |(keyword, _)| (*keyword).to_owned())
+    match KEYWORDS.iter().find(|(_, name)| *name == long) {
+        Some((keyword, _)) => (*keyword).to_owned(),
+        None => long.replace('-', "_"),
+    }
 }
 
 fn of_another_kind(keyword: &str, takes: &str) -> Diagnostics {

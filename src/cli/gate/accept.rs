@@ -7,7 +7,7 @@ use super::{is_ci, read_old_snapshot, told};
 use crate::cli::ProgramExit;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
-use crate::diagnostic::{Diagnostic, Location, count, nearest};
+use crate::diagnostic::{Diagnostic, Location, count, did_you_mean, nearest};
 use crate::reader::read_whole_text;
 use crate::report::write_atomically;
 use crate::review::ChangeReview;
@@ -103,8 +103,8 @@ fn read_old(
 
 fn names_exist(only: &[String], known: &[&str]) -> Result<(), CommandFailure> {
     let Some(name) = only.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
-    let help = nearest(name, known.iter().copied())
-        .map_or_else(|| format!("the stacks are {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+    let near = nearest(name, known.iter().copied());
+    let help = did_you_mean(near, &format!("the stacks are {}", known.join(", ")));
     Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
 }
 
@@ -115,8 +115,11 @@ fn only(
     args: &AcceptArgs,
     name: &str,
 ) -> Result<StopSnapshot, CommandFailure> {
-    let same =
-        before.corpus.as_ref().is_none_or(|before| Some(&before.print) == now.corpus.as_ref().map(|now| &now.print));
+    let same = match (&before.corpus, &now.corpus) {
+        (None, _) => true,
+        (Some(before), Some(now)) => before.print == now.print,
+        (Some(_), None) => false,
+    };
     if !same {
         let help = "the other stacks have no stop points on these: accept them all, with `--all` instead of `--only`";
         let what = "the recordings are not those the snapshot was accepted on";

@@ -81,12 +81,8 @@ impl InputKind {
         if name.starts_with("preset:") || name.starts_with("system:") {
             return Self::Stacks;
         }
-        // Only the beginning is read: a corpus may be large.
-        let mut start = [0; 64];
-        let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
-        let is_snapshot = read.is_ok_and(|n| std::str::from_utf8(&start[..n]).is_ok_and(StopSnapshot::is_one));
         match path.extension() {
-            _ if is_snapshot => Self::Snapshot,
+            _ if is_snapshot(path) => Self::Snapshot,
             Some(extension) if extension == "toml" => Self::Stacks,
             _ => Self::Corpus,
         }
@@ -99,6 +95,14 @@ impl InputKind {
             Self::Corpus => "a corpus",
         }
     }
+}
+
+/// True if the file begins as a snapshot does. Only its beginning is read: a corpus may be large.
+fn is_snapshot(path: &Path) -> bool {
+    let mut start = [0; 64];
+    let Ok(mut file) = std::fs::File::open(path) else { return false };
+    let Ok(n) = std::io::Read::read(&mut file, &mut start) else { return false };
+    std::str::from_utf8(&start[..n]).is_ok_and(StopSnapshot::is_one)
 }
 
 /// `whenstop ci diff`.
@@ -151,7 +155,10 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<C
             let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?;
             let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before.snapshot))?;
             if let Some(tasks) = shared_tasks(&before.rows, &now.rows) {
-                let stacks = args.stacks.first().map_or("FILE".into(), |stacks| shell_word(stacks));
+                let stacks = match args.stacks.first() {
+                    Some(stacks) => shell_word(stacks),
+                    None => "FILE".into(),
+                };
                 output.note(&format!(
                     "{tasks} tasks are in both recordings: if a stack was in force in the second, `whenstop compare {} \
                      --stacks {stacks} --against {}` says whether it did what was predicted",
@@ -177,7 +184,7 @@ fn shared_tasks(before: &Rows, now: &Rows) -> Option<usize> {
     let (before, now) = (tasks(before)?, tasks(now)?);
     let shared = before.intersection(&now).count();
     let is_same = shared > 0 && 5 * shared >= 4 * before.len().max(now.len());
-    is_same.then_some(shared)
+    if is_same { Some(shared) } else { None }
 }
 
 fn inputs(args: &DiffArgs, paths: Vec<PathBuf>, stacks: Vec<String>) -> GateInputs {

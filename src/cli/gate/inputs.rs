@@ -72,7 +72,7 @@ impl GateInputs {
             refuse_quietly(&stacks, &project.path)?;
         }
         let is_named_elsewhere = self.stacks.is_empty() && !self.allow_commands;
-        let refused_by = is_named_elsewhere.then(|| project.path.clone());
+        let refused_by = if is_named_elsewhere { Some(project.path.clone()) } else { None };
         let guards = GuardArgs { refused_by, ..self.guards.clone() };
         let unit = match project.unit {
             Some(project::UnitSetting::Round) => UnitOfRun::Round,
@@ -81,7 +81,7 @@ impl GateInputs {
         Ok(Inputs {
             corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit.unwrap_or(unit) },
             stacks: StackArgs { stacks, guards },
-            snapshot: self.snapshot.clone().or_else(|| project.snapshot.clone()),
+            snapshot: self.snapshot.clone().or(project.snapshot.clone()),
             project,
         })
     }
@@ -105,17 +105,17 @@ impl GateInputs {
         let (given, file) = (&self.reading, &project.reading);
         let or = |given: &[PathBuf], else_: &[PathBuf]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
         ReadingArgs {
-            as_format: given.as_format.clone().or_else(|| file.as_format.clone()),
+            as_format: given.as_format.clone().or(file.as_format.clone()),
             labels: or(&given.labels, &file.labels),
             success_at: given.success_at.or(file.success_at),
-            outcome: given.outcome.clone().or_else(|| file.outcome.clone()),
-            price: given.price.clone().or_else(|| file.price.clone()),
+            outcome: given.outcome.clone().or(file.outcome.clone()),
+            price: given.price.clone().or(file.price.clone()),
             free_model: if given.free_model.is_empty() { file.free_models.clone() } else { given.free_model.clone() },
-            task: given.task.clone().or_else(|| file.task.clone()),
-            model: given.model.clone().or_else(|| file.model.clone()),
-            map: given.map.clone().or_else(|| file.map.clone()),
-            label_columns: given.label_columns.clone().or_else(|| file.label_columns.clone()),
-            run_id: given.run_id.clone().or_else(|| file.run.clone()),
+            task: given.task.clone().or(file.task.clone()),
+            model: given.model.clone().or(file.model.clone()),
+            map: given.map.clone().or(file.map.clone()),
+            label_columns: given.label_columns.clone().or(file.label_columns.clone()),
+            run_id: given.run_id.clone().or(file.run.clone()),
             ..given.clone()
         }
     }

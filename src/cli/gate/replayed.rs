@@ -69,16 +69,13 @@ pub(in crate::cli) fn replayed(
         output,
         |run| {
             let of = evaluator.evaluate(&run);
-            let changed: Vec<_> = of
-                .rows
-                .iter()
-                .filter_map(|row| {
-                    let now = StopLine::new(row.rule.as_deref(), row.stop_point, row.verdict);
-                    let was = was(row).filter(|was| **was != now)?;
-                    let at = row.stop_point.or_else(|| was.stop.parse().ok());
-                    Some(((row.stack.to_string(), row.run_id.to_string()), StopContext::around(&run, at)))
-                })
-                .collect();
+            let mut changed = Vec::new();
+            for row in &of.rows {
+                let now = StopLine::new(row.rule.as_deref(), row.stop_point, row.verdict);
+                let Some(was) = was(row).filter(|was| **was != now) else { continue };
+                let at = row.stop_point.or_else(|| was.stop.parse().ok());
+                changed.push(((row.stack.to_string(), row.run_id.to_string()), StopContext::around(&run, at)));
+            }
             (of, (run.header.run_id.clone(), print_of(&run)), changed)
         },
         |(of, print, changed)| {
@@ -103,7 +100,7 @@ fn earlier_names<'b>(before: Option<&'b StopSnapshot>, sets: &RuleSets) -> BTree
     let mut names = BTreeMap::new();
     for (name, rules) in sets.by_stack.iter().filter(|(name, _)| !before.stacks.contains_key(*name)) {
         let gone = before.stacks.iter().filter(|(was, _)| !sets.by_stack.contains_key(*was));
-        let same = gone.filter(|(_, stack)| stack.rules.as_ref().is_some_and(|was| was.print == rules.print));
+        let same = gone.filter(|(_, stack)| matches!(&stack.rules, Some(was) if was.print == rules.print));
         if let Some((was, _)) = same.into_iter().next() {
             names.insert(name.clone(), was.as_str());
         }

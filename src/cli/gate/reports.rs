@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
-use crate::diagnostic::{self, nearest};
+use crate::diagnostic::{self, did_you_mean, nearest};
 use crate::report::write_atomically;
 use crate::review::{self, CheckResult, LineFinding};
 
@@ -56,10 +56,7 @@ pub(super) fn named(name: &str) -> Result<ReportFormat, String> {
     <ReportFormat as ValueEnum>::from_str(name, false).ok().filter(|format| *format != ReportFormat::Text).ok_or_else(
         || {
             let known = ["junit", "github", "gitlab", "md", "json", "sarif"];
-            nearest(name, known).map_or_else(
-                || format!("the formats are {}", known.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            )
+            did_you_mean(nearest(name, known), &format!("the formats are {}", known.join(", ")))
         },
     )
 }

@@ -14,7 +14,7 @@ use super::{LARGEST_SNAPSHOT, is_ci, read_old_snapshot};
 use crate::cli::ProgramExit;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::{LineStyle, Output};
-use crate::diagnostic::{Diagnostic, Location, count, nearest};
+use crate::diagnostic::{Diagnostic, Location, count, did_you_mean, nearest};
 use crate::reader::read_whole_text;
 use crate::report::write_atomically;
 use crate::review::{ChangeReview, Changed, Importance, settled};
@@ -173,11 +173,9 @@ fn by_script(
     let wrong = |what: String, help: String| CommandFailure::usage(Diagnostic::new(Location::default(), what, help));
     let kinds: Vec<&str> = Importance::ALL.iter().map(|kind| kind.name()).chain([RECORDINGS]).collect();
     if let Some(kind) = args.kind.iter().find(|kind| !kinds.contains(&kind.as_str())) {
-        let help = nearest(kind, kinds.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-        return Err(wrong(
-            format!("no kind of change is called `{kind}`"),
-            help.unwrap_or_else(|| format!("there are {}", kinds.join(", "))),
-        ));
+        let near = nearest(kind, kinds.iter().copied());
+        let help = did_you_mean(near, &format!("there are {}", kinds.join(", ")));
+        return Err(wrong(format!("no kind of change is called `{kind}`"), help));
     }
     if let Some(run) = args.run.iter().find(|run| review.changes.iter().all(|change| change.run != **run)) {
         let help = "`whenstop ci check --all` lists the changes";

@@ -65,7 +65,9 @@ impl RuleSets {
                     "guard".to_owned()
                 }
                 Entry::Use(used) => {
-                    if let Some(config) = used.config.as_deref().and_then(|config| read_config(path, config).ok()) {
+                    if let Some(config) = &used.config
+                        && let Ok(config) = read_config(path, config)
+                    {
                         settings += &config.text;
                     }
                     let profile = infos.iter().find(|info| *info.name == *name).map(|info| info.profile.to_string());

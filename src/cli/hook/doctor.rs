@@ -12,7 +12,7 @@ use whenstop_hook::state::{self, SessionState};
 use super::super::ProgramExit;
 use super::super::failure::CommandFailure;
 use super::super::output::{Output, TableFormat};
-use super::{HookAgent, edit, folders, install};
+use super::{HookAgent, edit, folders, hosts, install};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::count;
 
@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let hosts: Vec<HostAgent> = args.agent.map_or(HostAgent::ALL.to_vec(), |agent| vec![agent.host()]);
+    let hosts = hosts(args.agent);
     let mut rows = Vec::new();
     for host in hosts {
         let folders = folders(host)?;
@@ -84,9 +84,14 @@ fn of_fields(host: HostAgent, folders: &Folders) -> Vec<String> {
         let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
         let list = |fields: BTreeSet<&str>| fields.into_iter().collect::<Vec<_>>().join(", ");
         let (missing, new) = (list(&known - &seen), list(&seen - &known));
-        let missing = (!missing.is_empty()).then(|| format!("{name} comes without {missing}"));
-        let new = (!new.is_empty()).then(|| format!("{name} comes with the unknown {new}"));
-        Some(missing.into_iter().chain(new).collect::<Vec<_>>())
+        let mut lines = Vec::new();
+        if !missing.is_empty() {
+            lines.push(format!("{name} comes without {missing}"));
+        }
+        if !new.is_empty() {
+            lines.push(format!("{name} comes with the unknown {new}"));
+        }
+        Some(lines)
     };
     host.expected().iter().filter_map(of).flatten().collect()
 }

@@ -67,13 +67,13 @@ pub(super) fn with_hook(text: &str, host: HostAgent, program: &str, mode: HookMo
 /// The configuration without the hook; `None` if it is not in it. Lists that this leaves empty go too.
 pub(super) fn without_hook(text: &str) -> Result<Option<String>, String> {
     let root = parse(text)?;
-    Ok(take_out(&root).then(|| format!("{}{root}", mark(text))))
+    Ok(if take_out(&root) { Some(format!("{}{root}", mark(text))) } else { None })
 }
 
 /// The events under which the hook stands in a configuration.
 pub(super) fn installed(text: &str) -> Vec<String> {
     let Ok(root) = parse(text) else { return Vec::new() };
-    let Some(hooks) = root.object_value().and_then(|root| root.object_value("hooks")) else { return Vec::new() };
+    let Some(hooks) = hooks_of(&root) else { return Vec::new() };
     let named = hooks.properties().into_iter().filter(|event| {
         event.array_value().is_some_and(|list| list.elements().iter().any(|entry| ours(entry).is_some()))
     });
@@ -82,15 +82,21 @@ pub(super) fn installed(text: &str) -> Vec<String> {
 
 /// The byte order mark that editors on Windows write, or nothing.
 fn mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').map_or("", |rest| &text[..text.len() - rest.len()])
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => &text[..text.len() - rest.len()],
+        None => "",
+    }
+}
+
+fn hooks_of(root: &CstRootNode) -> Option<CstObject> {
+    root.object_value()?.object_value("hooks")
 }
 
 fn parse(text: &str) -> Result<CstRootNode, String> {
     let text = &text[mark(text).len()..];
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
-    let object = root.object_value();
-    refuse_twice(object.as_ref())?;
-    refuse_twice(object.and_then(|object| object.object_value("hooks")).as_ref())?;
+    refuse_twice(root.object_value().as_ref())?;
+    refuse_twice(hooks_of(&root).as_ref())?;
     Ok(root)
 }
 
@@ -107,7 +113,7 @@ fn refuse_twice(object: Option<&CstObject>) -> Result<(), String> {
 
 /// Removes every handler of ours; true if there was one.
 fn take_out(root: &CstRootNode) -> bool {
-    let Some(hooks) = root.object_value().and_then(|root| root.object_value("hooks")) else { return false };
+    let Some(hooks) = hooks_of(root) else { return false };
     let mut any = false;
     for event in hooks.properties() {
         let Some(list) = event.array_value() else { continue };
@@ -127,9 +133,10 @@ fn take_out(root: &CstRootNode) -> bool {
         }
         any |= here;
     }
-    if let Some(property) = root.object_value().and_then(|root| root.get("hooks"))
-        && any
+    if any
         && hooks.properties().is_empty()
+        && let Some(root) = root.object_value()
+        && let Some(property) = root.get("hooks")
     {
         property.remove();
     }
@@ -148,7 +155,7 @@ fn ours(entry: &CstNode) -> Option<(CstArray, Vec<CstNode>)> {
         first.rsplit(['/', '\\']).next() == Some(PROGRAM)
     };
     let of_us: Vec<CstNode> = handlers.elements().into_iter().filter(is_ours).collect();
-    (!of_us.is_empty()).then_some((handlers, of_us))
+    if of_us.is_empty() { None } else { Some((handlers, of_us)) }
 }
 
 fn input(value: &Value) -> CstInputValue {
@@ -234,7 +241,7 @@ fn end_of_block(lines: &[(char, &str)], at: usize) -> Option<usize> {
             return None;
         }
         if indent(line) <= indent(first) {
-            return (end > at + 2 && line.trim_start().starts_with(close)).then_some(end);
+            return if end > at + 2 && line.trim_start().starts_with(close) { Some(end) } else { None };
         }
     }
     None

@@ -10,7 +10,7 @@ use super::super::ProgramExit;
 use super::super::destination::Destination;
 use super::super::failure::CommandFailure;
 use super::super::output::{Output, TableFormat};
-use super::{HookAgent, folders};
+use super::{HookAgent, folders, hosts};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::trace;
@@ -31,12 +31,12 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let hosts: Vec<HostAgent> = args.agent.map_or(HostAgent::ALL.to_vec(), |agent| vec![agent.host()]);
+    let hosts = hosts(args.agent);
     if let Some(folder) = &args.recordings {
         return recordings(&hosts, folder, output);
     }
     let text = |text: &str| if text.is_empty() { TableCell::Missing } else { TableCell::Text(text.to_owned()) };
-    let number = |number: Option<f64>| number.map_or(TableCell::Missing, |number| TableCell::Text(number.to_string()));
+    let number = |number: Option<f64>| TableCell::some_text(number.map(|number| number.to_string()));
     let mut rows = Vec::new();
     for host in hosts {
         for line in log::read(&folders(host)?.log()) {

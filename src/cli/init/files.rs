@@ -113,7 +113,8 @@ impl InitInputs<'_> {
 
     fn put_reading(&self, text: &mut String) {
         let reading = self.reading;
-        let list = |texts: Vec<String>| (!texts.is_empty()).then(|| format!("[{}]", listed(texts.into_iter())));
+        let list =
+            |texts: Vec<String>| if texts.is_empty() { None } else { Some(format!("[{}]", listed(texts.into_iter()))) };
         let path = |path: &PathBuf| path.display().to_string();
         let place = |place: Option<&NamedBy>| place.map(|place| quoted(&place.to_string()));
         let keys = [

@@ -43,6 +43,9 @@ impl ByArg {
 
     /// The place that readers have to look at.
     pub(in crate::cli) fn place(by: Option<&Self>) -> Option<NamedBy> {
-        by.and_then(|by| if let Self::Found(place) = by { Some(place.clone()) } else { None })
+        match by {
+            Some(Self::Found(place)) => Some(place.clone()),
+            _ => None,
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::{ByArg, read_text};
 use crate::cli::forecast::{amount, range};
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::forecast::{Amount, Forecast, RunCourse};
+use crate::snapshot::known_or;
 use crate::transcript::Run;
 use crate::words::digits;
 
@@ -49,7 +50,7 @@ impl KeptForecasts {
 
     /// What divided the runs into classes when the forecasts were made.
     pub(in crate::cli) fn by(&self) -> Option<ByArg> {
-        self.by.as_deref().and_then(|by| ByArg::parse(by).ok())
+        ByArg::parse(self.by.as_deref()?).ok()
     }
 
     /// The forecasts for the class of a run, by steps taken.
@@ -71,10 +72,8 @@ impl KeptForecasts {
         let after: Vec<u64> = of_class.iter().filter_map(|all| Some(all.first()?.after)).collect();
         let course = RunCourse::from_run(run, ByArg::by(self.by().as_ref()), &after);
         let told = |(all, left): (&&[Forecast], &_)| {
-            let came: Vec<String> = all
-                .iter()
-                .map(|of| of.amount.pick(*left).map_or_else(|| "?".to_owned(), |left| with_unit(of.amount, left)))
-                .collect();
+            let came_of = |of: &Forecast| known_or("?", of.amount.pick(*left).map(|left| with_unit(of.amount, left)));
+            let came: Vec<String> = all.iter().map(came_of).collect();
             format!("=> {}; came: {}", to_come(all), came.join(", "))
         };
         of_class.iter().zip(course.left()).map(told).collect()
@@ -98,6 +97,6 @@ pub(in crate::cli) fn to_come(all: &[Forecast]) -> String {
     let Some(first) = all.first() else { return String::new() };
     let ranges: Vec<String> = all.iter().map(|of| range(of) + unit(of.amount)).collect();
     let covered = all.iter().filter_map(|of| of.covered).reduce(f64::min);
-    let covered = covered.map_or_else(String::new, |covered| format!(" (held for {} %)", digits(covered)));
+    let covered = covered.map(|covered| format!(" (held for {} %)", digits(covered))).unwrap_or_default();
     format!("after {} to come: {}{covered}", count(first.after, "step"), ranges.join(", "))
 }

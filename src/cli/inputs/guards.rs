@@ -150,7 +150,10 @@ fn files(command: &[String], folder: Option<&Path>) -> Vec<(String, String)> {
     let of_word = |word: &String| {
         let path = folder.unwrap_or(Path::new("")).join(word);
         add_input(&path);
-        let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten()?;
+        if !path.is_file() {
+            return None;
+        }
+        let bytes = std::fs::read(&path).ok()?;
         let hash = Sha256::digest(&bytes).iter().fold(String::new(), |mut hash, byte| {
             let _ = write!(hash, "{byte:02x}");
             hash

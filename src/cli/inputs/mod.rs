@@ -22,7 +22,9 @@ pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::runs::RecordedRuns;
 pub(super) use self::split::{SplitArgs, SplitPart, divided};
-pub(super) use self::stacks::{LoadedFile, LoadedStacks, StackArgs, load_stack_file, read_config, read_text};
+pub(super) use self::stacks::{
+    LoadedFile, LoadedStacks, StackArgs, as_in_tables, load_stack_file, read_config, read_text,
+};
 pub(super) use self::starter::starter;
 use super::failure::CommandFailure;
 use super::output::Output;
@@ -175,13 +177,14 @@ impl ReadingArgs {
 
 /// Why there is no certificate for runs of which so many name no task; `None` if nearly all name one.
 pub(super) fn unnamed_tasks(without: usize, runs: usize) -> Option<String> {
-    names_too_few_tasks(without, runs).then(|| {
-        format!(
-            "Nothing can be certified: {without} of {runs} runs name no task, and if some are trials of one task, any \
-             certificate would be too sure. Name the task with `--task first-message` or `--task FIELD`; if the runs are \
-             independent of one another, say so with `--task run`."
-        )
-    })
+    if !names_too_few_tasks(without, runs) {
+        return None;
+    }
+    Some(format!(
+        "Nothing can be certified: {without} of {runs} runs name no task, and if some are trials of one task, any \
+        certificate would be too sure. Name the task with `--task first-message` or `--task FIELD`; if the runs are \
+        independent of one another, say so with `--task run`."
+    ))
 }
 
 /// Why there is no certificate for recordings of which so many have an outcome: by labels of which nothing says that
@@ -190,13 +193,14 @@ pub(super) fn unnamed_tasks(without: usize, runs: usize) -> Option<String> {
 pub(super) fn undrawn_labels(labels: LabelDraw, known: usize, runs: usize) -> Option<String> {
     let undrawn = labels.graded - labels.drawn;
     let is_part = (known as f64) < MIN_KNOWN * runs as f64;
-    (is_part && undrawn as f64 > (1.0 - MIN_KNOWN) * known as f64).then(|| {
-        format!(
-            "Nothing can be certified: {known} of {runs} runs have an outcome, and nothing says that the {undrawn} with a \
-             label were drawn at random. `whenstop labels PATH --template FILE` draws them: fill it in from the top, and \
-             keep its column `drawn`, the place at which each run was drawn: the runs graded so stand for all."
-        )
-    })
+    if !is_part || undrawn as f64 <= (1.0 - MIN_KNOWN) * known as f64 {
+        return None;
+    }
+    Some(format!(
+        "Nothing can be certified: {known} of {runs} runs have an outcome, and nothing says that the {undrawn} with a \
+        label were drawn at random. `whenstop labels PATH --template FILE` draws them: fill it in from the top, and \
+        keep its column `drawn`, the place at which each run was drawn: the runs graded so stand for all."
+    ))
 }
 
 /// Parses a location, or reports what is wrong with it.

@@ -79,14 +79,15 @@ impl DrawCounts {
             return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
         }
         let (have, are) = if left_out == 1 { ("has", "is") } else { ("have", "are") };
-        Ok((left_out > 0).then(|| {
-            format!(
-                "{left_out} of {} {noun} {have} no outcome and {are} left out: labels grade the first {} of an order drawn at \
-                 random, which stand for all",
-                graded + left_out,
-                labels.graded
-            )
-        }))
+        if left_out == 0 {
+            return Ok(None);
+        }
+        Ok(Some(format!(
+            "{left_out} of {} {noun} {have} no outcome and {are} left out: labels grade the first {} of an order drawn at \
+            random, which stand for all",
+            graded + left_out,
+            labels.graded
+        )))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::compare::TunedStack;
 use crate::decision::{NumberOf, Strategy};
-use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, did_you_mean, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, FrameworkKind};
 use crate::reader::{LARGEST_WHOLE, add_input, read_whole_text};
@@ -175,7 +175,7 @@ impl Definition {
 }
 
 /// A framework as tables name it: `langchain`, or `langchain (AgentExecutor)` with its profile.
-fn as_in_tables(name: &str) -> Use {
+pub(in crate::cli) fn as_in_tables(name: &str) -> Use {
     let (system, profile) = match name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
         Some((system, profile)) => (system, Some(profile.to_owned())),
         None => (name, None),
@@ -230,7 +230,10 @@ impl LoadedStacks {
         let name = strategy.name();
         match definition {
             Definition::Shipped(used) => {
-                let kind = catalog::find(&used.system).map_or(FrameworkKind::Preset, |framework| framework.kind);
+                let kind = match catalog::find(&used.system) {
+                    Some(framework) => framework.kind,
+                    None => FrameworkKind::Preset,
+                };
                 let used = Use { name: format!("{kind}:{name}"), ..*used };
                 self.strategies.push(catalog::by_name(&used)?);
                 self.definitions.push(Definition::Shipped(Box::new(used)));
@@ -260,7 +263,7 @@ impl LoadedStacks {
             self.strategies.iter().flat_map(|strategy| strategy.numbers()).filter_map(|number| number.id()).collect();
         let unread = self.guards.numbers().find(|number| number.id().is_none_or(|id| !read.contains(&id)));
         let Some(guard) = unread.and_then(NumberOf::strategy) else { return Ok(()) };
-        let number = guard.number().map_or("", |number| number.name);
+        let number = guard.number().map(|number| number.name).unwrap_or_default();
         let what = format!("the guard `{}` answers with a number, and no rule reads it", guard.name());
         let help =
             format!("name it in a stack file: `{{ signal = \"guard:{}.{number}\", at_least = … }}`", guard.name());
@@ -291,17 +294,16 @@ impl LoadedStacks {
 
     /// The stack of that name that one of the files defines.
     pub(in crate::cli) fn own_stack(&self, name: &str) -> Option<&Stack> {
-        let entries = self.files.iter().flat_map(|file| &file.parsed.entries);
-        entries.into_iter().find_map(|entry| match entry {
-            Entry::Own(stack) if stack.name == name => Some(&**stack),
-            _ => None,
-        })
+        self.own().find(|stack| stack.name == name).map(|stack| &**stack)
     }
 
     /// The stacks that the files define.
     pub(in crate::cli) fn own_stacks(&self) -> Vec<Arc<Stack>> {
-        let entries = self.files.iter().flat_map(|file| &file.parsed.entries);
-        entries.filter_map(|entry| if let Entry::Own(stack) = entry { Some(Arc::clone(stack)) } else { None }).collect()
+        self.own().cloned().collect()
+    }
+
+    fn own(&self) -> impl Iterator<Item = &Arc<Stack>> {
+        self.files.iter().flat_map(|file| file.parsed.own())
     }
 
     /// What the stack of that name says of a limit that the agent is told of.
@@ -349,8 +351,8 @@ pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strateg
 /// name.
 fn load_with(path: &Path, start: &StartGuard<'_>, given: Guards) -> Result<(LoadedFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
-    let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
-    let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
+    let near = catalog::near(&name).filter(|_| !path.exists());
+    let help = did_you_mean(near.as_deref(), "give a stack file, `preset:NAME` or `system:NAME`");
     let (name, text) = stack_text(path, &help)?;
     let read = |config: &str| read_config(Path::new(&name), config);
     let (parsed, strategies) = catalog::load_starting(&name, &text, &read, start, given)?;

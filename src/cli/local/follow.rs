@@ -15,6 +15,7 @@ use crate::diagnostic::{Diagnostic, Location, count};
 use crate::forecast::Forecast;
 use crate::reader::{Corpus, Detail, ReadOptions};
 use crate::replay::replay_seen;
+use crate::snapshot::known_or;
 use crate::transcript::Run;
 
 /// A session is growing if its file changed in the last so many minutes.
@@ -130,7 +131,10 @@ fn growing(args: &Args) -> (BTreeMap<PathBuf, (u64, SystemTime)>, Vec<Diagnostic
     let state = |path: PathBuf| {
         let data = std::fs::metadata(&path).ok()?;
         let changed = data.modified().ok()?;
-        since.is_none_or(|since| changed >= since).then_some((path, (data.len(), changed)))
+        if matches!(since, Some(since) if changed < since) {
+            return None;
+        }
+        Some((path, (data.len(), changed)))
     };
     (files.into_iter().filter_map(state).collect(), lost)
 }
@@ -143,7 +147,10 @@ fn within(path: &Path, lost: &mut Vec<Diagnostic>) -> Vec<PathBuf> {
             Ok(_) => {}
             Err(error) => {
                 let at = error.path().unwrap_or(path).to_path_buf();
-                let why = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                let why = match error.io_error() {
+                    Some(reason) => reason.to_string(),
+                    None => error.to_string(),
+                };
                 lost.push(unreadable(&at, why));
             }
         }
@@ -222,9 +229,11 @@ fn show(reading: &RoundReading, shape: FollowFormat, output: &Output) {
         at_stop.insert(stack, Vec::new());
     }
     for (stack, rule) in &reading.rules {
-        let limit = rule.limit.map_or_else(String::new, |limit| format!("/{}", number(limit)));
-        let observed = rule.observed.map_or_else(|| "?".to_owned(), number);
-        let text = format!("{} {observed}{limit}", rule.what);
+        let observed = known_or("?", rule.observed.map(number));
+        let text = match rule.limit {
+            Some(limit) => format!("{} {observed}/{}", rule.what, number(limit)),
+            None => format!("{} {observed}", rule.what),
+        };
         match at_stop.get_mut(stack.as_str()) {
             Some(readings) => readings.push(text),
             None => parts.push(text),

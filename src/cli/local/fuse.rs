@@ -50,7 +50,7 @@ impl Judges {
     /// The session of which these are the rounds; `None` while it is open.
     pub(super) fn judge(&self, session: &Run, rounds: &[Run]) -> Option<JudgedSession> {
         let closed = session.events().iter().filter_map(Event::ts).max();
-        if closed.is_some_and(|closed| self.now.since(closed).0 < SILENT_MS) {
+        if matches!(closed, Some(closed) if self.now.since(closed).0 < SILENT_MS) {
             return None;
         }
         let under = |fuses: &Fuses| Session {
@@ -89,16 +89,14 @@ impl Closed {
 /// session is closed.
 pub(super) fn of_turns(judges: &Judges, closed: &Closed) -> Option<String> {
     let Closed { n_rounds, all, .. } = closed;
-    let limits: Vec<(f64, &ClauseRecord)> = judges
-        .fuse
-        .clauses()
-        .iter()
-        .zip(all)
-        .filter_map(|(clause, known)| match &clause.condition {
-            Condition::Rule(rule) if rule.signal.id == "steps" => Some((rule.limit, known)),
-            _ => None,
-        })
-        .collect();
+    let mut limits: Vec<(f64, &ClauseRecord)> = Vec::new();
+    for (clause, known) in judges.fuse.clauses().iter().zip(all) {
+        if let Condition::Rule(rule) = &clause.condition
+            && rule.signal.id == "steps"
+        {
+            limits.push((rule.limit, known));
+        }
+    }
     if *n_rounds == 0 {
         return None;
     }
@@ -179,9 +177,9 @@ pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level
             TableCell::Text(fuses.clauses()[*nth].name.to_string()),
             TableCell::Count(known.ended),
             TableCell::Text(counts(known.cut)),
-            known.spared.map_or(TableCell::Missing, TableCell::Count),
+            TableCell::count(known.spared),
             TableCell::Text(format!("{} %", digits(known.watched.upper(level)))),
-            missing.map_or(TableCell::Missing, TableCell::Count),
+            TableCell::count(missing),
         ]
     };
     DataTable { columns: columns.map(str::to_owned).to_vec(), rows: chosen.iter().map(row).collect() }

@@ -198,14 +198,15 @@ impl HeldStacks {
     fn advice(&self, known: &[ClauseRecord], level: f64) -> Option<String> {
         let only_advises = matches!(self.mode, HookMode::Observe | HookMode::Nudge);
         let are_shown = !known.is_empty() && known.iter().all(|known| known.watched.upper(level) <= GOAL);
-        (only_advises && are_shown).then(|| {
-            format!(
-                "Each limit cuts at most 5 % of a session's rounds: they may stop the agent now. \
-                 `whenstop hook install {} --stacks {} --mode stop`",
-                self.host.id(),
-                shell_path(&self.stacks)
-            )
-        })
+        if !only_advises || !are_shown {
+            return None;
+        }
+        Some(format!(
+            "Each limit cuts at most 5 % of a session's rounds: they may stop the agent now. \
+            `whenstop hook install {} --stacks {} --mode stop`",
+            self.host.id(),
+            shell_path(&self.stacks)
+        ))
     }
 }
 
@@ -223,7 +224,7 @@ impl SessionEvidence {
     /// On what the bounds rest, and since when.
     fn words(&self) -> String {
         let n = self.sessions.len() as u64;
-        let with = self.model.as_ref().map_or_else(String::new, |model| format!(" with `{}`", one_line(model)));
+        let with = self.model.as_ref().map(|model| format!(" with `{}`", one_line(model))).unwrap_or_default();
         let versions = match &self.versions[..] {
             [] => String::new(),
             [only] => format!(", version {}", one_line(only)),

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::spend::{SpendGrouping, group_of};
 use crate::diagnostic::one_line;
 use crate::reader::trace::rfc3339;
-use crate::transcript::{Event, Instant, Run};
+use crate::transcript::{Event, Instant, Run, messages};
 use crate::words::cut;
 
 /// The most characters of a prompt, and of a project.
@@ -18,7 +18,7 @@ pub(super) fn of_round(round: &Run, home: &Path) -> String {
     let (session, nth) = round.header.run_id.rsplit_once('#').unwrap_or((&round.header.run_id, "1"));
     let project = group_of(round.header.file.as_deref(), home, SpendGrouping::Project);
     let began = round.events().iter().filter_map(Event::ts).min();
-    let prompt = round.events().iter().filter_map(Event::message).find(|message| message.is_prompt());
+    let prompt = messages(round.events()).find(|message| message.is_prompt());
     let words = prompt.map(|message| message.text().split_whitespace().collect::<Vec<_>>().join(" "));
     let mut parts = vec![end_of(&project, PROJECT)];
     parts.extend(began.map(day).filter(|day| !day.is_empty()));

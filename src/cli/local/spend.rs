@@ -74,8 +74,8 @@ pub(super) fn by_group(groups: &BTreeMap<String, SpendTotals>, by: SpendGrouping
             TableCell::Text(name),
             TableCell::Count(sum.sessions),
             TableCell::Count(sum.rounds),
-            sum.tokens.map_or(TableCell::Missing, |tokens| TableCell::Text(format!("{:.1}", tokens as f64 / 1e6))),
-            sum.cost.map_or(TableCell::Missing, |cost| TableCell::Text(format!("{cost:.2}"))),
+            TableCell::some_text(sum.tokens.map(|tokens| format!("{:.1}", tokens as f64 / 1e6))),
+            TableCell::some_text(sum.cost.map(|cost| format!("{cost:.2}"))),
         ]
     };
     let mut rows: Vec<Vec<TableCell>> =
@@ -91,36 +91,39 @@ pub(super) fn by_group(groups: &BTreeMap<String, SpendTotals>, by: SpendGrouping
 }
 
 fn together<'s>(sums: impl Iterator<Item = &'s SpendTotals>) -> SpendTotals {
-    let add = |a: Option<f64>, b: Option<f64>| a.map_or(b, |a| Some(a + b.unwrap_or(0.0)));
     sums.fold(SpendTotals::default(), |all, sum| SpendTotals {
         sessions: all.sessions + sum.sessions,
         rounds: all.rounds + sum.rounds,
-        tokens: all.tokens.map_or(sum.tokens, |tokens| Some(tokens + sum.tokens.unwrap_or(0))),
-        cost: add(all.cost, sum.cost),
+        tokens: sum_of_known(all.tokens, sum.tokens),
+        cost: sum_of_known(all.cost, sum.cost),
         unpriced: all.unpriced + sum.unpriced,
     })
 }
 
+fn sum_of_known<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
 /// Formats sessions, rounds, tokens and dollars as a sentence.
 pub(super) fn in_words(sum: &SpendTotals, args: &Args) -> String {
-    let tokens = sum
-        .tokens
-        .map_or_else(|| "no tokens recorded".to_owned(), |tokens| format!("{:.1} million tokens", tokens as f64 / 1e6));
+    let tokens = match sum.tokens {
+        Some(tokens) => format!("{:.1} million tokens", tokens as f64 / 1e6),
+        None => "no tokens recorded".to_owned(),
+    };
     let by = match &args.price {
         Some(path) => format!("prices of {}", path.display()),
         None => format!("list prices of {PRICED_ON}"),
     };
-    let cost = sum.cost.map_or_else(
-        || "the price of their models is not known".to_owned(),
-        |cost| {
-            let rest = if sum.unpriced > 0 {
-                format!("; not priced: {}", count(sum.unpriced, "session"))
-            } else {
-                String::new()
-            };
-            format!("${cost:.2} by {by}{rest}")
-        },
-    );
+    let cost = match sum.cost {
+        Some(cost) if sum.unpriced > 0 => {
+            format!("${cost:.2} by {by}; not priced: {}", count(sum.unpriced, "session"))
+        }
+        Some(cost) => format!("${cost:.2} by {by}"),
+        None => "the price of their models is not known".to_owned(),
+    };
     format!(
         "The last {}: {}, {}, {tokens}, {cost}. Nothing leaves this machine.",
         count(args.days, "day"),

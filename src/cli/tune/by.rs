@@ -17,6 +17,7 @@ use crate::cli::output::{AnswerFormat, Output, TableFormat};
 use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
 use crate::report::{write_atomically, write_folder};
+use crate::snapshot::known_or;
 use crate::tune::{
     ClassLimit, Family, KeptReadings, Shipped, Study, StudyRun, TuneQuestion, TunedClass, TunedClasses, tune_classes,
 };
@@ -118,18 +119,19 @@ impl AnswerByClass<'_> {
             return format!("`{name}`: no cap can be certified on its {tasks} with a success.");
         };
         let cut = |of: &ClassLimit| format!("{} of {} successes", of.killed, of.successes);
-        let half = class.half.as_ref().filter(|half| half.killed > cap.killed);
-        let half =
-            half.map_or_else(String::new, |half| format!("; {} would have cut {}", number(half.limit), cut(half)));
-        let ship = class.best.as_ref().filter(|best| best.rule != cap.rule);
-        let ship = ship.map_or_else(String::new, |best| {
-            format!(
-                " Ship `{}`: it saves {} % and kills {} here.",
-                best.rule,
-                best.saved.map_or_else(|| "?".to_owned(), digits),
-                cut(best)
-            )
-        });
+        let half = match &class.half {
+            Some(half) if half.killed > cap.killed => {
+                format!("; {} would have cut {}", number(half.limit), cut(half))
+            }
+            _ => String::new(),
+        };
+        let ship = match &class.best {
+            Some(best) if best.rule != cap.rule => {
+                let saved = known_or("?", best.saved.map(digits));
+                format!(" Ship `{}`: it saves {saved} % and kills {} here.", best.rule, cut(best))
+            }
+            _ => String::new(),
+        };
         format!(
             "`{name}`: {} {} cut at most {} (certified on its {tasks}; {} here{half}).{ship}",
             number(cap.limit),
@@ -142,7 +144,7 @@ impl AnswerByClass<'_> {
     fn table(&self) -> DataTable {
         let saved = format!("{} saved, %", self.tuned.pooled.unit().noun());
         let columns = ["class", "certificate", "tasks", "cap", "killed", &saved, "best rule", "killed", &saved];
-        let share = |of: Option<f64>| of.map_or(TableCell::Missing, |of| TableCell::Text(digits(of)));
+        let share = |of: Option<f64>| TableCell::some_text(of.map(digits));
         let limit = |of: Option<&ClassLimit>, name: fn(&ClassLimit) -> String| match of {
             None => [TableCell::Missing, TableCell::Missing, TableCell::Missing],
             Some(of) => {

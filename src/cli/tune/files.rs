@@ -162,8 +162,11 @@ pub(super) fn hosts_of(words: &TuneSentences<'_>, shipped: &Shipped) -> Vec<&'st
 
 /// The same for a stack under the name `tuned`.
 pub(super) fn hosts_of_stack(text: &str) -> Vec<&'static str> {
-    let file = StackFile::parse("tuned.toml", text).ok();
-    file.and_then(|file| file.stack(TUNED)).map_or_else(Vec::new, |stack| holding(&stack))
+    let Ok(file) = StackFile::parse("tuned.toml", text) else { return Vec::new() };
+    match file.stack(TUNED) {
+        Some(stack) => holding(&stack),
+        None => Vec::new(),
+    }
 }
 
 /// The frameworks with settings for a stack.
@@ -194,7 +197,7 @@ fn unreachable_config(name: &str) -> Result<crate::framework::ConfigText, Diagno
 /// The answer as a Markdown page.
 fn answer(words: &TuneSentences<'_>) -> String {
     let notes = words.notes().iter().fold(String::new(), |all, note| all + "- " + note + "\n");
-    let strata = words.strata().map_or_else(String::new, |table| format!("\n{}", table.to_markdown()));
+    let strata = words.strata().map(|table| format!("\n{}", table.to_markdown())).unwrap_or_default();
     format!(
         "# What to ship\n\n**{}**\n\n{}\n\n{}{strata}\n{notes}\n![Cost saved against successes killed](frontier.svg)\n",
         words.verdict(),

@@ -152,7 +152,7 @@ impl ForwardWalk {
         if let Some(out) = &args.out {
             output.note(&format!("written to {}; look at {}", out.display(), out.join("walk-forward.svg").display()));
         }
-        let has_held = forward.finding().is_some_and(|finding| finding.held == Held::Yes);
+        let has_held = matches!(forward.finding(), Some(finding) if finding.held == Held::Yes);
         Ok(if has_held { ProgramExit::Done } else { ProgramExit::GateFailed })
     }
 }

@@ -31,6 +31,7 @@ use crate::decision::NumberOf;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
+use crate::snapshot::known_or;
 use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
 use crate::sweep::{Candidates, Find, GridFile, GridKind, GridQuestion, Search, WideGrid};
@@ -103,6 +104,13 @@ pub(super) struct Walked {
     cells: Vec<Option<Tally>>,
 }
 
+impl Walked {
+    /// The stack at the place that was chosen.
+    fn chosen(&self, place: Option<usize>) -> Option<&Find> {
+        self.finds.get(place?)
+    }
+}
+
 /// The results of the kept stacks.
 struct GridResults {
     rows: Rows,
@@ -115,7 +123,7 @@ struct GridResults {
 
 /// How much better the chosen stack looks on the dev tasks than on the test tasks, in words.
 fn points(dev: Option<f64>, test: Option<f64>) -> String {
-    optimism(dev, test).map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0))
+    known_or("undefined", optimism(dev, test).map(|gap| format!("{:+.1} points", gap * 100.0)))
 }
 
 /// `whenstop tune --grid FILE`.
@@ -406,7 +414,10 @@ impl Sweep<'_> {
             headline: self.headline(walked),
             table: tables::grid(self.grid, &kept, walked.unit),
             overview: tables::grid_overview(&shown, walked.unit, chosen),
-            more: (more > 0).then(|| format!("{more} more were kept: `--out DIR` writes all with their rules")),
+            more: match more {
+                0 => None,
+                more => Some(format!("{more} more were kept: `--out DIR` writes all with their rules")),
+            },
             notes: self.notes(walked, judged),
             figure: if walked.cells.is_empty() {
                 ""
@@ -442,10 +453,11 @@ impl Sweep<'_> {
     /// All kept stacks as a stack file, the chosen one first.
     fn stacks(&self, walked: &Walked, judged: &GridResults) -> String {
         let mut text = format!("# The stacks that `whenstop tune --grid` kept: {}.\n", self.headline(walked));
-        let chosen = judged.chosen.and_then(|at| walked.finds.get(at));
-        let others = walked.finds.iter().filter(|find| chosen.is_none_or(|chosen| chosen.index != find.index));
+        let chosen = walked.chosen(judged.chosen);
+        let is_chosen = |find: &Find| matches!(chosen, Some(chosen) if chosen.index == find.index);
+        let others = walked.finds.iter().filter(|find| !is_chosen(find));
         for find in chosen.into_iter().chain(others) {
-            let mark = if chosen.is_some_and(|chosen| chosen.index == find.index) { "# Chosen.\n" } else { "" };
+            let mark = if is_chosen(find) { "# Chosen.\n" } else { "" };
             text.extend(["\n", mark, &self.grid.written(find.index)]);
         }
         text
@@ -460,7 +472,7 @@ impl Sweep<'_> {
             };
             axis.choices.iter().map(label).collect()
         };
-        let chosen = judged.chosen.and_then(|at| walked.finds.get(at));
+        let chosen = walked.chosen(judged.chosen);
         let figure = HeatFigure {
             axes: [&one.name, &other.name],
             limits: [labels(one), labels(other)],

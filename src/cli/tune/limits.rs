@@ -14,7 +14,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
 use crate::cli::output::{Output, TableFormat};
 use crate::decision::{NumberOf, Strategy};
-use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, did_you_mean, nearest, one_line};
 use crate::export::stack_file;
 use crate::report::{Publication, Shippable};
 use crate::stack::{Entry, Guards, Stack, StackFile};
@@ -95,7 +95,10 @@ impl LimitArgs {
         if self.signal.len() != self.limits.len() {
             let what = match (self.signal.get(self.limits.len()), self.limits.get(self.signal.len())) {
                 (Some(signal), _) => format!("`--signal {signal}` has no `--limits`"),
-                (_, limits) => format!("`--limits {}` has no `--signal`", limits.map_or("", String::as_str)),
+                (None, limits) => {
+                    let limits = limits.map(String::as_str).unwrap_or_default();
+                    format!("`--limits {limits}` has no `--signal`")
+                }
             };
             let help =
                 "follow each `--signal` by its `--limits`: `--signal steps --limits 10,20,30` or `--limits 10..30`";
@@ -108,9 +111,8 @@ impl LimitArgs {
         let base = self.base(guards).map_err(CommandFailure::usage)?;
         let mut axes = Vec::new();
         for (signal, text) in self.signal.iter().zip(&self.limits) {
-            axes.push(
-                limits(text).and_then(|limits| Axis::parse(signal, limits, guards)).map_err(CommandFailure::usage)?,
-            );
+            let limits = limits(text).map_err(CommandFailure::usage)?;
+            axes.push(Axis::parse(signal, limits, guards).map_err(CommandFailure::usage)?);
         }
         let n: u64 = axes.iter().map(|axis| axis.n_limits() as u64).sum();
         if n > MOST_LIMITS {
@@ -128,18 +130,18 @@ impl LimitArgs {
         let text = read_text(Path::new(path), "`--with` takes a stack file and the name of one of its stacks")?;
         let (mut file, mut errors) = StackFile::parse_partly(path, &text);
         errors.extend(file.seat(guards));
-        let file = Diagnostics::from_list(errors).map_or(Ok(file), Err)?;
-        let near = nearest(name, file.entries.iter().map(Entry::name)).map(|near| format!("did you mean `{near}`?"));
+        if let Some(errors) = Diagnostics::from_list(errors) {
+            return Err(errors);
+        }
+        let near = nearest(name, file.entries.iter().map(Entry::name));
+        let help = did_you_mean(near, "name one of the stacks in the file");
         match file.entries.into_iter().find(|entry| entry.name() == name) {
             Some(Entry::Own(stack)) => Ok(Some(Arc::unwrap_or_clone(stack))),
             Some(Entry::Use(_) | Entry::Guard(_)) => {
                 let what = format!("`{name}` has rules of another program, which takes no further one");
                 Err(Diagnostic::new(Location::file(path), what, "name a stack with rules of its own").into())
             }
-            None => {
-                let help = near.unwrap_or_else(|| "name one of the stacks in the file".to_owned());
-                Err(Diagnostic::new(Location::file(path), format!("no stack is named `{name}`"), help).into())
-            }
+            None => Err(Diagnostic::new(Location::file(path), format!("no stack is named `{name}`"), help).into()),
         }
     }
 }
@@ -222,5 +224,5 @@ pub(super) fn detector_table(
         let detector = detectors.iter().find(|detector| detector.stack == summary.stack);
         shown.extend(detector.map(|detector| (detector, *summary)));
     }
-    (!shown.is_empty()).then(|| tables::detectors(&shown, publication.unit()))
+    if shown.is_empty() { None } else { Some(tables::detectors(&shown, publication.unit())) }
 }

@@ -58,17 +58,18 @@ impl TuneSentences<'_> {
     fn unread(&self, shipped: &Shipped) -> Option<String> {
         let runs = shipped.unread(self.study).len();
         let successes = self.unread_successes(shipped).len();
-        (runs > 0).then(|| {
-            format!(
-                "{runs} runs do not record what it reads: for the certificate the {successes} successes among them count as \
-                 killed; they are named in the certificate, and left out of killed and saved"
-            )
-        })
+        if runs == 0 {
+            return None;
+        }
+        Some(format!(
+            "{runs} runs do not record what it reads: for the certificate the {successes} successes among them count as \
+            killed; they are named in the certificate, and left out of killed and saved"
+        ))
     }
 
     /// The label of the catalogue's own choice if something else is shipped.
     pub(super) fn without(&self) -> Option<&'static str> {
-        self.question.learn.then_some("without --learn")
+        if self.question.learn { Some("without --learn") } else { None }
     }
 
     /// Whether a list gains over one limit on tasks that neither was chosen on.
@@ -100,7 +101,7 @@ impl TuneSentences<'_> {
             self.study.unit().noun(),
             cost_of_success(totals),
         );
-        (*other != shipped).then_some((shipped, sentence))
+        if *other == shipped { None } else { Some((shipped, sentence)) }
     }
 
     /// Where the shipped stack can be configured, and what can be configured in more places.

@@ -119,7 +119,9 @@ pub(in crate::cli) fn show_parts(
     out: Option<&Path>,
     output: &Output,
 ) -> Result<ProgramExit, CommandFailure> {
-    out.map_or(Ok(()), refuse_others)?;
+    if let Some(out) = out {
+        refuse_others(out)?;
+    }
     match &search.question {
         SearchQuestion::Grid(question) => grid::show_parts(merge, question, format, out, output),
         SearchQuestion::Own(shippable) => {
@@ -143,7 +145,9 @@ pub(in crate::cli) fn answered_parts(
     out: Option<&Path>,
     output: &Output,
 ) -> Result<TuneResult, CommandFailure> {
-    out.map_or(Ok(()), refuse_others)?;
+    if let Some(out) = out {
+        refuse_others(out)?;
+    }
     match &search.question {
         SearchQuestion::Grid(_) | SearchQuestion::Classes { .. } => Err(for_the_command_line()),
         SearchQuestion::Own(shippable) => {

@@ -49,6 +49,6 @@ pub(super) fn elsewhere(held_out: &HeldOut, appetite: Appetite) -> Option<Elsewh
     }
     let sums: Vec<CostSums> = held_out.totals.tasks.iter().map(|(_, totals)| totals.cost).collect();
     let cost = cost_estimate(&sums, LEVEL);
-    let is_dearer = cost.interval.is_some_and(|interval| interval.low > 1.0);
-    (is_dearer && appetite.lost_success_costs.is_none()).then_some(Elsewhere::Dearer(cost))
+    let is_dearer = matches!(cost.interval, Some(interval) if interval.low > 1.0);
+    if is_dearer && appetite.lost_success_costs.is_none() { Some(Elsewhere::Dearer(cost)) } else { None }
 }

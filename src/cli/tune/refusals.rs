@@ -36,10 +36,10 @@ impl TuneSentences<'_> {
                     .to_owned()
             }
             Why::Catalogue(Refusal::TooFewTasks { there, needed }) => {
-                let carried = self.carried();
-                let carried = carried.map_or_else(String::new, |alpha| {
-                    format!(" They carry {}: `--max-killed {alpha}`.", chosen_percent(alpha))
-                });
+                let carried = match self.carried() {
+                    Some(alpha) => format!(" They carry {}: `--max-killed {alpha}`.", chosen_percent(alpha)),
+                    None => String::new(),
+                };
                 format!(
                     "Nothing can be recommended at {alpha}: {} a success, and a certificate takes {needed}, none of them killed: \
                      {} more.{carried}",
@@ -145,15 +145,12 @@ impl TuneSentences<'_> {
 
     /// The limit that came nearest to passing, with the tasks that it would need.
     fn first_refused(&self) -> String {
-        self.answer.nearest.map_or_else(String::new, |(missing, walk)| {
-            let rule = self.study.families()[walk.family].rule(walk.passed);
-            // If not even the most cautious limit passed, its value is nothing that anybody would set.
-            let rule = if walk.passed == 0 { format!("a limit on `{}`", rule.signal.id) } else { format!("`{rule}`") };
-            format!(
-                " The nearest is {rule}: {} more with a success, none of them killed, would certify it.",
-                count(missing, "task")
-            )
-        })
+        let Some((missing, walk)) = self.answer.nearest else { return String::new() };
+        let rule = self.study.families()[walk.family].rule(walk.passed);
+        // If not even the most cautious limit passed, its value is nothing that anybody would set.
+        let rule = if walk.passed == 0 { format!("a limit on `{}`", rule.signal.id) } else { format!("`{rule}`") };
+        let tasks = count(missing, "task");
+        format!(" The nearest is {rule}: {tasks} more with a success, none of them killed, would certify it.")
     }
 
     /// The strictest of a few rates for which the tasks suffice.

@@ -11,7 +11,7 @@ use crate::catalog::{self, Strategies};
 use crate::cli::ProgramExit;
 use crate::cli::export::has_snippet;
 use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::LoadedStacks;
+use crate::cli::inputs::{LoadedStacks, as_in_tables};
 use crate::cli::output::Output;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
@@ -70,13 +70,9 @@ fn add_axis(tried: &mut TriedSettings, file: &GridFile, axis: &SettingsAxis) -> 
 /// `--of`: each parameter of a framework around its default.
 pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let name = name.strip_prefix("preset:").or_else(|| name.strip_prefix("system:")).unwrap_or(name);
-    let (system, profile) = match name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
-        Some((system, profile)) => (system, Some(profile.to_owned())),
-        None => (name, None),
-    };
-    let default = Use { name: name.to_owned(), system: system.to_owned(), profile, ..Use::default() };
+    let default = as_in_tables(name);
     let strategy = catalog::by_name(&default).map_err(CommandFailure::usage)?;
-    let Some(framework) = catalog::find(system) else {
+    let Some(framework) = catalog::find(&default.system) else {
         return Err(CommandFailure::internal(&"a framework without a name"));
     };
     let mut tried = TriedSettings::default();
@@ -186,13 +182,16 @@ fn settings_line(used: &Use) -> String {
 
 /// A value as TOML has it; `"none"` for none, which TOML cannot say.
 fn written(value: &Value) -> String {
-    toml::Value::try_from(value).map_or_else(|_| "\"none\"".to_owned(), |value| value.to_string())
+    match toml::Value::try_from(value) {
+        Ok(value) => value.to_string(),
+        Err(_) => "\"none\"".to_owned(),
+    }
 }
 
 /// The settings as an entry of a stack file.
 fn entry(used: &Use) -> String {
     let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let profile = used.profile.as_deref().map_or_else(String::new, |profile| format!("profile = {}\n", text(profile)));
+    let profile = used.profile.as_ref().map(|profile| format!("profile = {}\n", text(profile))).unwrap_or_default();
     format!(
         "\n[[stack]]\nname = \"{}\"\nuse = {}\n{profile}set = {{ {} }}\n",
         super::files::TUNED,

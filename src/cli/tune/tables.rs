@@ -4,7 +4,7 @@ use super::words::{TuneSentences, with_interval};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::stats::Estimate;
 use crate::tune::{Fate, Stratum, TaskTotals};
-use crate::words::{chosen_percent, cut, digits};
+use crate::words::{chosen_percent, cut, digits, interval};
 
 /// Maximum suites and models shown, the worst first.
 const STRATA: usize = 6;
@@ -12,8 +12,7 @@ const STRATA: usize = 6;
 /// A share in a percent column, with its interval.
 fn cell(estimate: &Estimate) -> TableCell {
     let Some(value) = estimate.value else { return TableCell::Missing };
-    let interval = estimate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
-    TableCell::Text(format!("{}{interval}", digits(value)))
+    TableCell::Text(digits(value) + &interval(estimate.interval.map(|i| (i.low, i.high))))
 }
 
 /// A line of the table.
@@ -88,7 +87,7 @@ impl TuneSentences<'_> {
         strata.retain(|stratum| stratum.totals.all().killed.high.of > 0);
         let rate = |totals: &TaskTotals| totals.all().killed_rate();
         strata.sort_by(|a, b| rate(&b.totals).partial_cmp(&rate(&a.totals)).unwrap_or(std::cmp::Ordering::Equal));
-        (strata.len() > 1).then_some(strata)
+        if strata.len() > 1 { Some(strata) } else { None }
     }
 
     /// A note on the suite and model with the most kills, if there are any.

@@ -9,7 +9,7 @@ use crate::cli::ProgramExit;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals, TuneQuestion};
-use crate::words::{chosen_percent, digits, dollars};
+use crate::words::{chosen_percent, digits, dollars, interval, known_percent};
 
 /// Rates for which the answer says whether the tasks suffice.
 pub(super) const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
@@ -23,16 +23,13 @@ pub(super) struct TuneSentences<'a> {
 
 /// Formats `12 % (8.1–17)`.
 pub(super) fn with_interval(estimate: &Estimate) -> String {
-    let value = estimate.value.map_or_else(|| "an unknown share".to_owned(), |value| format!("{} %", digits(value)));
-    let interval = estimate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
-    value + &interval
+    known_percent(estimate.value) + &interval(estimate.interval.map(|i| (i.low, i.high)))
 }
 
 /// Formats `; a success costs 12 % less`.
 pub(super) fn cost_of_success(totals: &TaskTotals) -> String {
-    totals.cost_of_success().map_or_else(String::new, |change| {
-        format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
-    })
+    let Some(change) = totals.cost_of_success() else { return String::new() };
+    format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
 }
 
 /// Formats a sentence on how often something else was chosen, or nothing.
@@ -54,7 +51,10 @@ fn chosen(parts: usize, others: usize, none: usize, what: &str) -> String {
 /// Formats `$0.02 (0.01 to 0.04)`.
 fn in_dollars(worth: &Estimate) -> String {
     let value = worth.value.unwrap_or_default();
-    let interval = worth.interval.map_or_else(String::new, |i| format!(" ({} to {})", dollars(i.low), dollars(i.high)));
+    let interval = match worth.interval {
+        Some(interval) => format!(" ({} to {})", dollars(interval.low), dollars(interval.high)),
+        None => String::new(),
+    };
     format!("{}${}{interval}", if value < 0.0 { "-" } else { "" }, dollars(value.abs()))
 }
 
@@ -103,8 +103,8 @@ impl TuneSentences<'_> {
         } else {
             format!("Certified: it kills at most {alpha} of successes (averaged over tasks, {confidence} confidence)")
         };
-        let own = self.own().map_or_else(String::new, |own| format!(" Here it {own}."));
-        let tie = self.tie();
+        let own = self.own().map(|own| format!(" Here it {own}.")).unwrap_or_default();
+        let tie = self.tie().unwrap_or_default();
         let apart = self.apart(held_out).unwrap_or_default();
         let left_out = self.left_out(shipped, held_out);
         format!("Ship it: stop when {}. {promise}.{own} {left_out}{tie}{apart}", shipped.condition(self.study))
@@ -153,21 +153,15 @@ impl TuneSentences<'_> {
     }
 
     /// The limit that was passed over although its numbers are the best, and why.
-    fn tie(&self) -> String {
+    fn tie(&self) -> Option<String> {
         let tuned = &self.answer.tuned;
-        let Ok((Shipped::Limit(shipped), _)) = &self.answer.shipped else { return String::new() };
-        let words = tuned.decision.tie.and_then(|(at, by)| {
-            let other = tuned.choices.get(at)?;
-            let rule = self.study.rule(other.at);
-            let but = passed_over(&tuned.candidates.get(at)?.into(), &tuned.candidate(shipped)?.into(), by);
-            let as_good = if self.question.lost_success_costs.is_some() {
-                "is worth as much"
-            } else {
-                "makes successes as cheap"
-            };
-            Some(format!(" `{rule}` {as_good}, within chance; {but}."))
-        });
-        words.unwrap_or_default()
+        let Ok((Shipped::Limit(shipped), _)) = &self.answer.shipped else { return None };
+        let (at, by) = tuned.decision.tie?;
+        let rule = self.study.rule(tuned.choices.get(at)?.at);
+        let but = passed_over(&tuned.candidates.get(at)?.into(), &tuned.candidate(shipped)?.into(), by);
+        let is_priced = self.question.lost_success_costs.is_some();
+        let as_good = if is_priced { "is worth as much" } else { "makes successes as cheap" };
+        Some(format!(" `{rule}` {as_good}, within chance; {but}."))
     }
 
     /// A suite and model in which more is killed than promised, beyond chance: the promise covers all tasks together.
@@ -177,8 +171,12 @@ impl TuneSentences<'_> {
         let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];
         let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        (rate(worst) > self.question.max_killed && !named.is_empty())
-            .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.totals.killed())))
+        let is_told = rate(worst) > self.question.max_killed && !named.is_empty();
+        if is_told {
+            Some(format!(" But on {named} it killed {}.", with_interval(&worst.totals.killed())))
+        } else {
+            None
+        }
     }
 
     /// What the recordings contain, and what they suffice for.

@@ -37,8 +37,8 @@ impl ScoreArgs {
 
 /// Parses a share above 0 and at most 1.
 fn audited(text: &str) -> Result<f64, String> {
-    share(text)
-        .and_then(|share| if share > 0.0 { Ok(share) } else { Err("not above 0: nothing would be audited".to_owned()) })
+    let share = share(text)?;
+    if share > 0.0 { Ok(share) } else { Err("not above 0: nothing would be audited".to_owned()) }
 }
 
 /// Benchmarks under one way of stopping.
@@ -123,7 +123,7 @@ fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Ve
 /// Keeps the elements that are marked.
 fn retain<T>(of: &mut Vec<T>, marked: &[bool]) {
     let mut marked = marked.iter();
-    of.retain(|_| marked.next().is_some_and(|is_marked| *is_marked));
+    of.retain(|_| marked.next() == Some(&true));
 }
 
 /// Names stacks with the runs on which they could not be read.

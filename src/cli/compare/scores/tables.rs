@@ -3,8 +3,7 @@
 use super::words::points;
 use super::{ScoresAnswer, StackBenchmarks};
 use crate::answers::tables::{DataTable, TableCell};
-use crate::bench::ModelScore;
-use crate::stats::Estimate;
+use crate::bench::{Audit, ModelScore};
 use crate::words::cut;
 
 fn text(text: impl Into<String>) -> TableCell {
@@ -12,7 +11,7 @@ fn text(text: impl Into<String>) -> TableCell {
 }
 
 fn shown(value: Option<f64>) -> TableCell {
-    value.map_or(TableCell::Missing, |value| text(points(value)))
+    TableCell::some_text(value.map(points))
 }
 
 fn table(columns: &[&str], rows: Vec<Vec<TableCell>>) -> DataTable {
@@ -41,7 +40,7 @@ impl ScoresAnswer<'_> {
                 TableCell::Count(totals.beyond as u64),
                 TableCell::Count(totals.certified as u64),
                 TableCell::Count(totals.pairs as u64),
-                totals.tau.map_or(TableCell::Missing, |tau| text(format!("{tau:.2}"))),
+                TableCell::some_text(totals.tau.map(|tau| format!("{tau:.2}"))),
             ]
         };
         table(&columns, self.lines.iter().map(row).collect())
@@ -53,21 +52,28 @@ impl ScoresAnswer<'_> {
         let saved = format!("{} saved", self.unit.noun());
         let (has_classes, is_chosen) = (self.by().is_some(), line.stack.is_none());
         let mut columns = Vec::new();
-        columns.extend(has_classes.then_some("class"));
+        if has_classes {
+            columns.push("class");
+        }
         columns.push("model");
-        columns.extend(is_chosen.then_some("stack"));
+        if is_chosen {
+            columns.push("stack");
+        }
         columns.extend(["tasks", "stopped", "killed", "score (error)", "with stops", "at most", &saved]);
         columns.extend(self.audit().map(|_| "audited (error)"));
-        let with_error = |value: f64, error: Option<f64>| {
-            let error = error.map_or_else(String::new, |error| format!(" ({})", points(error)));
-            text(points(value) + &error)
+        let with_error = |value: f64, error: Option<f64>| match error {
+            Some(error) => text(format!("{} ({})", points(value), points(error))),
+            None => text(points(value)),
         };
         let row = |(class, model): (&str, &ModelScore)| {
             let mut row = Vec::new();
-            row.extend(has_classes.then(|| text(cut(class, 12))));
+            if has_classes {
+                row.push(text(cut(class, 12)));
+            }
             row.push(text(cut(&model.model, 24)));
-            let stack = model.stack.map_or("-", |stack| &self.stacks[stack]);
-            row.extend(is_chosen.then(|| text(cut(stack, 14))));
+            if is_chosen {
+                row.push(text(model.stack.map_or("-".into(), |stack| cut(&self.stacks[stack], 14))));
+            }
             row.extend([model.n_tasks() as u64, model.stopped, model.killed].map(TableCell::Count));
             row.push(with_error(model.score, model.sampling_error));
             row.extend([
@@ -117,10 +123,11 @@ impl ScoresAnswer<'_> {
                     .map(TableCell::number),
             );
             row.extend(model.saved.map(TableCell::number));
-            let score = model.audit.as_ref().map(|audit| &audit.score);
-            row.push(TableCell::number(score.and_then(|score| score.value)));
-            row.extend([score.and_then(Estimate::low), score.and_then(Estimate::high)].map(TableCell::number));
-            row.push(TableCell::number(model.audit.as_ref().map(|audit| audit.added_error)));
+            let audited = match &model.audit {
+                Some(Audit { score, added_error, .. }) => [score.value, score.low(), score.high(), Some(*added_error)],
+                None => [None; 4],
+            };
+            row.extend(audited.map(TableCell::number));
             row
         };
         table(&columns, self.lines[0].models().map(|(of, model)| row((&of.class, model))).collect())

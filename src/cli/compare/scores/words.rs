@@ -5,7 +5,8 @@ use crate::bench::{Benchmark, ModelScore};
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::{Output, TableFormat};
 use crate::diagnostic::count;
-use crate::words::{chosen as percent, digits};
+use crate::snapshot::known_or;
+use crate::words::{chosen as percent, digits, known_percent};
 
 /// What a line says of all its benchmarks together.
 pub(super) struct ScoreTotals {
@@ -46,7 +47,10 @@ impl StackBenchmarks {
     pub(super) fn totals(&self, unit: usize) -> ScoreTotals {
         let models = || self.models().map(|(_, model)| model);
         let n = models().count() as f64;
-        let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let mean = |values: Vec<f64>| match values.len() {
+            0 => None,
+            n => Some(values.iter().sum::<f64>() / n as f64),
+        };
         let sum = |of: fn(&Benchmark) -> usize| self.benchmarks.iter().map(of).sum();
         let large = models().filter(|model| model.n_tasks() >= ENOUGH).count();
         let counts = |model: &&ModelScore| large == 0 || model.n_tasks() >= ENOUGH;
@@ -87,7 +91,7 @@ impl ScoresAnswer<'_> {
     pub(super) fn verdict(&self) -> String {
         let line = &self.lines[0];
         let totals = line.totals(self.unit_place());
-        let saved = totals.saved.map_or_else(|| "an unknown share".to_owned(), |saved| format!("{} %", digits(saved)));
+        let saved = known_percent(totals.saved);
         let how = match &line.stack {
             Some(stack) => format!("Stopping by `{stack}`"),
             None => "Stopping by the stack that is best on the other models".to_owned(),
@@ -130,8 +134,8 @@ impl ScoresAnswer<'_> {
     fn audited(&self) -> Option<String> {
         let share = self.audit()?;
         let audited = self.lines[0].totals(self.unit_place()).audited?;
-        let saved = audited.saved.map_or_else(|| "an unknown share".to_owned(), |saved| format!("{} %", digits(saved)));
-        let sampling = audited.sampling_error.map_or_else(|| "an unknown".to_owned(), points);
+        let saved = known_percent(audited.saved);
+        let sampling = known_or("an unknown", audited.sampling_error.map(points));
         Some(format!(
             "If {} % of the stopped runs go on, {saved} is saved, and the full scores are estimated without bias, whatever the \
              stack: with a standard error of {} points from the audit, beside {sampling} from the choice of tasks.",

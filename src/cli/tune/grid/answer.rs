@@ -34,14 +34,14 @@ impl GridAnswer {
         let chosen = decided.as_ref().unwrap_or(&own).decide(appetite.terms()).ship;
         let name: Option<Label> = chosen.and_then(|at| own.groups().get(at)).map(|group| group.stack.clone());
         let summaries = summarise(own.groups(), None);
-        let choice = (split.split != SplitPart::None).then(|| {
-            let dev = decided.as_ref().map(|contest| summarise(contest.groups(), None));
-            let choice = split.choice(appetite.max_killed);
-            match dev {
-                Some(dev) => choice.made(name, &dev, Some(&summaries), unit),
-                None => choice.made(name, &summaries, None, unit),
-            }
-        });
+        let mut choice = None;
+        if split.split != SplitPart::None {
+            let unmade = split.choice(appetite.max_killed);
+            choice = Some(match &decided {
+                Some(contest) => unmade.made(name, &summarise(contest.groups(), None), Some(&summaries), unit),
+                None => unmade.made(name, &summaries, None, unit),
+            });
+        }
         let own = if decided.is_some() { own.chosen_elsewhere() } else { own };
         let killed_at_most = own.candidates().iter().map(|candidate| candidate.killed_at_most).collect();
         let first =

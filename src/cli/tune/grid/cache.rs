@@ -43,8 +43,9 @@ impl<'a> Cache<'a> {
     /// True if the cache folder lies among the recordings, where it would be read as input.
     pub(super) fn is_among(root: &Path, corpus: &CorpusArgs) -> bool {
         let of = |path: &Path| path.ancestors().find_map(|path| std::fs::canonicalize(path).ok());
-        let absolute = std::path::absolute(root).ok().and_then(|root| of(&root));
-        absolute.is_some_and(|root| corpus.paths.iter().any(|path| of(path).is_some_and(|path| root.starts_with(path))))
+        let Ok(absolute) = std::path::absolute(root) else { return false };
+        let Some(root) = of(&absolute) else { return false };
+        corpus.paths.iter().filter_map(|path| of(path)).any(|path| root.starts_with(path))
     }
 
     /// Hashes the inputs. `None` if that fails: without a key nothing is cached.
@@ -91,17 +92,22 @@ impl<'a> Cache<'a> {
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix)));
         paths.sort();
-        paths.iter().find_map(|path| {
-            let bytes = std::fs::read(path).ok()?;
-            let is_whole = path.ends_with(file_name(name, &bytes));
-            let mut rows = is_whole.then(|| ParquetRows::open(path).ok()).flatten()?;
-            let mut values = Vec::new();
-            while let Some(row) = rows.next() {
-                let value: CachedValue<T> = serde_json::from_slice(row.ok()?.1).ok()?;
-                values.push(value.value);
-            }
-            Some(values)
-        })
+        paths.iter().find_map(|path| Self::column_in(path, name))
+    }
+
+    /// The column in a file, if the file is whole.
+    fn column_in<T: for<'de> Deserialize<'de>>(path: &Path, name: &str) -> Option<Vec<Option<T>>> {
+        let bytes = std::fs::read(path).ok()?;
+        if !path.ends_with(file_name(name, &bytes)) {
+            return None;
+        }
+        let mut rows = ParquetRows::open(path).ok()?;
+        let mut values = Vec::new();
+        while let Some(row) = rows.next() {
+            let value: CachedValue<T> = serde_json::from_slice(row.ok()?.1).ok()?;
+            values.push(value.value);
+        }
+        Some(values)
     }
 
     /// Stores what was read. Stores nothing if some input was lost, or if the inputs have changed since.
@@ -124,7 +130,10 @@ impl<'a> Cache<'a> {
             let readings = || extracts.iter().flat_map(|on| on.readings(at));
             // A non-finite reading would be read back as missing.
             if readings().flatten().all(f64::is_finite) {
-                let cells = readings().map(|reading| reading.map_or(ParquetCell::None, ParquetCell::Real));
+                let cells = readings().map(|reading| match reading {
+                    Some(reading) => ParquetCell::Real(reading),
+                    None => ParquetCell::None,
+                });
                 self.put(&feature.key(), ParquetKind::Real, cells)?;
             }
         }

@@ -85,7 +85,7 @@ impl GridManifest {
             replicates: REPLICATES,
             level: LEVEL,
             max_killed: question.max_killed,
-            chosen: chosen.and_then(|at| walked.finds.get(at)).map(|find| grid.name(find.index)),
+            chosen: walked.chosen(chosen).map(|find| grid.name(find.index)),
             saved_unit: walked.unit.name(),
             whole_numbers_a_unit: walked.scale,
         };

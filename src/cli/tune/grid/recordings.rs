@@ -21,7 +21,7 @@ impl GridRecordings {
 
     /// Those the choice is made on, if they are others.
     pub(super) fn chosen_on(&self) -> Option<&[Extract]> {
-        self.reported.is_some().then_some(&self.searched[..])
+        if self.reported.is_some() { Some(&self.searched[..]) } else { None }
     }
 }
 
@@ -44,7 +44,9 @@ fn extracts(args: &Args, plan: &Plan, output: &Output) -> Result<Vec<Extract>, C
         return Err(CommandFailure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
     }
     let cache = root.and_then(|root| Cache::from_root(root, corpus));
-    if let (Some(cached), Some(root)) = (cache.as_ref().and_then(|cache| cache.read(plan)), root) {
+    if let (Some(cache), Some(root)) = (&cache, root)
+        && let Some(cached) = cache.read(plan)
+    {
         output.note(&format!(
             "{} {} from {}: no recording was read; what is odd about them was said when they were",
             cached.len(),
