@@ -362,10 +362,7 @@ impl FirstTable<'_> {
 
     fn unknown(&self, summary: &Summary) -> WhyNot {
         WhyNot::Unknown {
-            known: match self.candidate(summary) {
-                Some(candidate) => candidate.known,
-                None => 0.0,
-            },
+            known: self.candidate(summary).map_or(0.0, |candidate| candidate.known),
             needed: self.appetite.min_known,
             missing: missing(summary, &Lack::OF_A_KILL, Some(self.unit)),
         }

@@ -56,7 +56,7 @@ pub(super) struct Args {
 
 /// Runs `whenstop` without a command.
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let folder = TemporaryFolder::new().and_then(|folder| unpack(folder.path()).map(|()| folder)).map_err(|error| {
+    let folder = unpacked().map_err(|error| {
         let help = "the recordings of the example are unpacked there; set TMPDIR to a folder that has room";
         let temporary = std::env::temp_dir().display().to_string();
         CommandFailure::input(Diagnostic::new(Location::file(temporary), format!("cannot write: {error}"), help))
@@ -88,6 +88,12 @@ pub(super) fn runs() -> Vec<Run> {
 
 const TRACES: &str = "traces";
 const STACK_FILE: &str = "example.toml";
+
+fn unpacked() -> io::Result<TemporaryFolder> {
+    let folder = TemporaryFolder::new()?;
+    unpack(folder.path())?;
+    Ok(folder)
+}
 
 fn unpack(folder: &Path) -> io::Result<()> {
     for (name, text) in RECORDINGS {

@@ -181,9 +181,9 @@ fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> DataTable {
 fn fitting(table: &DataTable) -> Vec<DataTable> {
     const GAP: usize = 2;
     let wide = |column: usize| {
-        let cells = table.rows.iter().filter_map(|row| match row.get(column) {
-            Some(TableCell::Text(text)) => Some(text.chars().count()),
-            _ => None,
+        let cells = table.rows.iter().map(|row| match row.get(column) {
+            Some(TableCell::Text(text)) => text.chars().count(),
+            _ => 0,
         });
         cells.chain([table.columns[column].chars().count()]).max().unwrap_or(0) + GAP
     };

@@ -245,9 +245,11 @@ impl CorpusChange {
         if !same {
             return None;
         }
-        let why = "these may be the same runs under new names: where files of one name stand in several folders, their runs \
-            are called after their paths; nothing here is compared between the two";
-        Some(why.to_owned())
+        Some(
+            "these may be the same runs under new names: where files of one name stand in several folders, their runs \
+            are called after their paths; nothing here is compared between the two"
+                .to_owned(),
+        )
     }
 
     /// Whether no run of before is among those of now.

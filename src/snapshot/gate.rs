@@ -108,10 +108,7 @@ impl Gate {
         for summary in &mut summaries {
             let mut candidates = all.iter().zip(contest.candidates());
             let own = candidates.find(|(group, _)| group.stack == summary.stack);
-            summary.killed_at_most = match own {
-                Some((_, candidate)) => candidate.killed_at_most,
-                None => None,
-            };
+            summary.killed_at_most = own.and_then(|(_, candidate)| candidate.killed_at_most);
         }
         let judged = groups.iter().zip(&summaries).map(|(group, summary)| {
             let known = (known_share(&self.number, group), min_known);

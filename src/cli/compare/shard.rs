@@ -188,13 +188,11 @@ pub(in crate::cli) fn write_runs<T: Send>(
         });
         state?;
         // With parts by file, some files may hold no run: their part is empty. Parts by task have read everything.
-        let report = report.and_then(|report| {
+        let about = || {
+            let report = report?;
             if extent.division == Division::Tasks {
                 has_runs(&report)?;
             }
-            Ok(report)
-        });
-        let about = report.and_then(|report| {
             let mut about = PartDescription {
                 shard: extent.shard,
                 division: extent.division,
@@ -210,8 +208,8 @@ pub(in crate::cli) fn write_runs<T: Send>(
             describe(&mut about, &report)?;
             about.found.renamed(&named);
             Ok(about)
-        });
-        about.map_err(|error| {
+        };
+        about().map_err(|error: CommandFailure| {
             let first = error.diagnostics.first().clone();
             failure = Some(error);
             first
@@ -235,10 +233,7 @@ fn names(read: &[(String, u64)], names: &[String]) -> Vec<(String, String)> {
 fn inputs(read: &[(String, u64)], named: &[(String, String)]) -> Vec<Input> {
     let inputs = read.iter().enumerate();
     let input = |(index, (path, bytes)): (usize, &(String, u64))| {
-        let path = match named.get(index) {
-            Some((_, name)) => name,
-            None => path,
-        };
+        let path = named.get(index).map_or(path, |(_, name)| name);
         Input { path: path.clone(), bytes: *bytes }
     };
     inputs.map(input).collect()

@@ -183,13 +183,7 @@ pub(super) fn difference(before: &str, after: &str) -> String {
             (i, j) = (i + 1, j + 1);
             continue;
         }
-        // The nearest pair of equal lines ahead, so that a few lines put in show as what they are.
-        let ahead = (1..old.len() - i + new.len() - j).find_map(|far| {
-            (0..=far)
-                .map(|skip| (i + skip, j + far - skip))
-                .find(|&(i, j)| i < old.len() && j < new.len() && old[i] == new[j])
-        });
-        let (to_i, to_j) = ahead.unwrap_or((old.len(), new.len()));
+        let (to_i, to_j) = next_equal(&old, &new, (i, j));
         lines.extend(old[i..to_i].iter().map(|line| ('-', *line)));
         lines.extend(new[j..to_j].iter().map(|line| ('+', *line)));
         (i, j) = (to_i, to_j);
@@ -203,6 +197,19 @@ pub(super) fn difference(before: &str, after: &str) -> String {
         }
     }
     text
+}
+
+/// The nearest pair of equal lines ahead, so that a few lines put in show as what they are; else the ends.
+fn next_equal(old: &[&str], new: &[&str], (i, j): (usize, usize)) -> (usize, usize) {
+    for far in 1..old.len() - i + new.len() - j {
+        for skip in 0..=far {
+            let (i, j) = (i + skip, j + far - skip);
+            if i < old.len() && j < new.len() && old[i] == new[j] {
+                return (i, j);
+            }
+        }
+    }
+    (old.len(), new.len())
 }
 
 /// The lines of a difference, where each list or object equal to one above is one line: `"Stop": [ the same as above ],`.

@@ -243,10 +243,7 @@ pub(super) fn install(args: &Args, output: &Output) -> Result<ProgramExit, Comma
     if known.is_none() {
         replace(&Installed::copy(&folders), old)?;
     }
-    let existed = match known {
-        Some(known) => known.existed,
-        None => before.is_some(),
-    };
+    let existed = known.map_or(before.is_some(), |known| known.existed);
     write_setup(&folders, mode.name(), if args.session { "session" } else { "round" }, &stacks)?;
     replace(&path, &new)?;
     let installed = Installed { config: path, wrote: id_of(&new), existed };

@@ -33,13 +33,13 @@ impl TuneSentences<'_> {
             .iter()
             .map(|walk| {
                 let family = &study.families()[walk.family];
-                                let limit = |at: Option<usize>| family.limits().get(at?).copied();
+                let limit = |at: Option<usize>| family.limits().get(at?).copied();
                 json!({
                     "family": family.name(),
                     "delta": walk.delta,
                     "boldest_certified": limit(walk.boldest()),
                     "p": walk.p,
-                                        "first_refused": if walk.p_next.is_some() { limit(Some(walk.passed)) } else { None },
+                    "first_refused": if walk.p_next.is_some() { limit(Some(walk.passed)) } else { None },
                     "p_refused": walk.p_next,
                 })
             })

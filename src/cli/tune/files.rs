@@ -145,7 +145,9 @@ fn beside(args: &Args, words: &TuneSentences<'_>, text: Option<&str>) -> Result<
     let mut strategies = text.map(own).transpose()?.unwrap_or_default();
     strategies.extend(StackArgs::named(args.today.clone()).load()?.strategies);
     let preset = words.answer.beside.others.iter().find(|other| other.rival == Rival::Preset);
-    if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
+    if let Some(preset) = preset
+        && let Some(name) = &preset.name
+    {
         // Not by its name as an argument: that of a profile is none.
         strategies.extend(catalog::all(FrameworkKind::Preset).into_iter().filter(|preset| preset.name() == name));
     }

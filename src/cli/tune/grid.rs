@@ -280,7 +280,9 @@ impl Sweep<'_> {
             let told = walk.chunks(next, to);
             for (index, tally) in &told {
                 search.take(*index, tally);
-                if let Some(cell) = usize::try_from(*index).ok().and_then(|at| cells.get_mut(at)) {
+                if let Ok(at) = usize::try_from(*index)
+                    && let Some(cell) = cells.get_mut(at)
+                {
                     *cell = Some(*tally);
                 }
             }

@@ -206,10 +206,7 @@ impl Page<'_> {
                 killed: numbers(&summary.fes_rate()),
                 useful: numbers(&summary.ratios_in(self.unit).useful),
                 judged_successes: summary.counted(Count::JudgedSuccesses),
-                beaten_by: match point {
-                    Some(point) => point.beaten_by.as_deref(),
-                    None => None,
-                },
+                beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
                 lacks: words::lacking(&lacks(summary, self.rows)),
                 copy: self.configurations(&summary.stack),
             })

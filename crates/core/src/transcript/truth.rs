@@ -36,13 +36,7 @@ impl Truth {
             Secured::At(point) => Some(view.point() >= point),
             Secured::Never => Some(false),
             // The run is known to be a success at its end, but not since when.
-            Secured::Unverified => {
-                if view.point() >= self.end? {
-                    Some(true)
-                } else {
-                    None
-                }
-            }
+            Secured::Unverified => self.end.filter(|end| view.point() >= *end).map(|_| true),
             Secured::Unknown => None,
         }
     }

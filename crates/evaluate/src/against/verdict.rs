@@ -108,11 +108,11 @@ impl CheckVerdict {
         let quantile = t_quantile(0.975, n_tasks as f64 - 1.0);
         // The t quantile of the larger number is smaller than this one; the count errs on the safe side by it.
         let tasks = count_at_least(n_tasks as f64 * quantile * quantile * variance.total / (margin * margin));
-        let trials = variance.one_trial.zip(variance.trials).and_then(|(one_trial, noise)| {
+        let mut needed = Needed { tasks, trials: None };
+        if let (Some(one_trial), Some(noise)) = (variance.one_trial, variance.trials) {
             let left = margin * margin / (quantile * quantile) - (variance.total - noise);
-            if left > 0.0 { Some(count_at_least(one_trial / left)) } else { None }
-        });
-        let needed = Needed { tasks, trials };
+            needed.trials = if left > 0.0 { Some(count_at_least(one_trial / left)) } else { None };
+        }
         Self::CannotBeTold { half_width: interval.width() / 2.0, needed }
     }
 }

@@ -70,7 +70,10 @@ pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
     let placed = points.clone();
     for point in &mut points {
         let Some((fes, saved)) = point.axes() else { continue };
-        let beats = |other: &&FrontierPoint| matches!(other.axes(), Some((f, s)) if f <= fes && s >= saved && (f < fes || s > saved));
+        let beats = |other: &&FrontierPoint| {
+            let Some((f, s)) = other.axes() else { return false };
+            f <= fes && s >= saved && (f < fes || s > saved)
+        };
         point.on_frontier = !placed.iter().any(|other| beats(&other));
     }
     points

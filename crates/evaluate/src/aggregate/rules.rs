@@ -51,7 +51,11 @@ pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &Rows, firings: &Firing
         for pair in fired.iter().flatten() {
             by_rule.entry(&pair.0.rule).or_default().push(pair);
         }
-        let of_rule = |rule| fired.is_some().then(|| by_rule.get(rule).map_or(&[][..], Vec::as_slice));
+        let of_rule = |rule| match by_rule.get(rule) {
+            _ if fired.is_none() => None,
+            Some(pairs) => Some(&pairs[..]),
+            None => Some(&[][..]),
+        };
         rules.iter().map(|rule| rule_share(stack, rule, &stopped, &tasks, of_rule(rule))).collect::<Vec<_>>()
     };
     stacks.par_iter().flat_map_iter(of_stack).collect()

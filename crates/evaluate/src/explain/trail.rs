@@ -41,13 +41,14 @@ fn call_number(run: &Run, decision: &Decision) -> usize {
     let known = if decision.point.moment == Moment::BeforeRequest { step } else { step + 1 };
     let calls = |index: usize| calls_of(run, index);
     let asked_for: usize = (0..known).map(|index| calls(index).len()).sum();
-    let named = decision.call_id.as_deref().and_then(|id| {
-        // The latest step with a call of this id: ids are not always unique in a run.
-        let index = (0..known).rev().find(|&index| calls(index).iter().any(|call| call.id.as_deref() == Some(id)))?;
-        let within = calls(index).iter().position(|call| call.id.as_deref() == Some(id))?;
-        Some((0..index).map(|index| calls(index).len()).sum::<usize>() + within + 1)
-    });
-    named.unwrap_or(asked_for)
+    let Some(id) = decision.call_id.as_deref() else { return asked_for };
+    // The latest step with a call of this id: ids are not always unique in a run.
+    for index in (0..known).rev() {
+        if let Some(within) = calls(index).iter().position(|call| call.id.as_deref() == Some(id)) {
+            return (0..index).map(|index| calls(index).len()).sum::<usize>() + within + 1;
+        }
+    }
+    asked_for
 }
 
 /// A summary of what one strategy did on one run: for each rule and limit, its kinds of action with the first call of

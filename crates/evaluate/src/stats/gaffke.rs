@@ -61,10 +61,7 @@ impl Surpluses {
     /// after Varsi (1973) and Ali (1973), which adds positive terms only; for many tasks, where that takes the product of
     /// those with a positive and those with a negative surplus, as an integral.
     pub fn gaffke(&self) -> f64 {
-        match self.sides() {
-            Some(sides) => sides.p_value(),
-            None => 1.0,
-        }
+        self.sides().map_or(1.0, |sides| sides.p_value())
     }
 
     /// `None` if there is no p-value.

@@ -31,10 +31,11 @@ impl RangeEstimate {
 
     /// A range over tasks by any `estimate`. `None` for an end means it is unlimited.
     pub fn by<T: PartialEq>(low: Option<&[T]>, high: Option<&[T]>, estimate: impl Fn(&[T]) -> Estimate) -> Self {
-        if low == high {
-            return Self::exactly(low.map_or(Estimate::UNDEFINED, estimate));
-        }
-        Self { low: low.map_or(Estimate::UNDEFINED, &estimate), high: high.map_or(Estimate::UNDEFINED, &estimate) }
+        let end = |tasks: Option<&[T]>| match tasks {
+            Some(tasks) => estimate(tasks),
+            None => Estimate::UNDEFINED,
+        };
+        if low == high { Self::exactly(end(low)) } else { Self { low: end(low), high: end(high) } }
     }
 
     /// The value, or `None` if it is undefined or known only as a range.

@@ -199,12 +199,14 @@ impl ClausePart {
     }
 
     fn acts(&self, on: &Extract) -> PartActions {
-        let nth = self.nth(on);
-        let first = nth.and_then(|nth| {
-            let (point, events) = on.point(self.at, nth)?;
-            Some((point, events, self.node.evidence(on, self.at, nth)))
-        });
-        PartActions { next: first.is_none() && nth == Some(on.n_points(self.at)), first }
+        let Some(nth) = self.nth(on) else { return PartActions { first: None, next: false } };
+        match on.point(self.at, nth) {
+            None => PartActions { first: None, next: nth == on.n_points(self.at) },
+            Some((point, events)) => {
+                let evidence = self.node.evidence(on, self.at, nth);
+                PartActions { first: Some((point, events, evidence)), next: false }
+            }
+        }
     }
 }
 
