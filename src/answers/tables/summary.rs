@@ -31,11 +31,12 @@ pub(super) fn line(summary: &Summary, mut line: NamedCells) -> NamedCells {
 
 /// The metrics of the summary, each with the parts that have a column.
 pub fn in_summary() -> impl Iterator<Item = (&'static SummaryMetric, &'static [MetricPart])> {
-    let shown = metrics().iter().filter(|metric| metric.shown != Shown::No);
-    shown.map(|metric| match metric.shown {
-        Shown::Interval => (metric, &[MetricPart::Value, MetricPart::Low, MetricPart::High][..]),
-        Shown::Value | Shown::No => (metric, &[MetricPart::Value][..]),
-    })
+    let parts = |shown| match shown {
+        Shown::Value => &[MetricPart::Value][..],
+        Shown::Interval => &[MetricPart::Value, MetricPart::Low, MetricPart::High],
+        Shown::No => &[],
+    };
+    metrics().iter().map(move |metric| (metric, parts(metric.shown))).filter(|(_, parts)| !parts.is_empty())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs or tasks")]

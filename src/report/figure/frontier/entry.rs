@@ -144,7 +144,7 @@ fn entry(point: &FrontierPoint, standing: Option<Standing>, max_killed: f64) -> 
         Some(low) if killed.low < killed.high || low < saved.1 => MarkShape::Square,
         Some(_) => MarkShape::Dot,
     };
-    let kills = if can_be_shipped || matches!(standing, Some(standing) if standing.is_not_worth_it()) {
+    let kills = if can_be_shipped || standing.is_some_and(Standing::is_not_worth_it) {
         KillLevel::Tolerated
     } else if killed.low > max_killed {
         KillLevel::TooMany
