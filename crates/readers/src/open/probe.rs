@@ -60,6 +60,31 @@ impl Sketch {
         keys.iter().all(|key| self.get(key).is_some())
     }
 
+    /// Whether it is an object that has at least one of `keys`.
+    pub(crate) fn has_any(&self, keys: &[&str]) -> bool {
+        keys.iter().any(|key| self.get(key).is_some())
+    }
+
+    /// Whether the value under `key` is an object that has all of `keys`.
+    pub(crate) fn has_within(&self, key: &str, keys: &[&str]) -> bool {
+        self.get(key).is_some_and(|inner| inner.has(keys))
+    }
+
+    /// Whether the value under `key` is an array.
+    pub(crate) fn has_array(&self, key: &str) -> bool {
+        self.get(key).is_some_and(Self::is_array)
+    }
+
+    /// Whether the value under `key` is an object.
+    pub(crate) fn has_object(&self, key: &str) -> bool {
+        self.get(key).is_some_and(Self::is_object)
+    }
+
+    /// Whether the value under `key` is the string `wanted`.
+    pub(crate) fn is(&self, key: &str, wanted: &str) -> bool {
+        self.text_of(key).as_deref() == Some(wanted)
+    }
+
     /// The first element of an array, or the first value of an object.
     pub fn first(&self) -> Option<&Self> {
         match self {
@@ -75,6 +100,11 @@ impl Sketch {
             Self::Array(elements) => elements,
             _ => &[],
         }
+    }
+
+    /// The sketched elements of the array under `key`; none for anything else.
+    pub(crate) fn elements_of(&self, key: &str) -> &[Self] {
+        self.get(key).map(Self::elements).unwrap_or_default()
     }
 
     /// The decoded text of a short string.
@@ -97,7 +127,12 @@ impl Sketch {
 
     /// The decoded text of the short string under `key`.
     pub fn text_of(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.get(key).and_then(Self::text)
+        self.get(key)?.text()
+    }
+
+    /// The decoded text of the short string under `name`, in the object under `key`.
+    pub(crate) fn text_within(&self, key: &str, name: &str) -> Option<Cow<'_, str>> {
+        self.get(key)?.text_of(name)
     }
 
     /// True for an array.
@@ -204,9 +239,14 @@ impl Probe {
         self.first().filter(|_| self.shape == Shape::Document)
     }
 
+    /// Whether one of the sketched values `fits`.
+    pub(crate) fn any(&self, fits: impl Fn(&Sketch) -> bool) -> bool {
+        self.values.iter().any(fits)
+    }
+
     /// Whether one of the sketched values has all of `keys`.
     pub fn any_with(&self, keys: &[&str]) -> bool {
-        self.values.iter().any(|value| value.has(keys))
+        self.any(|value| value.has(keys))
     }
 
     fn look_at_values(&mut self, scanner: &mut Scanner<impl Read>, head: &[u8], most: usize) -> io::Result<()> {

@@ -5,7 +5,7 @@
 //! not understood is left out.
 
 use crate::read::openai;
-use crate::record::node::Node;
+use crate::record::node::{MemberNames, Node};
 use crate::record::reading::Reading;
 use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 use crate::value::json;
@@ -206,7 +206,7 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
     }
     message.tool_calls.extend(value.get("function_call").as_ref().and_then(tool_call));
     message.set_finish_reason(value.some_word(["finish_reason", "stop_reason"]).map(Into::into));
-    message.set_usage(value.get(["usage_metadata", "usage"]).and_then(|counted| usage(&counted, out)));
+    message.set_usage(usage_under(value, ["usage_metadata", "usage"], out));
     if role == Role::Tool {
         if found.len() > before && message.content.is_none() {
             return;
@@ -328,6 +328,11 @@ fn joined(texts: &mut Vec<Text>) -> Option<Text> {
         0 | 1 => texts.pop(),
         _ => Some(Text::plain(texts.iter().map(Text::as_str).collect::<Vec<_>>().join("\n"))),
     }
+}
+
+/// The token counts under the first of these names.
+pub(crate) fn usage_under(value: &Node<'_>, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Usage> {
+    usage(&value.get(names)?, out)
 }
 
 /// Token counts in any spelling. Anthropic counts cached tokens separately from the input, everybody else as part of

@@ -16,6 +16,7 @@ pub(crate) mod spans;
 pub(crate) mod subagents;
 pub(crate) mod table_lines;
 pub(crate) mod text_calls;
+pub(crate) mod texts;
 pub(crate) mod turns;
 pub(crate) mod wrapped_lines;
 pub(crate) mod wrappings;

@@ -170,6 +170,16 @@ impl Turns {
         &self.events
     }
 
+    /// The messages so far.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.events.iter().filter_map(Event::message)
+    }
+
+    /// The last event, if it is a message.
+    pub(crate) fn last_message(&self) -> Option<&Message> {
+        self.events.last()?.message()
+    }
+
     /// Builds the run. Its model is that of the first reply unless the header has one.
     pub(crate) fn into_draft(self, header: Header, grade: Grade) -> Draft {
         let model = header.model.or_else(|| self.model.map(String::from));

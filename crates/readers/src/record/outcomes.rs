@@ -13,6 +13,20 @@ const MOST: f64 = 1e9;
 /// Where an outcome stood: in the field that the user named.
 pub(crate) const NAMED_FIELD: OutcomeSource = OutcomeSource::Native("that was named");
 
+/// The grade that a recording holds in a field of its own.
+pub(crate) fn native_grade(field: &'static str, graded: Option<bool>, score: Option<f64>) -> Grade {
+    let source = if graded.is_some() { OutcomeSource::Native(field) } else { OutcomeSource::None };
+    Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
+}
+
+/// Whether a run did its task by the word of its grade or, if that says nothing, by its score.
+pub(crate) fn by_label_or_score(label: Option<&str>, score: Option<f64>) -> Option<bool> {
+    if let Some(graded) = label.and_then(grade_word) {
+        return Some(graded);
+    }
+    Some(score? >= 1.0)
+}
+
 /// Whether the run did its task, and the score if it is one.
 pub(crate) type Graded = (bool, Option<f64>);
 

@@ -4,7 +4,7 @@
 //! Such a part is [`UNREADABLE`] until its run is complete. Sums saturate, so it stays recognisable whatever a format
 //! adds to it, and a file that holds many runs loses the tokens of only the one.
 
-use crate::transcript::{Draft, Event, Usage};
+use crate::transcript::{Draft, Event, Totals, Usage};
 use crate::value::json::{self, Written};
 
 /// Stands for a count that was recorded but cannot be read.
@@ -21,6 +21,21 @@ pub(crate) fn count<'a>(raw: impl Written<'a>) -> Option<u64> {
 pub(crate) fn with_others(usage: Usage, others: &[Option<u64>]) -> Usage {
     let is_unreadable = others.contains(&Some(UNREADABLE));
     if is_unreadable { Usage { input: Some(UNREADABLE), ..usage } } else { usage }
+}
+
+/// The usage, if any of its parts is recorded.
+pub(crate) fn recorded(usage: Usage) -> Option<Usage> {
+    if usage.is_empty() { None } else { Some(usage) }
+}
+
+/// The totals of a run whose cost is not recorded, if any part of the usage is.
+pub(crate) fn totals(usage: Usage) -> Option<Totals> {
+    Some(Totals { usage: recorded(usage)?, cost: None })
+}
+
+/// Whether any tokens were spent. Zeros mean that nothing was counted.
+pub(crate) fn is_spent(usage: &Usage) -> bool {
+    usage.total().is_some_and(|total| total.0 > 0)
 }
 
 /// A usage none of whose parts can be read.

@@ -97,6 +97,11 @@ pub trait Format: Sync {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>);
 }
 
+/// The reason for which a format recognises a file, if it does.
+fn reason_if(is_recognised: bool, reason: &str) -> Option<String> {
+    if is_recognised { Some(reason.to_owned()) } else { None }
+}
+
 macro_rules! formats {
     ($($module:ident::$format:ident,)*) => {
         $(mod $module;)*

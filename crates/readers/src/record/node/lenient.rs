@@ -26,22 +26,22 @@ impl<'a> Node<'a> {
 
     /// A count, 0 or more; may be written as a string.
     pub(crate) fn some_count(&self, names: impl MemberNames) -> Option<u64> {
-        self.get(names).and_then(|node| json::count(&node))
+        json::count(&self.get(names)?)
     }
 
     /// A number; may be written as a string.
     pub(crate) fn some_number(&self, names: impl MemberNames) -> Option<f64> {
-        self.get(names).and_then(|node| json::number(&node))
+        json::number(&self.get(names)?)
     }
 
     /// A time.
     pub(crate) fn some_instant(&self, names: impl MemberNames) -> Option<Instant> {
-        self.get(names).and_then(|node| time::instant(&node))
+        time::instant(&self.get(names)?)
     }
 
     /// The short string with that name, decoded.
     pub(crate) fn some_string(&self, names: impl MemberNames) -> Option<Cow<'a, str>> {
-        self.get(names).and_then(|node| node.as_string())
+        self.get(names)?.as_string()
     }
 
     /// The member with that name, or an empty object.
@@ -56,12 +56,12 @@ impl<'a> Node<'a> {
 
     /// The boolean under the first of `names` that has one; other types are skipped.
     pub(crate) fn some_flag(&self, names: impl MemberNames) -> Option<bool> {
-        self.get(names).and_then(|node| json::flag(&node))
+        json::flag(&self.get(names)?)
     }
 
     /// The long string under the first of `names` that has one; other types are skipped.
     pub(crate) fn some_text(&self, names: impl MemberNames) -> Option<Text> {
-        self.get(names).and_then(|node| json::text(&node))
+        json::text(&self.get(names)?)
     }
 
     /// Its content: the string, the joined texts of its parts, or else its JSON.
@@ -78,7 +78,7 @@ impl<'a> Node<'a> {
 
     /// The string or number under the first of `names` that has one; other types are skipped.
     pub(crate) fn some_word(&self, names: impl MemberNames) -> Option<String> {
-        self.get(names).and_then(|node| json::word(&node))
+        json::word(&self.get(names)?)
     }
 
     /// Whether it has such a member, even a null one.
@@ -115,15 +115,24 @@ impl<'a> Node<'a> {
         fits
     }
 
+    /// Whether the member with that name is an array.
+    pub(crate) fn has_list(&self, names: impl MemberNames) -> bool {
+        self.get(names).is_some_and(|member| member.is_list())
+    }
+
     /// The elements of the array with that name; empty for anything else.
     pub(crate) fn some_list(&self, names: impl MemberNames) -> Vec<Self> {
-        self.get(names).and_then(|list| list.elements()).unwrap_or_default()
+        let Some(list) = self.get(names) else { return Vec::new() };
+        list.elements().unwrap_or_default()
     }
 
     /// The JSON without white space.
     pub(crate) fn compact(&self) -> String {
         let written = self.written();
-        json::value(written).map_or_else(|_| written.to_owned(), |value| value.to_string())
+        match json::value(written) {
+            Ok(value) => value.to_string(),
+            Err(_) => written.to_owned(),
+        }
     }
 
     /// A string as it is, anything else as JSON without white space.
@@ -143,7 +152,10 @@ impl<'a> Node<'a> {
 
     /// Like [`Self::opened`] for a member; null if it is absent.
     pub(crate) fn held(&self, names: impl MemberNames) -> Opened<'a> {
-        self.get(names).map_or_else(Opened::null, |node| node.opened())
+        match self.get(names) {
+            Some(node) => node.opened(),
+            None => Opened::null(),
+        }
     }
 }
 
