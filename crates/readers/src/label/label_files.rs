@@ -83,6 +83,14 @@ impl RunLabel {
         fields.into_iter().find(|(_, differ)| *differ).map(|(field, _)| field)
     }
 
+    /// Whether the run succeeded: as it is labelled, else by its score.
+    fn graded(&self, success_at: Option<f64>) -> Option<bool> {
+        if self.success.is_some() {
+            return self.success;
+        }
+        Some(self.score? >= success_at.unwrap_or(1.0))
+    }
+
     /// Fills fields missing here from the other.
     fn complete(&mut self, other: Self) {
         self.task_id = self.task_id.take().or(other.task_id);
@@ -238,7 +246,7 @@ impl Labels {
         if label.task_id.is_some() {
             run.header.task_id.clone_from(&label.task_id);
         }
-        let graded = label.success.or_else(|| label.score.map(|score| score >= success_at.unwrap_or(1.0)));
+        let graded = label.graded(success_at);
         let outcome = Outcome::from_grade(graded);
         if graded.is_some() {
             label.grades = run.grade.outcome == Outcome::Unknown;
@@ -308,7 +316,7 @@ impl Labels {
                 }
                 label.matched = true;
                 if !label.contradicted {
-                    let graded = label.success.or_else(|| label.score.map(|score| score >= success_at.unwrap_or(1.0)));
+                    let graded = label.graded(success_at);
                     label.grades = graded.is_some();
                     let source = match graded {
                         Some(_) => OutcomeSource::Sidecar(label.at.path.clone()),

@@ -91,9 +91,10 @@ impl FlagField {
             "field `{field}` of {} beside the runs is true {yes} and false {no} times, and is not used",
             count(*reports, "report")
         );
-        is_grade.then(|| {
-            Diagnostic::new(Location::file(path.as_str()), what, format!("if it is the outcome: `--outcome {field}`"))
-        })
+        if !is_grade {
+            return None;
+        }
+        Some(Diagnostic::new(Location::file(path.as_str()), what, format!("if it is the outcome: `--outcome {field}`")))
     }
 }
 
@@ -154,14 +155,13 @@ impl FolderGrades {
     /// The grade of `instance` in the nearest report; for an empty name, the grade of the directory's only trial.
     pub fn grade(&self, instance: &str) -> Option<&Graded> {
         if instance.is_empty() {
-            return self.near.first().and_then(|folder| folder.only.as_ref()).inspect(|graded| self.join([*graded]));
+            return self.used(self.only());
         }
-        if let Some(own) = &self.own {
-            self.join([own]);
-            return Some(own);
+        if self.own.is_some() {
+            return self.used(self.own.as_ref());
         }
         let all = self.near.iter().filter_map(|folder| folder.instances.get(instance)).flatten();
-        let first = self.near.iter().find_map(|folder| folder.instances.get(instance)?.first());
+        let first = all.clone().next();
         if first.is_some() {
             self.join(all);
             return first;
@@ -169,7 +169,18 @@ impl FolderGrades {
         self.note_one_sided(instance);
         let is_instance = instance.contains("__");
         let mut failed = self.near.iter().filter(|folder| is_instance || !folder.has_instances);
-        failed.find_map(|folder| folder.rest_failed.as_ref()).inspect(|graded| self.join([*graded]))
+        self.used(failed.find_map(|folder| folder.rest_failed.as_ref()))
+    }
+
+    /// The grade of the only run in the nearest folder.
+    fn only(&self) -> Option<&Graded> {
+        self.near.first()?.only.as_ref()
+    }
+
+    /// The grade itself; its report is recorded as joined.
+    fn used<'g>(&self, graded: Option<&'g Graded>) -> Option<&'g Graded> {
+        self.join([graded?]);
+        graded
     }
 
     /// The grade of a run of any format that names `task` and was read from `file`.
@@ -185,8 +196,10 @@ impl FolderGrades {
         if let Some(name) = known {
             return self.grade(name);
         }
-        let only = self.near.first().and_then(|folder| folder.only.as_ref()).filter(|_| file.is_alone);
-        only.inspect(|graded| self.join([*graded])).or_else(|| names.iter().find_map(|name| self.grade(name)))
+        if file.is_alone && self.only().is_some() {
+            return self.used(self.only());
+        }
+        names.iter().find_map(|name| self.grade(name))
     }
 
     /// Whether the only run in the recording's folder is graded there.
@@ -205,10 +218,12 @@ impl FolderGrades {
 
     /// Records that a report lists this instance as a success, where it is silent about failures.
     fn note_one_sided(&self, instance: &str) {
-        let lists = self.near.iter().filter_map(|folder| folder.one_sided.as_ref());
-        for (path, listed) in lists.filter(|(_, listed)| listed.contains(instance)) {
-            let mut used = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
-            used.one_sided.insert(path.clone(), listed.len());
+        for folder in &self.near {
+            let Some((path, listed)) = &folder.one_sided else { continue };
+            if listed.contains(instance) {
+                let mut used = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+                used.one_sided.insert(path.clone(), listed.len());
+            }
         }
     }
 
@@ -299,7 +314,7 @@ impl Reports {
 impl Reports {
     /// How many files in the folder, or in the one whose reports it holds, may be recordings.
     fn recordings_under(&self, folder: &Path) -> u64 {
-        let holds_reports = folder.file_name().is_some_and(|name| name == "reports" || name == "results");
+        let holds_reports = folder.ends_with("reports") || folder.ends_with("results");
         let base = if holds_reports { folder.parent().unwrap_or(folder) } else { folder };
         let base = if base == Path::new(".") { Path::new("") } else { base };
         self.recordings.iter().filter(|of| of.starts_with(base)).count() as u64
@@ -315,10 +330,9 @@ fn read_folder(
     joined: &Joined,
     unreadable: &mut Vec<Diagnostic>,
 ) -> Folder {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
-        .unwrap_or_default();
-    let documents = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    let documents = files.iter().filter(|path| path.extension() == Some(OsStr::new("json")));
     let documents = documents.filter_map(|path| path.file_name().map(OsStr::to_os_string)).collect();
     files.retain(|path| is_report(&path.file_name().unwrap_or_default().to_string_lossy()));
     files.sort();
@@ -349,11 +363,14 @@ fn read_folder(
         for (instance, resolved) in report.instances {
             found.instances.entry(instance).or_default().push(graded(resolved));
         }
-        found.only = found.only.take().or_else(|| {
-            let report::Only { resolved, task, model, usage } = report.only?;
-            Some(Graded { model, task, usage, ..graded(resolved) })
-        });
-        found.rest_failed = found.rest_failed.take().or_else(|| rest_failed.then(|| graded(false)));
+        if found.only.is_none()
+            && let Some(report::Only { resolved, task, model, usage }) = report.only
+        {
+            found.only = Some(Graded { model, task, usage, ..graded(resolved) });
+        }
+        if found.rest_failed.is_none() && rest_failed {
+            found.rest_failed = Some(graded(false));
+        }
     }
     found
 }
@@ -364,11 +381,22 @@ fn committed(folder: &Path, path: &Path) -> Option<Committed> {
         return None;
     }
     let path = folder.join("metadata.json");
-    let is_small = std::fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST_SIBLING);
-    let value: Value = serde_json::from_str(&is_small.then(|| std::fs::read_to_string(&path).ok()).flatten()?).ok()?;
+    let value = small_document(&path)?;
     add_input(&path);
     let percent = value.get("initial_attribution")?.get("agent_percentage")?.as_f64()?;
-    (0.0..=100.0).contains(&percent).then(|| Committed { share: percent / 100.0, path: shown(&path) })
+    if !(0.0..=100.0).contains(&percent) {
+        return None;
+    }
+    Some(Committed { share: percent / 100.0, path: shown(&path) })
+}
+
+/// The document in a small file; `None` if the file is large or holds none.
+fn small_document(path: &Path) -> Option<Value> {
+    let data = std::fs::metadata(path).ok()?;
+    if !data.is_file() || data.len() > LARGEST_SIBLING {
+        return None;
+    }
+    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
 }
 
 /// A path in the form in which the directory walk shows it.
@@ -384,14 +412,13 @@ fn sibling(known: &Folder, folder: &Path, path: &Path) -> Option<Graded> {
         return None;
     }
     let beside = folder.join(name);
-    let is_small = |data: &std::fs::Metadata| data.is_file() && data.len() <= LARGEST_SIBLING;
-    if beside == path || !std::fs::metadata(&beside).is_ok_and(|data| is_small(&data)) {
+    if beside == path {
         return None;
     }
-    let value: Value = serde_json::from_str(&std::fs::read_to_string(&beside).ok()?).ok()?;
-    let resolved = value.get("resolved").and_then(Value::as_bool)?;
+    let value = small_document(&beside)?;
+    let resolved = value["resolved"].as_bool()?;
     add_input(&beside);
-    let model = ["model", "model_name_or_path"].iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
+    let model = report::word(&value, &["model", "model_name_or_path"]);
     Some(Graded { resolved, score: None, model, path: shown(&beside), task: None, usage: None })
 }
 
@@ -406,10 +433,10 @@ fn trial_result(folder: &Path) -> Option<Graded> {
         task: None,
         usage: None,
     };
-    if let Some(value) =
-        read_whole_text(&path, LARGEST_SIBLING).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    if let Ok(text) = read_whole_text(&path, LARGEST_SIBLING)
+        && let Ok(value) = serde_json::from_str::<Value>(&text)
     {
-        let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;
+        let score = value.pointer("/verifier_result/rewards/reward")?.as_f64()?;
         add_input(&path);
         return Some(graded(score, &path));
     }
@@ -420,12 +447,7 @@ fn trial_result(folder: &Path) -> Option<Graded> {
 }
 
 fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
-    let read = std::fs::metadata(path).and_then(|data| match data.len() {
-        _ if !data.is_file() => Ok(String::new()),
-        size if size > LARGEST_REPORT => Err(io::Error::other(format!("it is longer than {LARGEST_REPORT} bytes"))),
-        _ => std::fs::read_to_string(path),
-    });
-    match read {
+    match read_report(path) {
         Ok(text) => {
             add_input(path);
             Some(text)
@@ -437,4 +459,16 @@ fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
             None
         }
     }
+}
+
+/// The text of a report; empty if it is not a file.
+fn read_report(path: &Path) -> io::Result<String> {
+    let data = std::fs::metadata(path)?;
+    if !data.is_file() {
+        return Ok(String::new());
+    }
+    if data.len() > LARGEST_REPORT {
+        return Err(io::Error::other(format!("it is longer than {LARGEST_REPORT} bytes")));
+    }
+    std::fs::read_to_string(path)
 }

@@ -1,6 +1,8 @@
 //! Parses a label file: CSV with a header, one row per run.
 
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use super::{FIELDS, RunLabel};
@@ -62,9 +64,9 @@ impl LabelColumns {
             let is = |(main, others): &&(&str, &[&str])| *main == name || others.contains(&name);
             COLUMNS.iter().find(is).map(|(main, _)| *main).filter(|main| *main != "run_id" && self.0.len() == 1)
         };
-        let known = |name: &str| {
-            let own = self.0.iter().find(|(_, column)| *column == name).map(|(known, _)| *known);
-            own.or_else(|| usual(&name.to_lowercase()))
+        let known = |name: &str| match self.0.iter().find(|(_, column)| *column == name) {
+            Some((known, _)) => Some(*known),
+            None => usual(&name.to_lowercase()),
         };
         let mut columns: Vec<Option<&'static str>> = header.iter().map(known).collect();
         for at in 1..columns.len() {
@@ -89,21 +91,55 @@ pub(crate) fn outcomes_in(path: &Path, is_run: &dyn Fn(&str) -> bool) -> Option<
     if std::fs::metadata(path).ok()?.len() > LARGEST {
         return None;
     }
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_path(path).ok()?;
-    let header = reader.headers().ok()?.clone();
-    let rows: Vec<csv::StringRecord> = reader.records().take(GUESSED_FROM).filter_map(Result::ok).collect();
-    let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at)).filter(|cell| !cell.is_empty());
-    let runs = |at: usize| cells(at).filter(|cell| is_run(cell)).count();
-    let id = (0..header.len()).max_by_key(|at| (runs(*at), std::cmp::Reverse(*at))).filter(|at| runs(*at) > 0)?;
-    let grades = |at: &usize| *at != id && cells(*at).count() > 0 && cells(*at).all(|cell| grade_word(cell).is_some());
+    let table = FirstRows::read(csv_options().from_path(path).ok()?)?;
+    let runs = |at: usize| table.cells(at).filter(|cell| is_run(cell)).count();
+    let id = table.columns().max_by_key(|at| (runs(*at), std::cmp::Reverse(*at))).filter(|at| runs(*at) > 0)?;
     let is_score = |at: &usize| {
-        let named = header.get(*at).is_some_and(|name| ["score", "reward"].iter().any(|word| name.contains(word)));
-        named && *at != id && cells(*at).all(|cell| cell.parse::<f64>().is_ok())
+        let is_named = ["score", "reward"].iter().any(|word| table.title(*at).contains(word));
+        is_named && *at != id && table.cells(*at).all(|cell| cell.parse::<f64>().is_ok())
     };
-    let name = |at: usize| header.get(at).unwrap_or_default().to_owned();
-    let success = (0..header.len()).find(grades).map(|at| ("success", name(at)));
-    let outcome = success.or_else(|| (0..header.len()).find(is_score).map(|at| ("score", name(at))))?;
-    Some((LabelColumns(BTreeMap::from([("run_id", name(id)), outcome])), runs(id)))
+    let outcome = match table.columns().find(|at| *at != id && table.has_grades(*at)) {
+        Some(at) => ("success", table.title(at).to_owned()),
+        None => ("score", table.title(table.columns().find(is_score)?).to_owned()),
+    };
+    Some((LabelColumns(BTreeMap::from([("run_id", table.title(id).to_owned()), outcome])), runs(id)))
+}
+
+/// How tables are read here.
+fn csv_options() -> csv::ReaderBuilder {
+    let mut options = csv::ReaderBuilder::new();
+    options.flexible(true).trim(csv::Trim::All);
+    options
+}
+
+/// The beginning of a table, from which the meaning of its columns is guessed.
+struct FirstRows {
+    header: csv::StringRecord,
+    rows: Vec<csv::StringRecord>,
+}
+
+impl FirstRows {
+    fn read(mut reader: csv::Reader<impl Read>) -> Option<Self> {
+        let header = reader.headers().ok()?.clone();
+        Some(Self { header, rows: reader.records().take(GUESSED_FROM).filter_map(Result::ok).collect() })
+    }
+
+    fn columns(&self) -> Range<usize> {
+        0..self.header.len()
+    }
+
+    fn title(&self, at: usize) -> &str {
+        self.header.get(at).unwrap_or_default()
+    }
+
+    /// The cells of a column that are not empty.
+    fn cells(&self, at: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter_map(move |row| row.get(at)).filter(|cell| !cell.is_empty())
+    }
+
+    fn has_grades(&self, at: usize) -> bool {
+        self.cells(at).count() > 0 && self.cells(at).all(|cell| grade_word(cell).is_some())
+    }
 }
 
 /// The contents of a label file.
@@ -144,7 +180,7 @@ impl LabelFile {
         let header = text.lines().next().unwrap_or_default();
         check_shape(&shown, &text, header)?;
         let mut file = Self::default();
-        let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+        let mut reader = csv_options().from_reader(text.as_bytes());
         let titles = reader.headers().cloned().unwrap_or_default();
         let columns = match named.filter(|named| named.fit(&titles)) {
             Some(named) => named.matching(&titles),
@@ -165,7 +201,7 @@ impl LabelFile {
             match record {
                 Ok(record) => {
                     rows += 1;
-                    line = record.position().map_or(line, |at| usize::try_from(at.line()).unwrap_or(line));
+                    line = line_number(record.position()).unwrap_or(line);
                     let at = Location::line(&*shown, line);
                     match misfit(&record, &columns) {
                         // Whatever stands behind it is inside its quotes.
@@ -179,7 +215,7 @@ impl LabelFile {
                     }
                 }
                 Err(error) => {
-                    let line = error.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(0));
+                    let line = line_number(error.position()).unwrap_or(0);
                     let what = format!("not a CSV row: {error}");
                     file.complain(Location::line(&*shown, line), what, "write the row anew");
                 }
@@ -193,11 +229,11 @@ impl LabelFile {
                 0 => "labels without a row".to_owned(),
                 rows => format!("none of the {rows} rows labels a run: the cells are empty or not understood"),
             };
-            let guessed = if gradable { None } else { guessed(&text, named.and_then(|named| named.0.get("run_id"))) };
-            let help = guessed.map_or_else(
-                || "fill in `success` (true or false) or `score` for some runs, or move the file away".to_owned(),
-                |columns| format!("name the column with the outcome: `--label-columns {columns}`"),
-            );
+            let guessed = if gradable { None } else { guessed(&text, named) };
+            let help = match guessed {
+                Some(columns) => format!("name the column with the outcome: `--label-columns {columns}`"),
+                None => "fill in `success` (true or false) or `score` for some runs, or move the file away".to_owned(),
+            };
             return Err(file.first_complaint(Diagnostic::new(Location::file(shown), what, help)).into());
         }
         Ok(file)
@@ -206,7 +242,10 @@ impl LabelFile {
     /// The first error in a row, which is more helpful than saying that no row could be used.
     fn first_complaint(&self, otherwise: Diagnostic) -> Diagnostic {
         let first = self.findings.iter().find(|finding| finding.severity == Severity::Error);
-        first.map_or(otherwise, |finding| finding.diagnostic.clone())
+        match first {
+            Some(finding) => finding.diagnostic.clone(),
+            None => otherwise,
+        }
     }
 
     /// Maps the file's columns to known ones. A column with the main name takes precedence over an alternative name.
@@ -215,10 +254,9 @@ impl LabelFile {
             header.iter().map(|name| name.trim_matches('"').to_lowercase().replace([' ', '-'], "_")).collect();
         let mut columns = vec![None; plain.len()];
         for (column, others) in COLUMNS {
-            let own = plain.iter().position(|name| name == column);
-            let other = || others.iter().find_map(|other| plain.iter().position(|name| name == other));
-            if let Some(slot) = own.or_else(other).and_then(|at| columns.get_mut(at)) {
-                *slot = Some(*column);
+            let mut names = std::iter::once(column).chain(*others);
+            if let Some(at) = names.find_map(|name| plain.iter().position(|title| title == name)) {
+                columns[at] = Some(*column);
             }
         }
         for (at, (name, column)) in plain.iter().zip(&columns).enumerate() {
@@ -237,7 +275,10 @@ impl LabelFile {
                 }
                 (None, None) => (format!("unknown column `{shown}`"), "the column is ignored".to_owned()),
             };
-            let span = text.find(shown).filter(|_| !shown.is_empty()).map_or(0..0, |at| at..at + shown.len());
+            let span = match text.find(shown) {
+                Some(at) => at..at + shown.len(),
+                None => 0..0,
+            };
             let diagnostic = Diagnostic::in_text(path, text, span, what, help);
             if near.is_some() {
                 self.notices.push(diagnostic);
@@ -260,11 +301,8 @@ impl LabelFile {
                 "score" => set(&mut label.score, value.parse().ok().filter(|score: &f64| score.is_finite())),
                 "end" => set(&mut label.end, value.parse().ok()),
                 "drawn" => set(&mut label.drawn, value.parse().ok().filter(|place: &u64| *place > 0)),
-                "secured_at" => set(
-                    &mut label.secured_step,
-                    value.parse::<usize>().ok().and_then(|step| step.checked_sub(1)).filter(|step| *step < STEPS),
-                ),
-                _ => set(&mut label.secured_step, value.parse().ok().filter(|step| *step < STEPS)),
+                "secured_at" => set(&mut label.secured_step, step(value, 1)),
+                _ => set(&mut label.secured_step, step(value, 0)),
             };
             if !understood {
                 let help = match column {
@@ -292,6 +330,16 @@ impl LabelFile {
     }
 }
 
+/// The step in a cell, counted from 0; the cell counts from `first`.
+fn step(cell: &str, first: usize) -> Option<usize> {
+    let step = cell.parse::<usize>().ok()?.checked_sub(first)?;
+    if step < STEPS { Some(step) } else { None }
+}
+
+fn line_number(position: Option<&csv::Position>) -> Option<usize> {
+    usize::try_from(position?.line()).ok()
+}
+
 /// What is wrong with the shape of a row, and whether it hides the rows behind it: a quote that is not closed takes
 /// them into its cell.
 fn misfit(record: &csv::StringRecord, columns: &[Option<&'static str>]) -> Option<(String, bool)> {
@@ -300,8 +348,10 @@ fn misfit(record: &csv::StringRecord, columns: &[Option<&'static str>]) -> Optio
         return Some(("a cell that goes on in the next line: a quote is not closed".to_owned(), true));
     }
     let extra = record.iter().skip(columns.len()).any(|cell| !cell.is_empty());
-    (record.len() < columns.len() || extra)
-        .then(|| (format!("{} cells in a table of {} columns", record.len(), columns.len()), false))
+    if record.len() >= columns.len() && !extra {
+        return None;
+    }
+    Some((format!("{} cells in a table of {} columns", record.len(), columns.len()), false))
 }
 
 /// Decodes the text and removes a byte order mark. UTF-16, which spreadsheets also write, is an error that says so.
@@ -357,7 +407,7 @@ fn in_header(
     path: &str,
     text: &str,
     separator: char,
-    span: std::ops::Range<usize>,
+    span: Range<usize>,
     what: impl Into<String>,
     help: impl Into<String>,
 ) -> Diagnostic {
@@ -377,33 +427,35 @@ fn is_header(line: &str, separator: char) -> bool {
     line.contains(separator) && line.split(separator).all(is_word)
 }
 
-/// Which columns the names and the cells suggest: each run has an id of its own, and a grade is one of few words. `id` is
-/// the column of the ids where it is known.
-fn guessed(text: &str, id: Option<&String>) -> Option<LabelColumns> {
+/// Which columns the names and the cells suggest: each run has an id of its own, and a grade is one of few words. The
+/// column of the ids may be among those that are `named`.
+fn guessed(text: &str, named: Option<&LabelColumns>) -> Option<LabelColumns> {
     const IDS: [&str; 7] = ["session", "run", "conversation", "episode", "trace", "job", "name"];
-    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
-    let header = reader.headers().ok()?.clone();
-    let rows: Vec<csv::StringRecord> = reader.records().take(GUESSED_FROM).filter_map(Result::ok).collect();
-    let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at)).filter(|cell| !cell.is_empty());
+    let table = FirstRows::read(csv_options().from_reader(text.as_bytes()))?;
     let is_distinct = |at: &usize| {
-        let all: std::collections::BTreeSet<&str> = cells(*at).collect();
-        all.len() == rows.len() && !all.is_empty()
+        let all: std::collections::BTreeSet<&str> = table.cells(*at).collect();
+        all.len() == table.rows.len() && !all.is_empty()
     };
-    let is_grade = |at: &usize| cells(*at).count() > 0 && cells(*at).all(|cell| grade_word(cell).is_some());
-    let is_named = |at: &usize| {
-        let name = header.get(*at).unwrap_or_default().to_lowercase();
+    let is_id = |at: &usize| {
+        let name = table.title(*at).to_lowercase();
         name == "id" || name.ends_with("_id") || IDS.iter().any(|word| name.contains(word))
     };
-    let at = if let Some(id) = id {
-        header.iter().position(|name| name == id)?
+    let at = if let Some(named) = named
+        && let Some(id) = named.0.get("run_id")
+    {
+        table.header.iter().position(|name| name == id)?
+    } else if let Some(at) = table.columns().find(|at| is_distinct(at) && is_id(at)) {
+        at
+    } else if table.rows.len() > 2 {
+        table.columns().find(is_distinct)?
     } else {
-        let mut distinct = (0..header.len()).filter(|at| is_distinct(at) && (rows.len() > 2 || is_named(at)));
-        (0..header.len()).find(|at| is_distinct(at) && is_named(at)).or_else(|| distinct.next())?
+        return None;
     };
-    let grade = (0..header.len()).find(|other| *other != at && is_grade(other));
-    let name = |at: usize| header.get(at).unwrap_or_default().to_owned();
-    let columns = std::iter::once(("run_id", name(at))).chain(grade.map(|grade| ("success", name(grade))));
-    Some(LabelColumns(columns.collect()))
+    let mut columns = BTreeMap::from([("run_id", table.title(at).to_owned())]);
+    if let Some(grade) = table.columns().find(|other| *other != at && table.has_grades(*other)) {
+        columns.insert("success", table.title(grade).to_owned());
+    }
+    Some(LabelColumns(columns))
 }
 
 /// Rows that are looked at.

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::label::words;
-use crate::transcript::Usage;
+use crate::transcript::{Tokens, Usage};
 
 /// The grades in a report.
 #[derive(Debug, Default, PartialEq)]
@@ -38,10 +38,7 @@ pub(super) struct Only {
 
 /// Parses a report. `key` is the field with the outcome where the user names it.
 pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> GradeReport {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let own = name.strip_suffix(".report.json").map(str::to_owned).or_else(|| {
-        (name == "report.json").then(|| path.parent()?.file_name()).flatten().map(|n| n.to_string_lossy().into_owned())
-    });
+    let own = own_instance(path);
     let mut grades = Vec::new();
     let mut report = GradeReport::default();
     match serde_json::from_str(text) {
@@ -56,14 +53,15 @@ pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> GradeReport {
                     std::iter::once(&value).chain(entries(&value)).filter(|value| flag_at(value, key).is_some());
                 report.by_key = keyed.count() as u64;
             }
-            let lists = |name: &str| value.get(name).is_some_and(Value::is_array);
+            let lists = |name: &str| value[name].is_array();
             report.rest_failed = lists("resolved") && (lists("no_generation") || lists("no_logs"));
             let lists_others = FAILED.iter().chain(COVERED).any(|name| lists(name));
             report.lists_successes_only = RESOLVED.iter().any(|name| lists(name)) && !lists_others;
             report.covered = covered(&value);
         }
         Err(_) => {
-            for value in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+            for line in text.lines() {
+                let Ok(value) = serde_json::from_str(line) else { continue };
                 collect(&value, None, key, &mut grades);
             }
         }
@@ -78,6 +76,18 @@ pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> GradeReport {
     kept.sort_unstable();
     report.instances = kept.into_iter().map(|(_, id, resolved)| (id.to_owned(), resolved)).collect();
     report
+}
+
+/// The instance that a report is named after: by its own name, or by that of its folder.
+fn own_instance(path: &Path) -> Option<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(own) = name.strip_suffix(".report.json") {
+        return Some(own.to_owned());
+    }
+    if name != "report.json" {
+        return None;
+    }
+    Some(path.parent()?.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Lists of ids of what is resolved, of what is not, and of all that a report covers.
@@ -110,25 +120,39 @@ fn covered(report: &Value) -> Option<u64> {
         "count",
         "n",
     ];
-    let places = [Some(report), report.get("stats"), report.get("summary"), report.get("totals")];
-    let counts =
-        places.into_iter().flatten().flat_map(|place| NAMES.iter().filter_map(|name| place.get(*name)?.as_u64()));
-    counts.max()
+    let mut most = None;
+    for place in [report, &report["stats"], &report["summary"], &report["totals"]] {
+        for name in NAMES {
+            most = most.max(place[*name].as_u64());
+        }
+    }
+    most
 }
 
 /// The grade in a `meta.json` or similar file, for the run next to it.
 fn only(value: &Value, key: Option<&str>) -> Option<Only> {
-    let usual = || value.pointer("/execution_result/success").or_else(|| value.get("is_resolved"))?.as_bool();
-    let verdict = key.and_then(|key| flag_at(value, key)).or_else(usual);
-    let word = |names: [&str; 3]| names.iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
+    let resolved = match keyed_grade(value, key) {
+        Some(resolved) => resolved,
+        None => value.pointer("/execution_result/success").or(value.get("is_resolved"))?.as_bool()?,
+    };
     let count = |name: &str| value.get("token_usage")?.get(name)?.as_u64();
     let usage = Usage { input: count("input_tokens"), output: count("output_tokens"), ..Usage::default() };
     Some(Only {
-        resolved: verdict?,
-        task: word(["task_name", "task_id", "instance_id"]),
-        model: word(["model_name", "model", "model_id"]),
-        usage: Some(usage).filter(|usage| usage.total().is_some_and(|total| total.0 > 0)),
+        resolved,
+        task: word(value, &["task_name", "task_id", "instance_id"]),
+        model: word(value, &["model_name", "model", "model_id"]),
+        usage: Some(usage).filter(|usage| usage.total() > Some(Tokens(0))),
     })
+}
+
+/// The string under the first of these names that has one.
+pub(super) fn word(value: &Value, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| value[*name].as_str()).map(str::to_owned)
+}
+
+/// The grade in the field that the user named.
+fn keyed_grade(value: &Value, key: Option<&str>) -> Option<bool> {
+    flag_at(value, key?)
 }
 
 /// The value at a path of names, if it is true or false, or 1 or 0.
@@ -137,17 +161,17 @@ fn flag_at(value: &Value, path: &str) -> Option<bool> {
 }
 
 fn as_flag(value: &Value) -> Option<bool> {
-    value.as_bool().or_else(|| match value.as_u64() {
-        Some(0) => Some(false),
-        Some(1) => Some(true),
+    match (value.as_bool(), value.as_u64()) {
+        (Some(flag), _) => Some(flag),
+        (None, Some(0)) => Some(false),
+        (None, Some(1)) => Some(true),
         _ => None,
-    })
+    }
 }
 
 /// The entries of a list of results.
 fn entries(value: &Value) -> impl Iterator<Item = &Value> {
-    let lists = [Some(value), value.get("instances"), value.get("results")];
-    lists.into_iter().flatten().filter_map(Value::as_array).flatten()
+    [value, &value["instances"], &value["results"]].into_iter().filter_map(Value::as_array).flatten()
 }
 
 /// Adds the members that are true or false, two levels deep.
@@ -168,23 +192,21 @@ fn flags(value: &Value, within: &str, out: &mut BTreeMap<String, [u64; 2]>) {
 
 /// The grade in an entry of a list; `None` if it has none.
 fn verdict(entry: &Value, key: Option<&str>) -> Option<bool> {
-    if let Some(found) = key.and_then(|key| flag_at(entry, key)) {
+    if let Some(found) = keyed_grade(entry, key) {
         return Some(found);
     }
-    ["resolved", "is_resolved", "db_match", "success", "passed"]
-        .iter()
-        .find_map(|name| entry.get(*name).and_then(Value::as_bool))
+    ["resolved", "is_resolved", "db_match", "success", "passed"].iter().find_map(|name| entry[*name].as_bool())
 }
 
 /// The names of an instance: its id, `task_3` for a number, `org__repo-3` for `org/repo:pr-3`, and its trial's name.
 fn names(entry: &Value) -> Vec<String> {
-    let id = entry.get("instance_id").or_else(|| entry.get("task_id"));
+    let id = entry.get("instance_id").or(entry.get("task_id"));
     let mut names: Vec<String> = match id {
         Some(Value::String(id)) => spellings(id),
         Some(Value::Number(number)) => vec![format!("task_{number}")],
         _ => Vec::new(),
     };
-    names.extend(entry.get("trial_name").and_then(Value::as_str).map(str::to_owned));
+    names.extend(entry["trial_name"].as_str().map(str::to_owned));
     names
 }
 
@@ -208,7 +230,7 @@ fn collect(value: &Value, own: Option<&str>, key: Option<&str>, out: &mut Vec<(S
         object.get(list).map(&mut entries);
     }
     let ids = |lists: &[&str]| -> Vec<String> {
-        let listed = lists.iter().filter_map(|list| object.get(*list).and_then(Value::as_array)).flatten();
+        let listed = lists.iter().filter_map(|list| value[*list].as_array()).flatten();
         listed.filter_map(Value::as_str).flat_map(spellings).collect()
     };
     let resolved = ids(RESOLVED);
@@ -218,20 +240,19 @@ fn collect(value: &Value, own: Option<&str>, key: Option<&str>, out: &mut Vec<(S
     let rest = if resolved.is_empty() { Vec::new() } else { rest };
     out.extend(resolved.into_iter().map(|id| (id, true)));
     out.extend(ids(FAILED).into_iter().chain(rest).map(|id| (id, false)));
-    let id = object.get("instance_id").and_then(Value::as_str).or(own);
-    let report = object.get("test_result").and_then(|test| test.get("report")).unwrap_or(value);
-    if let Some((id, resolved)) = id.zip(report.get("resolved").and_then(Value::as_bool)) {
+    let id = value["instance_id"].as_str().or(own);
+    let report = value.pointer("/test_result/report").unwrap_or(value);
+    if let (Some(id), Some(resolved)) = (id, report["resolved"].as_bool()) {
         out.push((id.to_owned(), resolved));
     }
-    if let Some((trial, resolved)) =
-        object.get("trial_name").and_then(Value::as_str).zip(object.get("is_resolved").and_then(Value::as_bool))
-    {
+    if let (Some(trial), Some(resolved)) = (value["trial_name"].as_str(), value["is_resolved"].as_bool()) {
         out.push((trial.to_owned(), resolved));
     }
     for (id, report) in object {
         let is_report = report.get("tests_status").is_some() || report.get("patch_exists").is_some();
-        let resolved = report.get("resolved").and_then(Value::as_bool).filter(|_| is_report);
-        out.extend(resolved.map(|resolved| (id.clone(), resolved)));
+        if is_report && let Some(resolved) = report["resolved"].as_bool() {
+            out.push((id.clone(), resolved));
+        }
     }
 }
 
