@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
+use crate::read::turns::is_step;
 use crate::transcript::{Event, Fingerprint, Lane, Message, Name, Requests, Role, ToolCall};
 
 /// The latest requests that are looked at for one whose arguments the host changed.
@@ -125,7 +126,6 @@ pub(crate) fn settle(events: &mut Vec<Event>) -> Requests {
     if !events.iter().filter_map(Event::message).any(Message::is_host_call) {
         return Requests::Recorded;
     }
-    let is_step = |event: &Event| event.message().is_some_and(Message::is_step);
     let are_recorded = events.iter().filter_map(Event::message).any(|m| m.is_step() && !m.tool_calls.is_empty());
     let last_reply = events.iter().rposition(is_step);
     let mut ids = Ids::from_events(events);

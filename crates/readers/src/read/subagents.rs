@@ -21,6 +21,14 @@ fn agent_of(event: &Event) -> Option<Name> {
     }
 }
 
+/// The lane of a sub-agent's messages, or the main one if no sub-agent is named.
+pub(crate) fn lane(agent: Option<impl Into<Name>>) -> Lane {
+    match agent {
+        Some(agent) => Lane::Side(agent.into()),
+        None => Lane::Main,
+    }
+}
+
 /// The run and its replies, followed by its sub-agents' runs if `how` asks for them.
 pub(crate) fn apart(draft: Draft, replies: Vec<ReplyId>, how: SubAgents) -> Vec<(Draft, Vec<ReplyId>)> {
     if how == SubAgents::Parent || !draft.events.iter().any(|event| agent_of(event).is_some()) {

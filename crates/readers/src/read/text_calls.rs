@@ -8,6 +8,7 @@ mod fences;
 mod json;
 mod tags;
 
+use crate::read::turns::is_step;
 use crate::record::usage;
 use crate::transcript::{Draft, Event, Lane, Message, Role, Text, ToolCall};
 pub(crate) use fences::{command_of, only_command, return_code};
@@ -78,7 +79,7 @@ pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
     let mut found = InTexts::default();
     for at in 0..draft.events.len() {
         let after = answer_to(&draft.events, at);
-        let Some(Event::Message(reply)) = draft.events.get(at).filter(|event| is_reply(event)) else { continue };
+        let Some(Event::Message(reply)) = draft.events.get(at).filter(|event| is_step(event)) else { continue };
         let text = reply.text();
         let answer = after.and_then(|after| draft.events[after].message());
         let refused = answer.is_some_and(is_refusal);
@@ -109,10 +110,6 @@ fn may_hold_call(message: &Message) -> bool {
             .is_some_and(|text| MARKS.iter().any(|mark| memchr::memmem::find(text.stored(), mark.as_bytes()).is_some()))
 }
 
-fn is_reply(event: &Event) -> bool {
-    event.message().is_some_and(Message::is_step)
-}
-
 /// The index of the message that answers the reply at `at`: the next message, unless it is another reply.
 fn answer_to(events: &[Event], at: usize) -> Option<usize> {
     let next = (at + 1..events.len()).find(|next| events[*next].message().is_some())?;
@@ -138,7 +135,7 @@ fn answer_with(events: &mut [Event], at: usize, after: usize, calls: &[ToolCall]
 
 /// How the calls are written: in a notation, if any reply has one; in fences, if the answers or the instructions say so.
 fn style(draft: &Draft, acts: bool) -> Option<CallStyle> {
-    let replies = || draft.events.iter().enumerate().filter(|(_, event)| is_reply(event));
+    let replies = || draft.events.iter().enumerate().filter(|(_, event)| is_step(event));
     let text_of = |event: &Event| event.message().map(|message| message.text().into_owned()).unwrap_or_default();
     if replies().any(|(_, event)| !calls_in(&text_of(event), CallStyle::Notation).is_empty()) {
         return Some(if acts { CallStyle::Fence } else { CallStyle::Notation });
@@ -153,7 +150,7 @@ fn style(draft: &Draft, acts: bool) -> Option<CallStyle> {
         answer.is_some_and(|answer| is_answer(answer) || is_refusal(answer))
     });
     let is_asked = || {
-        let before = draft.events.iter().take_while(|event| !is_reply(event)).filter_map(Event::message);
+        let before = draft.events.iter().take_while(|event| !is_step(event)).filter_map(Event::message);
         let asks = |text: &str| text.contains("```") && text.to_lowercase().contains("command");
         before.into_iter().any(|message| asks(&message.text()))
     };

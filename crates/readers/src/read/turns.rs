@@ -22,6 +22,11 @@ struct OpenCall {
     reply: usize,
 }
 
+/// Whether it is a reply that counts as a step.
+pub(crate) fn is_step(event: &Event) -> bool {
+    event.message().is_some_and(Message::is_step)
+}
+
 /// The events of a run being built.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
@@ -105,13 +110,13 @@ impl Turns {
 
     /// The agent's last reply, whatever came after it.
     pub(crate) fn last_reply(&mut self) -> Option<&mut Message> {
-        let at = self.events.iter().rposition(|event| event.message().is_some_and(Message::is_step))?;
+        let at = self.events.iter().rposition(is_step)?;
         self.message_at(at)
     }
 
     /// Adds a call to the current reply, creating a reply if there is none.
     pub(crate) fn call(&mut self, call: ToolCall, ts: Option<Instant>) {
-        let at = self.events.iter().rposition(|event| event.message().is_some_and(Message::is_step));
+        let at = self.events.iter().rposition(is_step);
         let is_current = self.current().is_some();
         let at = at.filter(|_| is_current).unwrap_or_else(|| {
             let mut reply = Message::new(Role::Assistant);

@@ -23,12 +23,12 @@ pub(crate) fn with_others(usage: Usage, others: &[Option<u64>]) -> Usage {
     if is_unreadable { Usage { input: Some(UNREADABLE), ..usage } } else { usage }
 }
 
-/// The usage, if any of its parts is recorded.
+/// The usage, if its input or its output is recorded.
 pub(crate) fn recorded(usage: Usage) -> Option<Usage> {
     if usage.is_empty() { None } else { Some(usage) }
 }
 
-/// The totals of a run whose cost is not recorded, if any part of the usage is.
+/// The totals of a run whose cost is not recorded, if its tokens are.
 pub(crate) fn totals(usage: Usage) -> Option<Totals> {
     Some(Totals { usage: recorded(usage)?, cost: None })
 }

@@ -1,12 +1,12 @@
 //! Google ADK sessions: one session per document, a list of sessions, or only the events.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{failed_requests, google};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Event, Grade, Header, Lane, Message, Role, Text};
+use crate::transcript::{EndCause, Grade, Header, Lane, Message, Role, Text};
 
 /// Google ADK sessions.
 pub(super) struct Adk;
@@ -21,21 +21,19 @@ impl Format for Adk {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| {
-            ["invocation_id", "invocationId"].iter().any(|key| value.get(key).is_some()) && value.has(&["author"])
-        };
-        let holds = |value: &Sketch| value.get("events").is_some_and(|events| events.elements().iter().any(is_event));
+        let is_event = |value: &Sketch| value.has_any(&["invocation_id", "invocationId"]) && value.has(&["author"]);
+        let holds = |value: &Sketch| value.elements_of("events").iter().any(is_event);
         let inner = |value: &Sketch| holds(value) || value.get("session").is_some_and(holds);
         let is_session = |value: &Sketch| {
             (value.has(&["appName", "userId"]) || value.has(&["app_name", "user_id"])) && value.has(&["events"])
         };
-        if probe.values.iter().any(|value| inner(value) || value.elements().iter().any(inner)) {
+        if probe.any(|value| inner(value) || value.elements().iter().any(inner)) {
             return Some("`events` with an author and an invocation".to_owned());
         }
-        if probe.values.iter().any(|value| is_event(value) || value.elements().iter().any(is_event)) {
+        if probe.any(|value| is_event(value) || value.elements().iter().any(is_event)) {
             return Some("events with an author and an invocation".to_owned());
         }
-        probe.values.iter().any(is_session).then(|| "an app's `events` of a user".to_owned())
+        reason_if(probe.any(is_session), "an app's `events` of a user")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {
@@ -92,7 +90,7 @@ fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut
     }
     let header = Header {
         run_id: session.some_word(["id", "session_id", "sessionId"]).unwrap_or(name),
-        model: turns.events().iter().filter_map(Event::message).find_map(|m| m.model()).map(str::to_owned),
+        model: turns.messages().find_map(|m| m.model()).map(str::to_owned),
         agent: session.some_word(["app_name", "appName"]),
         ..Header::default()
     };

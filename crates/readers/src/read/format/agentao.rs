@@ -3,11 +3,12 @@
 //! Hitting a cap leaves no event; the turn's `incomplete_reason` is the only trace of it. The calls of a turn's last
 //! batch are in no delta; they are taken from the tools' own events.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens;
 use crate::transcript::{Draft, EndCause, Event, Instant, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// agentao replay logs.
@@ -24,11 +25,11 @@ impl Format for Agentao {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_event = |value: &Sketch| value.has(&["event_id", "seq", "kind", "payload"]);
-        let is_header = |value: &Sketch| value.text_of("kind").as_deref() == Some("replay_header");
-        if probe.values.iter().any(is_header) {
+        let is_header = |value: &Sketch| value.is("kind", "replay_header");
+        if probe.any(is_header) {
             return Some("a `replay_header`".to_owned());
         }
-        probe.values.iter().any(is_event).then(|| "events with `seq`, `kind` and `payload`".to_owned())
+        reason_if(probe.any(is_event), "events with `seq`, `kind` and `payload`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -107,8 +108,12 @@ impl AgentaoLog {
         };
         self.n_events += 1;
         self.check_seq(event, out);
-        self.session = self.session.take().or_else(|| event.some_word("session_id"));
-        self.instance = self.instance.take().or_else(|| event.some_word("instance_id"));
+        if self.session.is_none() {
+            self.session = event.some_word("session_id");
+        }
+        if self.instance.is_none() {
+            self.instance = event.some_word("instance_id");
+        }
         let payload = event.object("payload", out).unwrap_or_default();
         let ts = event.instant("ts", out);
         match &*kind {
@@ -183,7 +188,7 @@ fn turn_of<'t>(turns: &'t mut Vec<AgentaoTurn>, event: &Node<'_>) -> &'t mut Age
             (Some(id), Some(_)) => Lane::Side(id.as_str().into()),
             _ => Lane::Main,
         };
-        let before = turns.iter().rfind(|turn| turn.lane == lane).map_or(0, |turn| turn.n_sent);
+        let before = turns.iter().rfind(|turn| turn.lane == lane).map(|turn| turn.n_sent).unwrap_or_default();
         turns.push(AgentaoTurn { id, lane, n_sent: before, ..AgentaoTurn::default() });
         turns.len() - 1
     });
@@ -262,7 +267,7 @@ impl AgentaoTurn {
             "tool_lifecycle" | "tool_completed" | "tool_result" => {
                 tool.ended = true;
                 tool.ts = payload.instant("completed_at", out).or(tool.ts).or(ts);
-                tool.result = payload.content("content", out).or_else(|| tool.result.take());
+                tool.result = payload.content("content", out).or(tool.result.take());
                 tool.is_error = match payload.some_word(["outcome", "status"]).as_deref() {
                     Some("ok") => Some(false),
                     Some("error" | "failed") => Some(true),
@@ -320,7 +325,8 @@ impl AgentaoTurn {
         let Some((at, mut reply)) = self.pending.take() else { return };
         let tools = std::mem::take(&mut self.tools);
         self.n_called += tools.len() as u64;
-        let (said, mut results) = said.map_or((None, Vec::new()), |(said, results)| (Some(said), results));
+        let (said, results) = said.unzip();
+        let mut results = results.unwrap_or_default();
         if let Some(said) = said {
             reply.set_reasoning(said.reasoning().cloned());
             reply.content = said.content.or(reply.content);
@@ -400,5 +406,5 @@ fn usage(payload: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: count("completion_tokens"),
         reasoning: count("reasoning_tokens"),
     };
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }

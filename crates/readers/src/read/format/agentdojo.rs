@@ -2,13 +2,14 @@
 //!
 //! The run id is the path from the pipeline's folder on: `model/suite/user_task/attack/injection`.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::Probe;
 use crate::read::openai;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Grade, Header, Json, Outcome, OutcomeSource, PromptedBy};
+use crate::transcript::{EndCause, Grade, Header, Json, PromptedBy};
 use crate::value::json;
 
 /// AgentDojo runs.
@@ -25,7 +26,7 @@ impl Format for AgentDojo {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_run = probe.document()?.has(&["pipeline_name", "user_task_id", "messages"]);
-        is_run.then(|| "`messages` with `pipeline_name` and `user_task_id`".to_owned())
+        reason_if(is_run, "`messages` with `pipeline_name` and `user_task_id`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -58,7 +59,7 @@ impl Format for AgentDojo {
             run_id: run_id.unwrap_or_else(|| {
                 let words =
                     [&pipeline, &suite, &task, &run.some_word("attack_type"), &run.some_word("injection_task_id")];
-                let words: Vec<&str> = words.iter().filter_map(|word| word.as_deref()).collect();
+                let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
                 if words.is_empty() { record.file.stem.clone() } else { words.join("/") }
             }),
             task_id: task,
@@ -70,11 +71,8 @@ impl Format for AgentDojo {
             ..Header::default()
         };
         let grade = Grade {
-            outcome: Outcome::from_grade(success),
-            score: success.map(f64::from),
-            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("utility")),
             end: if broke_off { EndCause::Error } else { EndCause::Unknown },
-            ..Grade::default()
+            ..native_grade("utility", success, success.map(f64::from))
         };
         out.run(turns.into_draft(header, grade));
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -26,13 +26,11 @@ impl Format for Agentica {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_row = |value: &Sketch| value.has(&["type", "uuid", "parent_uuid", "session_id"]);
-        let is_goal = |value: &Sketch| {
-            value.text_of("type").as_deref() == Some("goal") && value.get("goal").is_some_and(Sketch::is_object)
-        };
-        if probe.values.iter().any(is_row) {
+        let is_goal = |value: &Sketch| value.is("type", "goal") && value.has_object("goal");
+        if probe.any(is_row) {
             return Some("rows with `uuid`, `parent_uuid` and `session_id`".to_owned());
         }
-        probe.values.iter().any(is_goal).then(|| "rows of type `goal`".to_owned())
+        reason_if(probe.any(is_goal), "rows of type `goal`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -126,8 +124,9 @@ impl AgenticaSession {
             }
             let ids = message.tool_calls.iter().filter_map(|call| call.id.clone()).collect();
             self.open = Some((self.draft.events.len(), ids));
-            let model = &mut self.draft.header.model;
-            *model = model.take().or_else(|| message.model().map(str::to_owned));
+            if self.draft.header.model.is_none() {
+                self.draft.header.model = message.model().map(str::to_owned);
+            }
         }
         self.draft.events.push(Event::Message(message));
     }
@@ -141,8 +140,10 @@ impl AgenticaSession {
                 ids.remove(known);
                 return;
             }
-            let asked = self.draft.events.get(*at).and_then(Event::message).map_or(0, |reply| reply.tool_calls.len());
-            if result.tool_call_id.is_none() && asked > 0 {
+            if result.tool_call_id.is_none()
+                && let Some(Event::Message(reply)) = self.draft.events.get(*at)
+                && !reply.tool_calls.is_empty()
+            {
                 return;
             }
         }

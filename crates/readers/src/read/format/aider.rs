@@ -6,6 +6,7 @@
 
 use super::{Format, RecordLayout};
 use crate::open::probe::Probe;
+use crate::read::texts;
 use crate::read::turns::Turns;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage, Usd};
@@ -29,12 +30,9 @@ impl Format for Aider {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         // Replies may quote lines that look like JSON, so the shape says nothing.
-        probe
-            .head
-            .trim_start_matches('\u{feff}')
-            .trim_start()
-            .starts_with(BEGINS.trim_end())
-            .then(|| format!("begins with `{}`", BEGINS.trim_end()))
+        let head = probe.head.trim_start_matches('\u{feff}').trim_start();
+        let begins = BEGINS.trim_end();
+        if head.starts_with(begins) { Some(format!("begins with `{begins}`")) } else { None }
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -117,7 +115,10 @@ impl AiderSession {
         }
         self.n_done += 1;
         let id = format!("aider-{}", self.n_done);
-        let arguments = argument.map_or_else(String::new, |(key, value)| serde_json::json!({ key: value }).to_string());
+        let arguments = match argument {
+            Some((key, value)) => serde_json::json!({ key: value }).to_string(),
+            None => String::new(),
+        };
         self.turns.call(ToolCall::new(Some(&id), name, Text::plain(arguments)), None);
         let mut result = Message::saying(Role::Tool, Text::plain(told));
         (result.tool_call_id, result.is_error) = (Some(id.into()), Some(is_error));
@@ -138,7 +139,9 @@ impl AiderSession {
             self.close_block();
             self.reply_without_words();
             let time = format!("\"{}\"", time.trim().replace(' ', "T"));
-            self.started_at = self.started_at.or_else(|| time::instant(time.as_str()));
+            if self.started_at.is_none() {
+                self.started_at = time::instant(time.as_str());
+            }
             return;
         }
         let (speaker, said) = match line {
@@ -249,7 +252,7 @@ impl AiderSession {
         if self.turns.len() == 0 {
             return;
         }
-        let agent = self.version.map_or_else(|| "aider".to_owned(), |version| format!("aider {version}"));
+        let agent = texts::agent_name("aider", self.version);
         let prompted_by = header.prompted_by.max(PromptedBy::Person);
         let header = Header {
             prompted_by,
@@ -290,15 +293,18 @@ fn counted_behind(line: &str) -> Option<(Usage, Option<Usd>)> {
         }
     }
     let cost = cost.split(", ").find_map(|part| dollars(part.strip_suffix(" message")?));
-    (!usage.is_empty()).then_some((usage, cost))
+    if usage.is_empty() { None } else { Some((usage, cost)) }
 }
 
 /// Parses `1,234`, `2.4k` or `1.2M`. Rounded counts are used as they are.
 fn tokens(text: &str) -> Option<u64> {
     let text = text.trim().replace(',', "");
-    let (digits, times) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => text.strip_suffix('M').map_or((text.as_str(), 1.0), |digits| (digits, 1e6)),
+    let (digits, times) = if let Some(thousands) = text.strip_suffix(['k', 'K']) {
+        (thousands, 1e3)
+    } else if let Some(millions) = text.strip_suffix('M') {
+        (millions, 1e6)
+    } else {
+        (text.as_str(), 1.0)
     };
     let number = digits.parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 or more, and below 1e15")]
@@ -306,7 +312,8 @@ fn tokens(text: &str) -> Option<u64> {
 }
 
 fn dollars(text: &str) -> Option<Usd> {
-    text.trim().strip_prefix('$')?.parse::<f64>().ok().and_then(plausible).map(Usd)
+    let dollars = text.trim().strip_prefix('$')?.parse::<f64>().ok()?;
+    plausible(dollars).map(Usd)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Amp threads: a document with `messages` of blocks, in which results are under `run`.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
-use crate::read::dialect;
 use crate::read::turns::Turns;
+use crate::read::{dialect, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
+use crate::record::tokens;
+use crate::transcript::{Grade, Header, Message, PromptedBy, Role, ToolCall, Usage};
 
 /// Amp threads.
 pub(super) struct Amp;
@@ -24,8 +25,7 @@ impl Format for Amp {
         let thread = probe.document()?;
         let is_message = |value: &Sketch| value.has(&["role", "messageId", "content"]);
         let messages = thread.get("messages")?.elements();
-        (thread.has(&["v", "id"]) && messages.first().is_some_and(is_message))
-            .then(|| "`messages` with a `messageId`".to_owned())
+        reason_if(thread.has(&["v", "id"]) && messages.first().is_some_and(is_message), "`messages` with a `messageId`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -77,9 +77,8 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             }
         }
     }
-    let joined = |texts: Vec<std::borrow::Cow<'_, str>>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
-    message.content = joined(texts);
-    message.set_reasoning(joined(thoughts));
+    message.content = texts::lines(&texts);
+    message.set_reasoning(texts::lines(&thoughts));
     if role == Role::Assistant {
         message.set_finish_reason(node.within("state").some_word("stopReason").map(Into::into));
         if let Some(counts) = node.counts("usage", out) {
@@ -121,5 +120,5 @@ fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: counts.tokens("outputTokens", out),
         reasoning: None,
     };
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }

@@ -1,6 +1,6 @@
 //! Results of Anthropic's message batches: a request a line, with `custom_id` and the reply, or why there is none.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::dialect;
 use crate::record::node::Node;
@@ -21,10 +21,10 @@ impl Format for AnthropicBatch {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_result = |value: &Sketch| {
-            let kind = value.get("result").and_then(|result| result.text_of("type")).unwrap_or_default();
+            let kind = value.text_within("result", "type").unwrap_or_default();
             value.has(&["custom_id"]) && matches!(&*kind, "succeeded" | "errored" | "canceled" | "expired")
         };
-        probe.values.iter().any(is_result).then(|| "lines with `custom_id` and the `type` of a `result`".to_owned())
+        reason_if(probe.any(is_result), "lines with `custom_id` and the `type` of a `result`")
     }
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
@@ -36,7 +36,10 @@ impl Format for AnthropicBatch {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(line) = Node::whole(record, out).and_then(|line| line.into_object("line", out)) else { return };
+        let Some(line) = Node::whole(record, out) else { return };
+        if !line.expect_object("line", "an object", out) {
+            return;
+        }
         let Some(id) = line.word("custom_id", out) else {
             return out.error_at(record.text, "a result without a `custom_id`", "it is left out");
         };

@@ -19,6 +19,7 @@ use crate::open::probe::{Probe, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, Opened};
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens;
 use crate::transcript::{
     Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, fingerprint,
 };
@@ -65,10 +66,13 @@ impl Format for ApiLog {
         // OpenHands logs its calls this way, each with the whole conversation.
         let is_openhands =
             |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
-        probe.values.iter().chain(lists).filter(|value| !is_openhands(value)).find_map(|value| {
+        for value in probe.values.iter().chain(lists).filter(|value| !is_openhands(value)) {
             let inner = AROUND.iter().filter_map(|name| value.get(name)).filter(|inner| !is_openhands(inner));
-            std::iter::once(value).chain(inner).find_map(looks_like_call)
-        })
+            if let Some(reason) = std::iter::once(value).chain(inner).find_map(looks_like_call) {
+                return Some(reason);
+            }
+        }
+        None
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -99,19 +103,21 @@ impl Format for ApiLog {
     }
 }
 
+/// Whether it is a list whose first message has a role.
+fn has_roles(list: &Sketch) -> bool {
+    let Some(first) = list.elements().first() else { return false };
+    first.text_of("role").is_some_and(|role| openai::role(&role).is_some())
+}
+
 /// The reason why a value is a call; `None` if it is not.
 fn looks_like_call(value: &Sketch) -> Option<String> {
-    let has_roles = |list: Option<&Sketch>| {
-        let first = list.and_then(|list| list.elements().first());
-        first.and_then(|message| message.text_of("role")).is_some_and(|role| openai::role(&role).is_some())
-    };
     let is_request = |value: &Sketch| {
-        let asks = value.get("messages").or(value.get("input"));
-        has_roles(asks) || (asks.is_some() && value.get("model").is_some())
+        let Some(asks) = value.get("messages").or(value.get("input")) else { return false };
+        has_roles(asks) || value.get("model").is_some()
     };
     let is_reply = |value: &Sketch| {
         let kind = [value.text_of("object"), value.text_of("type")].into_iter().flatten();
-        value.get("choices").is_some_and(Sketch::is_array)
+        value.has_array("choices")
             || kind.into_iter().any(|kind| matches!(&*kind, "chat.completion" | "response" | "message"))
     };
     let response = RESPONSE.iter().find_map(|name| Some((*name, value.get(name)?)));
@@ -122,15 +128,15 @@ fn looks_like_call(value: &Sketch) -> Option<String> {
     if let (Some(request), Some((response, _))) = (request, response) {
         return Some(format!("calls: `{request}` with messages, and `{response}`"));
     }
-    if value.get("choices").is_some_and(Sketch::is_array) && is_reply(value) {
+    if value.has_array("choices") && is_reply(value) {
         return Some("responses of an API with `choices`".to_owned());
     }
-    if value.text_of("object").as_deref() == Some("response") && value.get("output").is_some_and(Sketch::is_array) {
+    if value.is("object", "response") && value.has_array("output") {
         return Some("responses of an API with `output`".to_owned());
     }
     let (name, found) = response?;
     let whole = is_request(value) || value.has(&["custom_id"]);
-    (whole && bodied(found, &is_reply)).then(|| format!("calls: messages, and `{name}` of an API"))
+    if whole && bodied(found, &is_reply) { Some(format!("calls: messages, and `{name}` of an API")) } else { None }
 }
 
 /// The calls: lines, or the elements of an array.
@@ -174,10 +180,15 @@ impl ApiConversations {
         let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
         let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_object());
         let request = request.unwrap_or_else(|| line.opened());
-        let is_output = line.get("output").is_some_and(|output| output.is_list()) && !line.has(["messages", "request"]);
+        let is_output = line.has_list("output") && !line.has(["messages", "request"]);
         let bare = line.mentions("choices") || is_output && line.has("id");
-        let response =
-            if bare { line.opened() } else { line.get(RESPONSE).map_or_else(Opened::null, |found| body(&found)) };
+        let response = if bare {
+            line.opened()
+        } else if let Some(found) = line.get(RESPONSE) {
+            body(&found)
+        } else {
+            Opened::null()
+        };
         let (request, response) = (request.node(), response.node());
         let said = request.get(["messages", "input", "contents"]);
         if said.is_none() && response.is_null() {
@@ -210,7 +221,9 @@ impl ApiConversations {
             return;
         };
         about(&mut reply, call, &line, (&request, &response), out);
-        conversation.model = conversation.model.take().or_else(|| reply.model().map(str::to_owned));
+        if conversation.model.is_none() {
+            conversation.model = reply.model().map(str::to_owned);
+        }
         conversation.last = marks(&reply);
         for mark in &conversation.last {
             self.by_mark.insert(*mark, at);
@@ -224,9 +237,7 @@ impl ApiConversations {
 
     /// The index of the conversation that a call belongs to, which may be new.
     fn conversation(&mut self, call: &Node<'_>, line: &Node<'_>, request: &Node<'_>, asked: &[Message]) -> usize {
-        let metadata = |at: &Node<'_>| at.get("metadata")?.some_word(TOGETHER);
-        let id_in = |at: &Node<'_>| at.some_word(TOGETHER).or_else(|| metadata(at));
-        let id = id_in(call).or_else(|| id_in(line)).or_else(|| id_in(request));
+        let id = shared_id(call).or_else(|| shared_id(line)).or_else(|| shared_id(request));
         if let Some(id) = id {
             let next = self.runs.len();
             let at = *self.by_id.entry(id.clone()).or_insert(next);
@@ -239,14 +250,28 @@ impl ApiConversations {
             // Bare responses cannot be told apart, so they are one run.
             return self.runs.len() - 1;
         }
-        let before = request.some_word("previous_response_id").and_then(|id| self.by_response.get(&id).copied());
+        if let Some(before) = request.some_word("previous_response_id")
+            && let Some(at) = self.by_response.get(&before)
+        {
+            return *at;
+        }
         let replies = asked.iter().rev().filter(|message| message.role == Role::Assistant);
-        let quoted = || replies.flat_map(marks).find_map(|mark| self.by_mark.get(&mark).copied());
-        before.or_else(quoted).unwrap_or_else(|| {
-            self.runs.push(ApiConversation::default());
-            self.runs.len() - 1
-        })
+        for quoted in replies.flat_map(marks) {
+            if let Some(at) = self.by_mark.get(&quoted) {
+                return *at;
+            }
+        }
+        self.runs.push(ApiConversation::default());
+        self.runs.len() - 1
     }
+}
+
+/// The id that a call has in common with the others of its run.
+fn shared_id(node: &Node<'_>) -> Option<String> {
+    if let Some(id) = node.some_word(TOGETHER) {
+        return Some(id);
+    }
+    node.get("metadata")?.some_word(TOGETHER)
 }
 
 impl ApiConversation {
@@ -266,7 +291,8 @@ impl ApiConversation {
         let heard = if last.is_some() { self.asked } else { 0 };
         self.asked = if last.is_some() { asked.len().saturating_sub(begin) } else { 0 };
         if self.events.is_empty() {
-            for instructions in ["system", "instructions"].iter().filter_map(|name| request.get(*name)) {
+            for name in ["system", "instructions"] {
+                let Some(instructions) = request.get(name) else { continue };
                 let said = dialect::messages(&instructions, Role::System, out);
                 self.events.extend(said.into_iter().map(Event::Message));
             }
@@ -337,13 +363,11 @@ fn about(
     out: &mut Reading<'_>,
 ) {
     reply.lane = Lane::Main;
-    reply.set_usage(
-        match response.get(["usage", "usageMetadata", "usage_metadata"]) {
-            Some(counted) => dialect::usage(&counted, out),
-            None => line.get("usage").and_then(|counted| dialect::usage(&counted, out)),
-        }
-        .or_else(|| counted_in(line, out)),
-    );
+    let usage = match response.get(["usage", "usageMetadata", "usage_metadata"]) {
+        Some(counted) => dialect::usage(&counted, out),
+        None => dialect::usage_under(line, "usage", out),
+    };
+    reply.set_usage(usage.or_else(|| counted_in(line, out)));
     let model = response.some_word("model").or_else(|| request.some_word("model"));
     let model = model.or_else(|| line.some_word(["model", "modelId"]));
     reply.set_model(model.map(Into::into));
@@ -351,7 +375,7 @@ fn about(
     let told = told.or_else(|| response.within("_hidden_params").dollars("response_cost", out));
     reply.set_cost(told.or_else(|| response.within("usage").dollars("cost", out)));
     let recorded = |at: &Node<'_>| TIMES.iter().find_map(|name| instant(&at.get(*name)?));
-    let created = || response.get("created").and_then(|created| instant(&created));
+    let created = || instant(&response.get("created")?);
     reply.ts = recorded(line).or_else(|| recorded(call)).or_else(created);
 }
 
@@ -384,9 +408,9 @@ fn counted_in(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
             output: output.tokens("outputTokenCount", out),
             ..Usage::default()
         };
-        return (!usage.is_empty()).then_some(usage);
+        return tokens::recorded(usage);
     }
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }
 
 /// A time; a small number is a duration and ignored.

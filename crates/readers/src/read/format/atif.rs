@@ -1,10 +1,12 @@
 //! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run per document, or a header line and one step
 //! per line.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::texts;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens;
 use crate::transcript::{
     Draft, Event, Grade, Header, Instant, Json, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage,
 };
@@ -33,12 +35,12 @@ impl Format for Atif {
             return Some("`schema_version` and `steps` of an agent trajectory".to_owned());
         }
         let is_step = |value: &Sketch| value.has(&["step_id", "source"]);
-        let own = first.get("steps").is_some_and(|steps| steps.elements().first().is_some_and(is_step));
+        let own = first.elements_of("steps").first().is_some_and(is_step);
         if own && first.has(&["agent"]) {
             return Some("`steps` with a `source`, and their `agent`".to_owned());
         }
-        let steps = probe.values.iter().any(is_step);
-        (header(first) && steps).then(|| "a trajectory's header and a step a line".to_owned())
+        let steps = probe.any(is_step);
+        reason_if(header(first) && steps, "a trajectory's header and a step a line")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {
@@ -77,7 +79,7 @@ impl Format for Atif {
             header: Header {
                 run_id,
                 model,
-                agent: name.map(|name| version.map_or_else(|| name.clone(), |version| format!("{name} {version}"))),
+                agent: name.map(|name| texts::agent_name(&name, version)),
                 meta: run_totals(&head),
                 ..Header::default()
             },
@@ -142,9 +144,9 @@ fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
     message.content = step.content("message", out);
     if role == Role::System && observation.is_some() {
         // Some producers put each result into a system step that follows.
-        let said = message.content.as_ref().map(|text| text.as_str().into_owned());
-        let id = said.as_deref().and_then(|text| text.strip_prefix("Tool result for ")).map(str::to_owned);
-        push_results(observation, id.as_deref(), ts, &Lane::Main, events, out);
+        let said = message.text();
+        let id = said.strip_prefix("Tool result for ");
+        push_results(observation, id, ts, &Lane::Main, events, out);
         return;
     }
     if role == Role::Assistant {
@@ -162,7 +164,7 @@ fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
     }
     let whose = message.lane.clone();
     // A result without a call id answers the step's only call.
-    let only = message.tool_calls.first().filter(|_| message.tool_calls.len() == 1).and_then(|call| call.id.clone());
+    let only = if let [call] = &*message.tool_calls { call.id.clone() } else { None };
     events.push(Event::Message(message));
     push_results(observation, only.as_deref(), ts, &whose, events, out);
 }
@@ -184,7 +186,7 @@ fn usage(metrics: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: metrics.tokens("completion_tokens", out),
         ..Usage::default()
     };
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }
 
 fn push_results(

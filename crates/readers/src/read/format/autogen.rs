@@ -2,7 +2,7 @@
 //! call is a text, or a request for calls with the thought before it; what the framework writes out of results is no reply.
 //! A team's state has the thread of all its agents, with usage; an agent's has what its model was sent and answered.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -38,8 +38,7 @@ impl Format for AutoGen {
             return Some("a state with `agent_states` or `llm_context`".to_owned());
         }
         let mut listed = [Some(first), first.get("messages")].into_iter().flatten().flat_map(Sketch::elements);
-        (listed.any(is_message) || probe.values.iter().any(is_message))
-            .then(|| "messages with `source` and `models_usage`".to_owned())
+        reason_if(listed.any(is_message) || probe.any(is_message), "messages with `source` and `models_usage`")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {
@@ -131,7 +130,7 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         "SystemMessage" => (message.role, message.content) = (Role::System, node.content("content", out)),
         "AssistantMessage" => {
             message.set_reasoning(node.content("thought", out));
-            if node.get("content").is_some_and(|content| content.is_list()) {
+            if node.has_list("content") {
                 push_calls(node, &mut message, out);
             } else {
                 message.content = node.content("content", out);
@@ -174,7 +173,7 @@ fn push_calls(node: &Node<'_>, message: &mut Message, out: &mut Reading<'_>) {
 fn push(message: Message, kind: &str, turns: &mut Turns) {
     let is_thought =
         |message: &Message| message.reasoning().is_some() && message.content.is_none() && message.tool_calls.is_empty();
-    let last = turns.events().last().and_then(|event| event.message());
+    let last = turns.last_message();
     let goes_on = last.is_some_and(|last| is_thought(last) && last.role == Role::Assistant)
         && message.role == Role::Assistant
         && message.lane == Lane::Main

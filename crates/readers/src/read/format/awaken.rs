@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
-use crate::label::words;
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
+use crate::record::outcomes::{by_label_or_score, native_grade};
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage};
+use crate::record::tokens;
+use crate::transcript::{Draft, Event, Header, Lane, Message, Role, ToolCall, Usage};
 use crate::value::json;
 
 /// awaken traces.
@@ -37,7 +38,7 @@ impl Format for Awaken {
                 _ => false,
             }
         };
-        probe.values.iter().any(is_event).then(|| "events of type `inference` or `tool` of a run".to_owned())
+        reason_if(probe.any(is_event), "events of type `inference` or `tool` of a run")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -55,7 +56,9 @@ impl Format for Awaken {
             let Some(event) = value.into_object("event", out) else { continue };
             let row = AwakenEvent::from_fields(event, &record.file.stem);
             let parent = parents.entry(row.run.clone()).or_default();
-            *parent = parent.take().or_else(|| row.parent.clone());
+            if parent.is_none() {
+                parent.clone_from(&row.parent);
+            }
             rows.push(row);
         }
         let mut runs: Vec<AwakenRun> = Vec::new();
@@ -142,15 +145,17 @@ impl AwakenRun {
             return;
         };
         let header = &mut self.draft.header;
-        if lane == Lane::Main {
-            header.agent = header.agent.take().or_else(|| row.agent.clone());
+        if lane == Lane::Main && header.agent.is_none() {
+            header.agent.clone_from(&row.agent);
         }
         match &*kind {
             "inference" => {
                 let started = fields.instant("started_at_ms", out);
                 header.started_at = header.started_at.or(started);
                 let reply = reply(fields, lane.clone(), out);
-                header.model = header.model.take().or_else(|| reply.model().map(str::to_owned));
+                if header.model.is_none() {
+                    header.model = reply.model().map(str::to_owned);
+                }
                 let index = fields.count("step_index", out);
                 self.pieces.push(AwakenStep { index, lane, reply: Some(reply), after: Vec::new() });
             }
@@ -208,10 +213,8 @@ impl AwakenRun {
             return;
         }
         let score = fields.number("score_value", out);
-        let label = fields.some_word("score_label").and_then(|label| words::grade_word(&label));
-        let graded = label.or_else(|| score.map(|score| score >= 1.0));
-        let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("evaluation_result"));
-        self.draft.grade = Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() };
+        let graded = by_label_or_score(fields.some_word("score_label").as_deref(), score);
+        self.draft.grade = native_grade("evaluation_result", graded, score);
     }
 
     fn into_draft(mut self) -> Draft {
@@ -250,5 +253,5 @@ fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: count("output_tokens"),
         reasoning: count("thinking_tokens"),
     };
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }

@@ -1,13 +1,15 @@
 //! bashkit evaluations: one file per model and date, one run per task, with messages as Anthropic blocks. Tokens are
 //! known only for the whole run.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, PromptedBy, Role, Totals, Usage};
+use crate::record::tokens;
+use crate::transcript::{EndCause, Grade, Header, PromptedBy, Role, Usage};
 use crate::value::json;
 
 /// bashkit evaluations.
@@ -23,11 +25,10 @@ impl Format for Bashkit {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_result = |value: &Sketch| {
-            value.has(&["task", "trace", "score"]) && value.get("trace").is_some_and(|trace| trace.has(&["messages"]))
-        };
+        let is_result =
+            |value: &Sketch| value.has(&["task", "trace", "score"]) && value.has_within("trace", &["messages"]);
         let results = probe.document()?.get("results")?.elements();
-        results.first().is_some_and(is_result).then(|| "`results` of `task`, `trace` and `score`".to_owned())
+        reason_if(results.first().is_some_and(is_result), "`results` of `task`, `trace` and `score`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -51,8 +52,9 @@ impl Format for Bashkit {
             }
         }
         let task_id = task.word("id", out);
-        let score = run.at(&["score"]).and_then(|score| score.number("score", out));
-        let full = run.at(&["score"]).and_then(|score| score.number("max_score", out));
+        let reached = run.within("score");
+        let score = reached.number("score", out);
+        let full = reached.number("max_score", out);
         let success = score.zip(full).map(|(score, full)| score >= full);
         let usage = Usage {
             input: trace.tokens("total_input_tokens", out),
@@ -67,20 +69,18 @@ impl Format for Bashkit {
             agent: Some("bashkit".to_owned()),
             started_at: None,
             meta: around.some_count("max_turns").and_then(|cap| json::kept(&*format!("{{\"max_turns\":{cap}}}"))),
-            totals: (!usage.is_empty()).then_some(Totals { usage, cost: None }),
+            totals: tokens::totals(usage),
             ..Header::default()
         };
+        // The share of the task's full score, so that 1 means the same in every task.
+        let share = score.zip(full).filter(|(_, full)| *full > 0.0).map(|(score, full)| score / full);
         let grade = Grade {
-            outcome: Outcome::from_grade(success),
-            // The share of the task's full score, so that 1 means the same in every task.
-            score: score.zip(full).filter(|(_, full)| *full > 0.0).map(|(score, full)| score / full),
-            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("score")),
             end: match trace.flag("natural_stop", out) {
                 Some(true) => EndCause::SelfFinish,
                 Some(false) => EndCause::Cap,
                 None => EndCause::Unknown,
             },
-            ..Grade::default()
+            ..native_grade("score", success, share)
         };
         out.run(turns.into_draft(header, grade));
     }

@@ -1,8 +1,9 @@
 //! browser-use histories, each step with its actions and their results. The outcome is the agent's own claim unless a
 //! judge has graded the run.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::texts;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -25,7 +26,7 @@ impl Format for BrowserUse {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_step = |value: &Sketch| value.has(&["model_output", "result", "state"]);
         let history = probe.document()?.get("history")?.elements();
-        history.first().is_some_and(is_step).then(|| "`history` of `model_output` and `result`".to_owned())
+        reason_if(history.first().is_some_and(is_step), "`history` of `model_output` and `result`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -61,7 +62,7 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
         let state = output.object("current_state", out).unwrap_or_else(|| output.clone());
         let thoughts = ["thinking", "evaluation_previous_goal", "memory", "next_goal"];
         let thoughts: Vec<String> = thoughts.iter().filter_map(|name| state.some_word(*name)).collect();
-        reply.set_reasoning((!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n"))));
+        reply.set_reasoning(texts::lines(&thoughts));
         for action in output.list("action", out) {
             // An action is an object whose only non-null member is named after the action.
             let named = action.members().iter().find(|(_, value)| *value != "null");
@@ -103,7 +104,7 @@ fn verdict(result: &Node<'_>, grade: &mut Grade, out: &mut Reading<'_>) {
         return;
     }
     grade.end = EndCause::SelfFinish;
-    let judged = result.object("judgement", out).and_then(|judgement| judgement.flag("verdict", out));
+    let judged = result.under("judgement", out).flag("verdict", out);
     let own = result.flag("success", out);
     let (graded, source) = match judged {
         Some(judged) => (Some(judged), "judgement.verdict"),

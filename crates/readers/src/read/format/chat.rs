@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::{Format, RecordLayout, codex};
+use super::{Format, RecordLayout, codex, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, sound};
-use crate::record::outcomes::NAMED_FIELD;
+use crate::record::outcomes::{NAMED_FIELD, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::usage;
 use crate::transcript::{
@@ -16,7 +16,6 @@ use crate::transcript::{
 };
 use crate::value::json::plausible;
 use crate::value::marks::SearchTexts;
-use crate::value::time;
 
 /// OpenAI chat messages.
 pub(super) struct Chat;
@@ -128,9 +127,7 @@ impl Format for Chat {
             let role = value.text_of("role").or_else(|| value.text_of("from"));
             role.is_some_and(|role| openai::role(&role).is_some())
         };
-        let says = |value: &Sketch| {
-            SAYING.iter().any(|name| value.get(name).is_some()) || value.get("message").is_some_and(Sketch::is_object)
-        };
+        let says = |value: &Sketch| value.has_any(&SAYING) || value.has_object("message");
         let are_messages =
             |list: &Sketch| list.elements().first().is_some_and(is_message) && list.elements().iter().any(says);
         let holds = |value: &Sketch| {
@@ -140,7 +137,7 @@ impl Format for Chat {
                 .map(|key| format!("`{key}` with roles"))
         };
         let first = probe.first()?;
-        if let Some(why) = holds(first).or_else(|| probe.values.iter().find_map(holds)) {
+        if let Some(why) = probe.values.iter().find_map(holds) {
             return Some(why);
         }
         if are_messages(first) {
@@ -149,8 +146,8 @@ impl Format for Chat {
         if let Some(why) = first.elements().first().and_then(holds) {
             return Some(format!("an array of objects: {why}"));
         }
-        let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message) && probe.values.iter().any(says);
-        lines.then(|| "lines that are messages with roles".to_owned())
+        let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message) && probe.any(says);
+        reason_if(lines, "lines that are messages with roles")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {
@@ -162,7 +159,7 @@ impl Format for Chat {
     }
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
-        let has = |value: &Sketch| MESSAGES.iter().any(|key| value.get(key).is_some_and(Sketch::is_array));
+        let has = |value: &Sketch| MESSAGES.iter().any(|key| value.has_array(key));
         let many = |value: &Sketch| value.first().is_some_and(has);
         match (probe.shape, probe.first()) {
             (Shape::Document, Some(first)) if first.is_array() && many(first) => {
@@ -215,7 +212,7 @@ fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>
     for id in order {
         let fields = serde_json::json!({ "run_id": id }).to_string();
         let fields = if is_one { "{}" } else { &fields };
-        push_run(record, &Node::from_written(fields), runs.get(&id).map_or(&[][..], |run| run), out);
+        push_run(record, &Node::from_written(fields), runs.get(&id).map(Vec::as_slice).unwrap_or_default(), out);
     }
 }
 
@@ -227,19 +224,19 @@ fn looks_like_lines(record: &Record<'_>) -> bool {
 /// The roles that no format has, if most messages have one; the conversation cannot be read then.
 fn strange_roles(messages: &[Node<'_>]) -> Option<(usize, Vec<String>)> {
     const SHOWN: usize = 5;
-    let strange = |message: &Node<'_>| {
-        let role = message.some_string(["role", "from"])?;
-        dialect::named_role(&role).is_none().then(|| role.into_owned())
-    };
-    let all: Vec<String> = messages.iter().filter_map(strange).collect();
-    let n = all.len();
-    let mut shown: Vec<String> = Vec::new();
-    for role in all {
+    let (mut n, mut shown) = (0, Vec::new());
+    for message in messages {
+        let Some(role) = message.some_string(["role", "from"]) else { continue };
+        if dialect::named_role(&role).is_some() {
+            continue;
+        }
+        n += 1;
+        let role = role.into_owned();
         if !shown.contains(&role) && shown.len() < SHOWN {
             shown.push(role);
         }
     }
-    (n * 2 > messages.len()).then_some((n, shown))
+    if n * 2 > messages.len() { Some((n, shown)) } else { None }
 }
 
 fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: &mut Reading<'_>) {
@@ -255,12 +252,11 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         if let Some(reply) =
             said.iter_mut().find(|message| message.role == Role::Assistant && message.usage().is_none())
         {
-            let usage = node.get("metadata").and_then(|metadata| metadata.get("usage"));
-            reply.set_usage(usage.and_then(|usage| dialect::usage(&usage, out)));
+            reply.set_usage(dialect::usage_under(&node.within("metadata"), "usage", out));
         }
         for mut message in said {
             if of_codex {
-                message.ts = message.ts.or_else(|| time::instant(&node.at(&["_metadata", "timestamp"])?));
+                message.ts = message.ts.or_else(|| node.within("_metadata").some_instant("timestamp"));
                 codex::attribute(&mut message);
             }
             // In these chats the text and the calls of one reply are messages of their own.
@@ -277,7 +273,9 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         }
     }
     // Only where something was left out, since it takes every message apart again.
-    if let Some((n, roles)) = (out.findings.made() > found).then(|| strange_roles(messages)).flatten() {
+    if out.findings.made() > found
+        && let Some((n, roles)) = strange_roles(messages)
+    {
         let roles: Vec<String> = roles.iter().map(|role| format!("`{role}`")).collect();
         let what = format!("{n} of {} messages have roles that no format has: {}", messages.len(), roles.join(", "));
         let help = "the conversation is left out: name the roles system, user, assistant and tool";
@@ -322,11 +320,14 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
     let messages = || events.iter().filter_map(Event::message);
     let own = fields.get(["usage", "token_usage", "total_usage", "tokens"]).filter(Node::is_object);
     let own = own.filter(|_| !messages().any(Message::has_usage));
-    let usage = own.and_then(|own| usage::usage(Some(&own), out)).filter(|usage| usage.total() > Some(Tokens(0)));
+    let usage = usage::usage(own.as_ref(), out).filter(|usage| usage.total() > Some(Tokens(0)));
     let cost =
         fields.some_number(["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost().is_none()));
     let cost = cost.and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
-    (usage.is_some() || cost.is_some()).then(|| Totals { usage: usage.unwrap_or_default(), cost })
+    if usage.is_none() && cost.is_none() {
+        return None;
+    }
+    Some(Totals { usage: usage.unwrap_or_default(), cost })
 }
 
 /// The messages in a recorded message. There may be several: in other APIs, tool results are inside the user's
@@ -334,7 +335,7 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
 fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let written = node.written();
     let is_other = OTHER_DIALECTS.are_in(written.as_bytes()) && sound(written).is_ok();
-    let of_another_api = is_other.then(|| in_another_api(node, out)).flatten();
+    let of_another_api = if is_other { in_another_api(node, out) } else { None };
     let Some((mut said, is_item)) = of_another_api else {
         return (openai::message(node, out).into_iter().collect(), false);
     };
@@ -364,10 +365,10 @@ fn in_another_api(node: &Node<'_>, out: &mut Reading<'_>) -> Option<(Vec<Message
         is_of_amazon || kind.is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
     };
     let is_item = !node.mentions("role");
-    let is_other = node.get("parts").is_some_and(|parts| parts.is_list())
+    let is_other = node.has_list("parts")
         || node.some_list("content").iter().any(acts)
         || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));
-    is_other.then(|| (dialect::messages(node, Role::User, out), is_item))
+    if is_other { Some((dialect::messages(node, Role::User, out), is_item)) } else { None }
 }
 
 /// The outcome, from the field that the user names or else the first common field found, in the object or in a nested
@@ -376,25 +377,33 @@ fn grade(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grad
     if let Some(grade) = grade_among(fields, wanted, out) {
         return grade;
     }
-    let inner = AROUND.iter().find_map(|name| {
-        let grade = grade_among(&fields.get(*name)?, wanted, out)?;
-        Some(Grade { source: OutcomeSource::Native(name), ..grade })
-    });
-    inner.unwrap_or_default()
+    for name in AROUND {
+        let Some(inner) = fields.get(*name) else { continue };
+        if let Some(grade) = grade_among(&inner, wanted, out) {
+            return Grade { source: OutcomeSource::Native(name), ..grade };
+        }
+    }
+    Grade::default()
 }
 
 /// Names that may hold something else: a class that the text belongs to, or what became of a conversation.
 const LOOSE: &[&str] = &["label", "outcome"];
 
 fn grade_among(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Option<Grade> {
-    let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
-    candidates.into_iter().find_map(|key| {
-        // An object of that name has the outcome inside.
-        let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object_with_members());
-        let (graded, score) = if is_loose { fields.get(key)?.as_outcome() } else { fields.outcome(key, out) }?;
-        let known = OUTCOME_KEYS.iter().find(|known| **known == key);
-        let source = known.map_or(NAMED_FIELD, |known| OutcomeSource::Native(known));
-        let outcome = Outcome::from_grade(Some(graded));
-        Some(Grade { outcome, score, source, ..Grade::default() })
-    })
+    let Some(wanted) = wanted else {
+        return OUTCOME_KEYS.iter().find_map(|key| usual_grade(fields, key, out));
+    };
+    let source = OUTCOME_KEYS.iter().find(|key| **key == wanted).map(|key| OutcomeSource::Native(key));
+    let (graded, score) = fields.outcome(wanted, out)?;
+    let outcome = Outcome::from_grade(Some(graded));
+    Some(Grade { outcome, score, source: source.unwrap_or(NAMED_FIELD), ..Grade::default() })
+}
+
+/// The outcome under one of the usual names.
+fn usual_grade(fields: &Node<'_>, key: &'static str, out: &mut Reading<'_>) -> Option<Grade> {
+    let found = fields.get(key)?;
+    // An object of that name has the outcome inside.
+    let is_loose = LOOSE.contains(&key) || found.is_object_with_members();
+    let (graded, score) = if is_loose { found.as_outcome() } else { fields.outcome(key, out) }?;
+    Some(native_grade(key, Some(graded), score))
 }

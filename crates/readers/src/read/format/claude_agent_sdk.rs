@@ -3,13 +3,14 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::diagnostic::count;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::ClaudeConversation;
+use crate::read::{subagents, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Grade, Header, Lane, PromptedBy, Role, Totals};
+use crate::transcript::{Draft, EndCause, Grade, Header, PromptedBy, Role, Totals};
 use crate::value::json;
 
 /// Claude Agent SDK streams.
@@ -29,7 +30,7 @@ impl Format for ClaudeAgentSdk {
             let kind = value.text_of("type").unwrap_or_default();
             let inner = value.get("message").filter(|message| message.is_object()).unwrap_or(value);
             match &*kind {
-                "system" => inner.text_of("subtype").as_deref() == Some("init"),
+                "system" => inner.is("subtype", "init"),
                 "result" => inner.has(&["subtype", "num_turns"]),
                 // A log that lacks its first and last lines.
                 "assistant" | "user" => {
@@ -39,9 +40,8 @@ impl Format for ClaudeAgentSdk {
                 _ => false,
             }
         };
-        probe.values.iter().any(is_line).then(|| {
-            "lines of type `system` `init`, `result` with `num_turns`, or messages with `session_id`".to_owned()
-        })
+        let reason = "lines of type `system` `init`, `result` with `num_turns`, or messages with `session_id`";
+        reason_if(probe.any(is_line), reason)
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -72,7 +72,7 @@ impl Format for ClaudeAgentSdk {
         let header = Header {
             run_id: record.file.stem.clone(),
             model: conversation.model,
-            agent: Some(about.version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
+            agent: Some(texts::agent_name(agent, about.version)),
             meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
             ..Header::default()
         };
@@ -91,7 +91,11 @@ fn summarise(draft: Draft, result: &Node<'_>, out: &mut Reading<'_>) {
     let usage = result.usage("usage", out).unwrap_or_default();
     let totals = Totals { usage, cost: result.dollars("total_cost_usd", out) };
     let turns = result.count("num_turns", out);
-    let mut said = vec![turns.map_or_else(|| "turns unknown".to_owned(), |turns| count(turns, "turn"))];
+    let turns = match turns {
+        Some(turns) => count(turns, "turn"),
+        None => "turns unknown".to_owned(),
+    };
+    let mut said = vec![turns];
     said.extend(totals.usage.total().map(|tokens| format!("{tokens} tokens")));
     said.extend(totals.cost.map(|cost| format!("${}", cost.0)));
     out.warn_at(
@@ -126,12 +130,14 @@ fn add<'a>(
     let facts = message.as_ref().unwrap_or(line);
     let parent = "parent_tool_use_id";
     let whose = if line.has(parent) { line } else { facts }.word(parent, out);
-    let whose = whose.map_or(Lane::Main, |parent| Lane::Side(parent.into()));
+    let whose = subagents::lane(whose);
     match (&*kind, &message) {
         ("assistant", Some(message)) => conversation.reply(message, None, ts, whose, out),
         ("user", Some(message)) => conversation.user(message, Role::User, ts, &whose, out),
         ("system", _) => {
-            about.version = about.version.take().or_else(|| facts.word("claude_code_version", out));
+            if about.version.is_none() {
+                about.version = facts.word("claude_code_version", out);
+            }
             if let Some(session) = facts.word("session_id", out).filter(|_| about.meta.is_empty()) {
                 about.meta.push(format!("\"session_id\":{}", serde_json::Value::String(session)));
             }

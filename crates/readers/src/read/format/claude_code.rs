@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::ClaudeConversation;
-use crate::read::subagents;
+use crate::read::turns::is_step;
+use crate::read::{subagents, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, PromptedBy, Role};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Note, PromptedBy, Role};
 use crate::value::json;
 
 /// Claude Code sessions.
@@ -67,11 +68,11 @@ impl Format for ClaudeCode {
         let is_line = |value: &Sketch| {
             value.has(&["sessionId", "type"]) && ["uuid", "parentUuid", "message"].iter().any(|key| value.has(&[key]))
         };
-        if probe.values.iter().any(is_line) {
+        if probe.any(is_line) {
             return Some("lines with `sessionId` and `uuid`".to_owned());
         }
         let web = probe.document()?.get("loglines")?.is_array();
-        web.then(|| "a document with `loglines`".to_owned())
+        reason_if(web, "a document with `loglines`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -109,7 +110,7 @@ impl Format for ClaudeCode {
             run_id: named.unwrap_or_else(|| record.file.stem.clone()),
             parent,
             model: conversation.model,
-            agent: Some(version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
+            agent: Some(texts::agent_name(agent, version)),
             meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
             ..Header::default()
         };
@@ -198,7 +199,10 @@ impl ClaudeCodeSession {
         // A file with only a sub-agent's lines is that sub-agent's run.
         let spoken = || lines.iter().filter(|line| line.has("message"));
         let all_side = spoken().next().is_some() && spoken().all(is_side);
-        let agent = spoken().next().filter(|_| all_side).and_then(|line| line.word("agentId", out));
+        let agent = match spoken().next() {
+            Some(line) if all_side => line.word("agentId", out),
+            _ => None,
+        };
         let mut session = Self {
             conversation: ClaudeConversation::default(),
             all_side,
@@ -230,8 +234,7 @@ impl ClaudeCodeSession {
         let before = self.conversation.events.len();
         self.message(line, ts, whose, out);
         let said = self.conversation.events.get(before..).unwrap_or_default();
-        let (is_prompt, is_reply) =
-            (said.iter().any(Event::is_prompt), said.iter().any(|event| event.message().is_some_and(Message::is_step)));
+        let (is_prompt, is_reply) = (said.iter().any(Event::is_prompt), said.iter().any(is_step));
         let (uuid, parent) = (line.word("uuid", out), line.word("parentUuid", out));
         if self.path.take(uuid, parent, is_prompt, is_reply) {
             self.conversation.took_back(before);

@@ -4,10 +4,11 @@
 
 use super::{Format, RecordLayout};
 use crate::open::probe::{Probe, Sketch};
-use crate::read::openai;
 use crate::read::turns::Turns;
+use crate::read::{openai, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens;
 use crate::transcript::{Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
 /// The file with the API's messages.
@@ -69,14 +70,11 @@ impl Format for Cline {
         if !messages.first().is_some_and(has_role) {
             return None;
         }
-        let is_reply = |value: &Sketch| {
-            let model = value.get("modelInfo").is_some_and(|info| info.has(&["modelId"]));
-            value.text_of("role").as_deref() == Some("assistant") && model
-        };
+        let is_reply = |value: &Sketch| value.is("role", "assistant") && value.has_within("modelInfo", &["modelId"]);
         if messages.iter().any(is_reply) {
             return Some("messages with Cline's `modelInfo`".to_owned());
         }
-        (probe.name == NAME).then(|| format!("messages in a file called `{NAME}`"))
+        if probe.name == NAME { Some(format!("messages in a file called `{NAME}`")) } else { None }
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -123,8 +121,11 @@ fn blocks<'a>(message: &Node<'a>) -> Vec<Node<'a>> {
 
 /// The text of a text block or a string.
 fn text_of(block: &Node<'_>) -> Option<String> {
-    let text = block.as_string().map(std::borrow::Cow::into_owned);
-    text.or_else(|| block.get("text").and_then(|text| Some(text.as_string()?.into_owned())))
+    let text = match block.as_string() {
+        Some(text) => text,
+        None => block.some_string("text")?,
+    };
+    Some(text.into_owned())
 }
 
 fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
@@ -152,7 +153,7 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         reply.tool_calls = calls_in(&said);
     }
     reply.content = Some(Text::plain(said));
-    reply.set_reasoning((!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n"))));
+    reply.set_reasoning(texts::lines(&thoughts));
     reply.ts = message.instant("ts", out);
     if let Some(info) = message.object("modelInfo", out) {
         reply.set_model(info.word(["modelId", "id"], out).map(Into::into));
@@ -175,7 +176,7 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
                 reasoning: None,
             },
         };
-        reply.set_usage((!usage.is_empty()).then_some(usage));
+        reply.set_usage(tokens::recorded(usage));
     }
     turns.push(reply);
 }
@@ -190,9 +191,10 @@ fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
             let answers = answers_in(&block);
             let succeeded: Vec<bool> = answers.iter().filter_map(|answer| answer.flag("success", out)).collect();
-            result.is_error = block.flag("is_error", out).or_else(|| {
-                (!answers.is_empty() && succeeded.len() == answers.len()).then(|| succeeded.contains(&false))
-            });
+            result.is_error = match block.flag("is_error", out) {
+                None if !answers.is_empty() && succeeded.len() == answers.len() => Some(succeeded.contains(&false)),
+                flag => flag,
+            };
             result.content = if answers.is_empty() {
                 block.content("content", out)
             } else {
@@ -227,7 +229,7 @@ fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
 
 /// The answers in a result of the command line: one for each file read or command run by the call.
 fn answers_in<'a>(block: &Node<'a>) -> Vec<Node<'a>> {
-    let parts = block.get("content").and_then(|content| content.elements()).unwrap_or_default();
+    let parts = block.some_list("content");
     let is_answer = |part: &Node<'_>| part.mentions("query") && part.mentions("success");
     if parts.iter().all(is_answer) { parts } else { Vec::new() }
 }
@@ -236,8 +238,10 @@ fn answers_in<'a>(block: &Node<'a>) -> Vec<Node<'a>> {
 pub(super) fn answer(tool: &str, result: &str, ts: Option<Instant>) -> Message {
     let mut message = Message::saying(Role::Tool, Text::plain(result));
     message.name = Some(tool.into());
-    message.is_error = result.trim_start().starts_with("The tool execution failed").then_some(true);
     message.ts = ts;
+    if result.trim_start().starts_with("The tool execution failed") {
+        message.is_error = Some(true);
+    }
     message
 }
 

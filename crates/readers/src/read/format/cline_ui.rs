@@ -2,11 +2,12 @@
 //! the results of the previous calls.
 
 use super::cline::{NAME, answer, header, result_in};
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens;
 use crate::transcript::{EndCause, Grade, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
@@ -30,7 +31,7 @@ impl Format for ClineUi {
                 && (value.has(&["say"]) || value.has(&["ask"]))
         };
         let messages = probe.document()?.elements();
-        messages.first().is_some_and(is_shown).then(|| "messages with `ts`, and `say` or `ask`".to_owned())
+        reason_if(messages.first().is_some_and(is_shown), "messages with `ts`, and `say` or `ask`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -143,7 +144,7 @@ impl ClineUiSession {
             "reasoning" => self.reply(ts, |reply| reply.set_reasoning(Some(joined(reply.reasoning().cloned(), &said)))),
             "tool" => {
                 let value = json::value(&said).unwrap_or_default();
-                let name = value.get("tool").and_then(serde_json::Value::as_str).unwrap_or("tool").to_owned();
+                let name = value["tool"].as_str().unwrap_or("tool").to_owned();
                 self.turns.call(ToolCall::new(None, &name, Text::plain(said)), ts);
                 self.written(ts);
             }
@@ -170,14 +171,12 @@ impl ClineUiSession {
 
     /// A request: adds the results in it, then a reply with its tokens. The reply's content is shown later.
     fn request(&mut self, message: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let Some(inner) = message.get("text").and_then(|text| Some((text.as_string()?.into_owned(), text.place())))
-        else {
-            return;
+        let Some(text) = message.get("text") else { return };
+        let Some(inner) = text.as_string() else { return };
+        let Some(request) = Node::inside(&inner, text.place()) else {
+            return out.error_at(text.place(), "a request that is no JSON", "its tokens and results are left out");
         };
-        let Some(request) = Node::inside(&inner.0, inner.1) else {
-            return out.error_at(inner.1, "a request that is no JSON", "its tokens and results are left out");
-        };
-        if let Some(sent) = request.get("request").and_then(|sent| Some(sent.as_string()?.into_owned())) {
+        if let Some(sent) = request.some_string("request") {
             for part in sent
                 .split("\n\n[")
                 .enumerate()
@@ -200,9 +199,9 @@ impl ClineUiSession {
             cache_write: beside[1],
             ..Usage::default()
         };
-        reply.set_usage((!usage.is_empty()).then_some(usage));
+        reply.set_usage(tokens::recorded(usage));
         reply.set_cost(request.dollars("cost", out));
-        reply.set_model(message.at(&["modelInfo"]).and_then(|info| info.word("modelId", out)).map(Into::into));
+        reply.set_model(message.within("modelInfo").word("modelId", out).map(Into::into));
         self.turns.push(reply);
         self.asked = true;
     }

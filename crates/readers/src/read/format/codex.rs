@@ -8,9 +8,9 @@ mod output;
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
-use crate::read::openai;
+use crate::read::{openai, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{
@@ -101,12 +101,12 @@ impl Format for Codex {
         let is_one_of =
             |value: &Sketch, kinds: &[&str]| value.text_of("type").is_some_and(|kind| kinds.contains(&&*kind));
         let enveloped = |value: &Sketch| value.has(&["payload"]) && is_one_of(value, ENVELOPES);
-        if probe.values.iter().any(enveloped) {
+        if probe.any(enveloped) {
             return Some("lines with a `payload` of Codex's types".to_owned());
         }
         let opens = probe.first().is_some_and(|first| first.has(&["id", "timestamp", "instructions"]));
         let bare = |value: &Sketch| is_one_of(value, ITEMS);
-        (opens && probe.values.iter().any(bare)).then(|| "a session's line and Codex's items".to_owned())
+        reason_if(opens && probe.any(bare), "a session's line and Codex's items")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -135,7 +135,7 @@ impl Format for Codex {
         let header = Header {
             run_id: record.file.stem.clone(),
             model: session.model,
-            agent: Some(session.version.map_or_else(|| "codex".to_owned(), |version| format!("codex {version}"))),
+            agent: Some(texts::agent_name("codex", session.version)),
             ..Header::default()
         };
         let grade = Grade { end: session.end, ..Grade::default() };
@@ -208,8 +208,10 @@ impl CodexSession {
             | "tool_search_call" => {
                 let arguments = item.arguments(["arguments", "input", "action"]);
                 let id = item.word(["call_id", "id"], out);
-                let name =
-                    item.string("name", out).map_or_else(|| kind.trim_end_matches("_call").to_owned(), Into::into);
+                let name = match item.string("name", out) {
+                    Some(name) => name.into_owned(),
+                    None => kind.trim_end_matches("_call").to_owned(),
+                };
                 self.reply(ts, |reply| reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments)));
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool_search_output" => {
@@ -217,7 +219,9 @@ impl CodexSession {
                 result.tool_call_id = item.word("call_id", out).map(Into::into);
                 (result.content, result.is_error) = output::output(item, out);
                 // The tools that a search found are its result.
-                result.content = result.content.or_else(|| item.get("tools").map(|tools| Text::plain(tools.written())));
+                if result.content.is_none() {
+                    result.content = item.get("tools").map(|tools| Text::plain(tools.written()));
+                }
                 let told = result.tool_call_id.as_ref().and_then(|id| self.ended.get(id.as_str()));
                 result.is_error = told.copied().or(result.is_error);
                 result.ts = ts;
@@ -256,7 +260,8 @@ impl CodexSession {
 
     /// What a text of the user's is. In the program's turns, the first text is the prompt and later texts are steering.
     fn origin(&mut self) -> Origin {
-        let steers = self.turn.as_mut().is_some_and(|prompted| std::mem::replace(prompted, true));
+        let steers = self.turn == Some(true);
+        self.turn = self.turn.map(|_| true);
         if steers { Origin::Steering } else { Origin::Prompt }
     }
 
@@ -288,24 +293,25 @@ impl CodexSession {
         let Some(item) = event.object("item", out) else { return };
         let Some(code) = item.number(["exit_code", "exitCode"], out) else { return };
         let id = item.word(["call_id", "id"], out);
-        let calls = self.latest.and_then(|at| self.events.get(at)).and_then(Event::message);
-        let ids = calls.iter().flat_map(|reply| &reply.tool_calls).filter_map(|call| call.id.as_deref());
-        let ids: Vec<&str> = ids.collect();
-        let own = id.filter(|id| ids.contains(&id.as_str()));
-        let Some(call) = own.or_else(|| ids.last().map(|id| (*id).to_owned())) else { return };
-        let failed = self.ended.entry(call).or_default();
+        let Some(Event::Message(reply)) = self.latest.and_then(|at| self.events.get(at)) else { return };
+        let ids: Vec<&str> = reply.tool_calls.iter().filter_map(|call| call.id.as_deref()).collect();
+        let own = id.as_deref().filter(|id| ids.contains(id));
+        let Some(call) = own.or(ids.last().copied()) else { return };
+        let failed = self.ended.entry(call.to_owned()).or_default();
         *failed |= code != 0.0;
     }
 
     /// Records whether a tool failed, as reported by the program before or after the result.
     fn ended(&mut self, item: &Node<'_>, failed: Option<bool>, out: &mut Reading<'_>) {
         let Some((id, failed)) = item.word("call_id", out).zip(failed) else { return };
-        let results = self.events.iter_mut().rev().filter_map(|event| match event {
-            Event::Message(message) if message.role == Role::Tool => Some(message),
-            _ => None,
-        });
-        for result in results.filter(|result| result.tool_call_id.as_deref() == Some(&id)).take(1) {
-            result.is_error = Some(failed);
+        for event in self.events.iter_mut().rev() {
+            if let Event::Message(result) = event
+                && result.role == Role::Tool
+                && result.tool_call_id.as_deref() == Some(&id)
+            {
+                result.is_error = Some(failed);
+                break;
+            }
         }
         self.ended.insert(id, failed);
     }
@@ -337,7 +343,9 @@ impl CodexSession {
             self.events.push(Event::Message(unseen));
             self.open = Some(self.events.len() - 1);
         }
-        if let Some(Event::Message(reply)) = self.open.take().and_then(|at| self.events.get_mut(at)) {
+        if let Some(open) = self.open.take()
+            && let Some(Event::Message(reply)) = self.events.get_mut(open)
+        {
             reply.set_usage(call);
         }
     }
@@ -402,7 +410,7 @@ fn has_failed(result: &Node<'_>) -> Option<bool> {
     if let Some(given) = result.get("Ok") {
         return Some(given.some_flag(["isError", "is_error"]) == Some(true));
     }
-    result.has("Err").then_some(true)
+    if result.has("Err") { Some(true) } else { None }
 }
 
 /// The increase of a running total.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout, codex};
+use super::{Format, RecordLayout, codex, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -32,7 +32,7 @@ impl Format for CodexExec {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_event = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
-            let item = value.get("item").is_some_and(|item| item.get("type").or(item.get("item_type")).is_some());
+            let item = value.get("item").is_some_and(|item| item.has_any(&["type", "item_type"]));
             match &*kind {
                 "thread.started" => value.has(&["thread_id"]),
                 "item.started" | "item.updated" | "item.completed" => item,
@@ -41,7 +41,7 @@ impl Format for CodexExec {
         };
         let lists = probe.document().map(Sketch::elements).unwrap_or_default();
         let found = probe.values.iter().chain(lists).any(is_event);
-        found.then(|| "events `thread.started` or `item.…` with an `item`".to_owned())
+        reason_if(found, "events `thread.started` or `item.…` with an `item`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -116,7 +116,9 @@ struct Thread {
 impl Thread {
     fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         let ts = line.instant("timestamp", out);
-        self.model = self.model.take().or_else(|| line.word("model", out));
+        if self.model.is_none() {
+            self.model = line.word("model", out);
+        }
         match &*line.string("type", out).unwrap_or_default() {
             "turn.started" => (self.open, self.last, self.end) = (None, None, EndCause::Unknown),
             "turn.completed" => {
@@ -184,13 +186,11 @@ impl Thread {
         result.tool_call_id = id.map(Into::into);
         result.ts = ts;
         let error = item.get("error");
-        // The text of an error `{"message": …}`, or else its JSON.
-        let told = error.as_ref().and_then(|error| json::text(&error.get("message")?));
-        result.content = told.or_else(|| item.content("error", out));
-        if error.is_none() {
-            let output = item.content(["aggregated_output", "result"], out);
-            result.content = output.or_else(|| item.text("status", out));
-        }
+        result.content = match &error {
+            // The text of an error `{"message": …}`, or else its JSON.
+            Some(error) => error.some_text("message").or_else(|| item.content("error", out)),
+            None => item.content(["aggregated_output", "result"], out).or_else(|| item.text("status", out)),
+        };
         let status = item.string("status", out);
         let by_status = match status.as_deref() {
             Some("failed" | "declined") => Some(true),
@@ -217,7 +217,8 @@ impl Thread {
         if self.last.is_none() {
             self.reply(ts, |_| {});
         }
-        let Some(Event::Message(reply)) = self.last.and_then(|at| self.events.get_mut(at)) else { return };
+        let Some(last) = self.last else { return };
+        let Some(Event::Message(reply)) = self.events.get_mut(last) else { return };
         reply.set_usage(Some(since(total, before)));
     }
 
@@ -243,8 +244,9 @@ impl Thread {
 
 /// The name and arguments of a tool call.
 fn call(kind: &str, item: &Node<'_>, out: &mut Reading<'_>) -> (String, Text) {
-    let object = |key: &str| {
-        item.get(key).map_or_else(Text::default, |value| Text::plain(format!("{{\"{key}\":{}}}", value.written())))
+    let object = |key: &str| match item.get(key) {
+        Some(value) => Text::plain(format!("{{\"{key}\":{}}}", value.written())),
+        None => Text::default(),
     };
     match kind {
         "command_execution" => ("shell".to_owned(), object("command")),

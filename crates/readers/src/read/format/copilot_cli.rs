@@ -1,14 +1,14 @@
 //! Copilot CLI sessions: one event per line. Output tokens are known per call, input tokens only for the whole
 //! session, from its shutdown event.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::subagents;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{
-    EndCause, Grade, Header, Lane, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage,
-};
+use crate::record::tokens;
+use crate::transcript::{EndCause, Grade, Header, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Copilot CLI sessions.
 pub(super) struct CopilotCli;
@@ -28,13 +28,12 @@ impl Format for CopilotCli {
             let own = ["session.", "assistant.", "user.", "tool.execution", "hook.", "system."];
             value.has(&["data", "id", "timestamp"]) && own.iter().any(|prefix| kind.starts_with(prefix))
         };
-        let from_copilot =
-            |value: &Sketch| is_event(value) && value.get("data").and_then(|data| data.text_of("producer")).is_some();
-        if probe.values.iter().any(from_copilot) {
+        let from_copilot = |value: &Sketch| is_event(value) && value.text_within("data", "producer").is_some();
+        if probe.any(from_copilot) {
             return Some("a `session.start` event with its `producer`".to_owned());
         }
         let known = |value: &Sketch| is_event(value) && value.has(&["parentId"]);
-        probe.values.iter().any(known).then(|| "events with `type`, `data` and `parentId`".to_owned())
+        reason_if(probe.any(known), "events with `type`, `data` and `parentId`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -59,8 +58,8 @@ impl Format for CopilotCli {
         }
         let CopilotSession { turns, header, end, .. } = session;
         let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
-        let agent = header.agent.or_else(|| Some("copilot-cli".to_owned()));
-        let header = Header { run_id, agent, ..header };
+        let agent = header.agent.unwrap_or_else(|| "copilot-cli".to_owned());
+        let header = Header { run_id, agent: Some(agent), ..header };
         out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
     }
 }
@@ -78,7 +77,7 @@ impl CopilotSession {
         let Some(data) = event.object("data", out) else { return };
         let ts = event.instant("timestamp", out);
         // A sub-agent's events name the call that started it.
-        let lane = data.word("parentToolCallId", out).map_or(Lane::Main, |call| Lane::Side(call.into()));
+        let lane = subagents::lane(data.word("parentToolCallId", out));
         match &*kind {
             "session.start" | "session.resume" => {
                 if let Some(id) = data.word("sessionId", out) {
@@ -87,7 +86,9 @@ impl CopilotSession {
                 let version = data.word("copilotVersion", out);
                 self.header.agent =
                     version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
-                self.header.model = self.header.model.take().or_else(|| data.some_word("selectedModel"));
+                if self.header.model.is_none() {
+                    self.header.model = data.some_word("selectedModel");
+                }
                 self.header.started_at = self.header.started_at.or_else(|| data.instant("startTime", out)).or(ts);
             }
             "session.shutdown" => {
@@ -133,7 +134,9 @@ impl CopilotSession {
                 result.is_error = data.flag("success", out).map(|success| !success);
                 result.content = match (data.get("result"), data.get("error")) {
                     (Some(found), _) => found.content("content", out),
-                    (None, Some(error)) => error.content("message", out).or_else(|| Some(Text::plain(error.written()))),
+                    (None, Some(error)) => {
+                        Some(error.content("message", out).unwrap_or_else(|| Text::plain(error.written())))
+                    }
                     (None, None) => None,
                 };
                 (result.ts, result.lane) = (ts, lane);
@@ -235,5 +238,5 @@ fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
         add(&mut usage.reasoning, used.tokens("reasoningTokens", out));
     }
     // Zeros mean that the session ended before anything was counted.
-    (usage.total().is_some_and(|total| total.0 > 0)).then_some(Totals { usage, cost: None })
+    if tokens::is_spent(&usage) { Some(Totals { usage, cost: None }) } else { None }
 }

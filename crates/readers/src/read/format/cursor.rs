@@ -1,7 +1,7 @@
 //! Cursor's command line: the agent's transcripts, and its stream of events. A transcript has messages without results; a
 //! stream has calls and results in lines of their own.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -22,24 +22,21 @@ impl Format for CursorCli {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_call = |value: &Sketch| {
-            value.text_of("type").as_deref() == Some("tool_call")
-                && value.get("tool_call").is_some_and(Sketch::is_object)
-                && value.has(&["call_id"])
-        };
-        if probe.values.iter().any(is_call) {
+        let is_call =
+            |value: &Sketch| value.is("type", "tool_call") && value.has_object("tool_call") && value.has(&["call_id"]);
+        if probe.any(is_call) {
             return Some("lines of type `tool_call` with a `call_id`".to_owned());
         }
         let is_message = |value: &Sketch| match value {
             Sketch::Object(members) => {
                 let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
-                names == ["role", "message"] && value.get("message").is_some_and(|message| message.has(&["content"]))
+                names == ["role", "message"] && value.has_within("message", &["content"])
             }
             _ => false,
         };
-        let is_end = |value: &Sketch| value.text_of("type").as_deref() == Some("turn_ended");
-        let is_transcript = probe.values.iter().any(is_message) && probe.values.iter().any(is_end);
-        is_transcript.then(|| "lines of a `role` and a `message`, and `turn_ended`".to_owned())
+        let is_end = |value: &Sketch| value.is("type", "turn_ended");
+        let is_transcript = probe.any(is_message) && probe.any(is_end);
+        reason_if(is_transcript, "lines of a `role` and a `message`, and `turn_ended`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -135,8 +132,8 @@ impl CursorSession {
                 result.ts = ts;
                 if let Some(said) = call.get("result") {
                     result.is_error = Some(!said.has("success"));
-                    let inner = said.each().next().map(|(_, inner)| inner);
-                    let text = inner.as_ref().and_then(|inner| inner.some_text(["content", "stdout", "message"]));
+                    let inner = said.each().next().map(|(_, inner)| inner).unwrap_or_default();
+                    let text = inner.some_text(["content", "stdout", "message"]);
                     result.content = Some(text.unwrap_or_else(|| Text::plain(said.compact())));
                 }
                 self.is_answered = true;

@@ -1,7 +1,7 @@
 //! Factory's Droid sessions: `session_start` and `message` lines with Anthropic's blocks. Tokens are in a settings file
 //! beside the session, for all of it.
 
-use super::{Format, RecordLayout, beside};
+use super::{Format, RecordLayout, beside, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -25,8 +25,8 @@ impl Format for Droid {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_start = |value: &Sketch| value.text_of("type").as_deref() == Some("session_start") && value.has(&["id"]);
-        probe.values.iter().any(is_start).then(|| "a `session_start` line".to_owned())
+        let is_start = |value: &Sketch| value.is("type", "session_start") && value.has(&["id"]);
+        reason_if(probe.any(is_start), "a `session_start` line")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -57,7 +57,9 @@ impl Format for Droid {
             }
         }
         let settings = beside(record, &format!("{stem}.settings.json"));
-        if let Some(settings) = settings.and_then(|settings| serde_json::from_str(&settings).ok()) {
+        if let Some(settings) = settings
+            && let Ok(settings) = serde_json::from_str(&settings)
+        {
             read_settings(&settings, &mut header);
         }
         out.run(turns.into_draft(header, Grade::default()));
@@ -79,9 +81,9 @@ fn push_message(line: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
 
 /// Takes the model and the tokens of the whole session.
 fn read_settings(settings: &serde_json::Value, header: &mut Header) {
-    header.model = settings.get("model").and_then(|model| model.as_str()).map(str::to_owned);
+    header.model = settings["model"].as_str().map(str::to_owned);
     let Some(counts) = settings.get("tokenUsage") else { return };
-    let count = |name: &str| counts.get(name).and_then(serde_json::Value::as_u64);
+    let count = |name: &str| counts[name].as_u64();
     let (read, written) = (count("cacheReadTokens"), count("cacheCreationTokens"));
     // Cached tokens are counted beside the input.
     let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));

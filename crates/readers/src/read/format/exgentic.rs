@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, beside};
+use super::{Format, RecordLayout, beside, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -25,13 +25,9 @@ impl Format for Exgentic {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is = |value: &Sketch, kind: &str| value.text_of("event").as_deref() == Some(kind) && value.has(&[kind]);
+        let is = |value: &Sketch, kind: &str| value.is("event", kind) && value.has(&[kind]);
         let is_event = |value: &Sketch| is(value, "action") || is(value, "observation");
-        probe
-            .values
-            .iter()
-            .any(is_event)
-            .then(|| "lines with an `event` that is an action or an observation".to_owned())
+        reason_if(probe.any(is_event), "lines with an `event` that is an action or an observation")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -48,7 +44,8 @@ impl Format for Exgentic {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let object = |name: &str| -> Value {
-            beside(record, name).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+            let Some(text) = beside(record, name) else { return Value::Null };
+            serde_json::from_str(&text).unwrap_or_default()
         };
         let (session, results) = (object("session.json"), object("results.json"));
         let word = |value: &Value, name: &str| match value.get(name) {
@@ -67,7 +64,7 @@ impl Format for Exgentic {
         // The file has the same name in every session.
         let is_generic = record.file.stem == "trajectory" && !record.file.folder_name.is_empty();
         let stem = if is_generic { &record.file.folder_name } else { &record.file.stem };
-        let cost = results.get("agent_cost").and_then(Value::as_f64).and_then(plausible).filter(|cost| *cost > 0.0);
+        let cost = results["agent_cost"].as_f64().and_then(plausible).filter(|cost| *cost > 0.0);
         let header = Header {
             run_id: word(&results, "session_id").unwrap_or_else(|| stem.clone()),
             task_id: word(&results, "task_id").or_else(|| word(&session, "task_id")),
@@ -82,21 +79,16 @@ impl Format for Exgentic {
 
 /// The grade in `results.json`.
 fn grade(results: &Value) -> Grade {
-    let graded = results.get("success").and_then(Value::as_bool);
-    let end = match results.get("status").and_then(Value::as_str) {
+    let graded = results["success"].as_bool();
+    let end = match results["status"].as_str() {
         Some("success" | "unsuccessful") => EndCause::SelfFinish,
         Some("limit_reached") => EndCause::Cap,
         Some("error") => EndCause::Error,
         Some("cancelled") => EndCause::Killed,
         _ => EndCause::Unknown,
     };
-    Grade {
-        outcome: Outcome::from_grade(graded),
-        score: results.get("score").and_then(Value::as_f64),
-        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Sidecar("results.json".to_owned())),
-        end,
-        ..Grade::default()
-    }
+    let source = if graded.is_some() { OutcomeSource::Sidecar("results.json".to_owned()) } else { OutcomeSource::None };
+    Grade { outcome: Outcome::from_grade(graded), score: results["score"].as_f64(), source, end, ..Grade::default() }
 }
 
 fn push_event(line: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
@@ -119,9 +111,8 @@ fn push_event(line: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             let several = seen.as_ref().and_then(|seen| seen.get("observations")?.elements());
             for seen in several.unwrap_or_else(|| seen.into_iter().collect()) {
                 let mut result = Message::new(if turns.awaits() { Role::Tool } else { Role::User });
-                result.content = Some(
-                    seen.get(["result", "content"]).map_or_else(|| seen.as_content(), |result| result.as_content()),
-                );
+                let found = seen.get(["result", "content"]);
+                result.content = Some(found.as_ref().unwrap_or(&seen).as_content());
                 result.ts = ts;
                 turns.push(result);
             }

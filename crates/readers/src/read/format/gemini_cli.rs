@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::google::{self, GoogleTokenCounts};
+use crate::read::texts;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Role, Text, ToolCall, Usage};
+use crate::transcript::{Draft, Grade, Header, Lane, Message, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
 /// Gemini CLI chats.
@@ -28,10 +29,10 @@ impl Format for GeminiCli {
         if probe.any_with(&["sessionId", "projectHash"]) {
             return Some("`sessionId` with `projectHash`".to_owned());
         }
-        let is_reply = |value: &Sketch| value.text_of("type").as_deref() == Some("gemini") && value.has(&["id"]);
-        let messages = |value: &Sketch| value.get("messages").is_some_and(|list| list.elements().iter().any(is_reply));
-        let found = probe.values.iter().any(|value| is_reply(value) || messages(value));
-        found.then(|| "messages of type `gemini`".to_owned())
+        let is_reply = |value: &Sketch| value.is("type", "gemini") && value.has(&["id"]);
+        let messages = |value: &Sketch| value.elements_of("messages").iter().any(is_reply);
+        let found = probe.any(|value| is_reply(value) || messages(value));
+        reason_if(found, "messages of type `gemini`")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {
@@ -104,7 +105,9 @@ impl<'r> GeminiSession<'r> {
 
     fn describe(&mut self, fields: &Node<'r>) {
         self.id = fields.some_word(["sessionId", "session_id"]).or(self.id.take());
-        self.started = self.started.take().or_else(|| fields.get(["startTime", "start_time"]));
+        if self.started.is_none() {
+            self.started = fields.get(["startTime", "start_time"]);
+        }
         self.updated = fields.get(["lastUpdated", "last_updated"]).or(self.updated.take());
         self.is_subagent |= fields.is("kind", "subagent");
     }
@@ -126,8 +129,10 @@ impl<'r> GeminiSession<'r> {
     /// Adds a message, or updates a known one to its later version.
     fn message(&mut self, fields: Node<'r>) {
         let id = fields.some_word("id");
-        let known = id.as_ref().and_then(|id| self.known.get(id)).and_then(|at| self.messages.get_mut(*at));
-        if let Some(known) = known {
+        if let Some(id) = &id
+            && let Some(at) = self.known.get(id)
+            && let Some(known) = self.messages.get_mut(*at)
+        {
             known.fields = fields;
             return;
         }
@@ -159,7 +164,7 @@ impl<'r> GeminiSession<'r> {
             push_message(entry, &mut turns, out);
         }
         // The first model named, even in a reply that was taken back.
-        let replies = turns.events().iter().filter_map(Event::message);
+        let replies = turns.messages();
         header.model = replies.filter(|m| m.role == Role::Assistant).find_map(|m| m.model()).map(str::to_owned);
         let mut draft = turns.into_draft(header, Grade::default());
         let taken_back = self.messages.iter().filter(|entry| entry.rewound).count();
@@ -224,7 +229,7 @@ fn push_message(entry: &GeminiMessage<'_>, turns: &mut Turns, out: &mut Reading<
 /// may hold them already.
 fn push_results(results: Vec<Message>, turns: &mut Turns) {
     let is_known = |result: &Message| {
-        let messages = turns.events().iter().filter_map(Event::message);
+        let messages = turns.messages();
         messages.filter(|message| message.is_result()).any(|known| known.tool_call_id == result.tool_call_id)
     };
     let new: Vec<Message> =
@@ -251,7 +256,7 @@ fn thoughts(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Text> {
         let line = words.into_iter().flatten().collect::<Vec<_>>().join(": ");
         lines.push(if line.is_empty() { json::word(&thought).unwrap_or_default() } else { line });
     }
-    (!lines.is_empty()).then(|| Text::plain(lines.join("\n")))
+    texts::lines(&lines)
 }
 
 /// Adds a call to the reply, and its result if the call has ended.

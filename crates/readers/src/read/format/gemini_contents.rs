@@ -1,6 +1,6 @@
 //! A history as Google's API takes it: a document with `contents` of a `role` and `parts`.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::google;
 use crate::read::turns::Turns;
@@ -23,7 +23,7 @@ impl Format for GeminiContents {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_content = |value: &Sketch| value.has(&["role", "parts"]);
         let contents = probe.document()?.get("contents")?.elements();
-        contents.first().is_some_and(is_content).then(|| "`contents` of a `role` and `parts`".to_owned())
+        reason_if(contents.first().is_some_and(is_content), "`contents` of a `role` and `parts`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

@@ -1,12 +1,13 @@
 //! Gemini CLI's stream (`--output-format stream-json`): one event per line; each `init` begins a run. Tokens are known
 //! only for the whole run.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens;
 use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Gemini CLI's stream.
@@ -22,13 +23,13 @@ impl Format for GeminiStream {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let kind = |value: &Sketch, wanted: &str| value.text_of("type").as_deref() == Some(wanted);
+        let kind = |value: &Sketch, wanted: &str| value.is("type", wanted);
         let is_use = |value: &Sketch| kind(value, "tool_use") && value.has(&["tool_name", "tool_id"]);
         let is_init = |value: &Sketch| kind(value, "init") && value.has(&["session_id", "model"]);
-        if probe.values.iter().any(is_use) {
+        if probe.any(is_use) {
             return Some("`tool_use` lines with `tool_name` and `tool_id`".to_owned());
         }
-        probe.values.iter().any(is_init).then(|| "an `init` line with its session and model".to_owned())
+        reason_if(probe.any(is_init), "an `init` line with its session and model")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -117,7 +118,7 @@ impl GeminiStreamRun {
             Some("tool_result") => {
                 let mut result = Message::new(Role::Tool);
                 result.tool_call_id = event.word("tool_id", out).map(Into::into);
-                let failed = event.object("error", out).and_then(|error| error.text("message", out));
+                let failed = event.under("error", out).text("message", out);
                 result.content = event.content("output", out).or(failed);
                 result.is_error = match event.string("status", out).as_deref() {
                     Some("success") => Some(false),
@@ -140,7 +141,7 @@ impl GeminiStreamRun {
 
     /// Begins a new reply if the last message is a result.
     fn turns_begin_reply_after_result(&mut self) {
-        let last = self.turns.events().last().and_then(|event| event.message());
+        let last = self.turns.last_message();
         if last.is_some_and(|last| last.role == Role::Tool) {
             self.turns.push(Message::new(Role::Assistant));
         }
@@ -148,8 +149,7 @@ impl GeminiStreamRun {
 
     /// Adds a streamed piece of a reply.
     fn say(&mut self, said: &Text, ts: Option<Instant>) {
-        let goes_on = self.turns.events().last().and_then(|event| event.message());
-        let goes_on = goes_on.is_some_and(|last| last.role == Role::Assistant);
+        let goes_on = self.turns.last_message().is_some_and(|last| last.role == Role::Assistant);
         match self.turns.current().filter(|_| goes_on) {
             Some(reply) => {
                 let before = reply.content.take().unwrap_or_default();
@@ -176,5 +176,5 @@ fn totals(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
         reasoning: rest.zip(output).map(|(rest, output)| rest - output),
         ..Usage::default()
     };
-    (!usage.is_empty()).then_some(Totals { usage, cost: None })
+    tokens::totals(usage)
 }

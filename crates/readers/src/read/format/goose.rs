@@ -1,12 +1,14 @@
 //! goose sessions: a document with a `conversation`, as `goose session export` and its database have it, or a header and
 //! a message per line, as versions before 1.10 wrote them.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::texts;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
+use crate::record::tokens;
+use crate::transcript::{Grade, Header, Message, PromptedBy, Role, ToolCall, Totals, Usage};
 
 /// goose sessions.
 pub(super) struct Goose;
@@ -22,18 +24,16 @@ impl Format for Goose {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_message = |value: &Sketch| {
-            let blocks = value.get("content").map(Sketch::elements).unwrap_or_default();
+            let blocks = value.elements_of("content");
             let is_call =
                 |block: &Sketch| matches!(block.text_of("type").as_deref(), Some("toolRequest" | "toolResponse"));
             value.has(&["role", "created"]) && blocks.iter().any(is_call)
         };
-        let is_session = |value: &Sketch| {
-            value.get("conversation").is_some_and(|messages| messages.elements().iter().any(is_message))
-        };
-        if probe.document().is_some_and(is_session) || probe.values.iter().any(is_session) {
+        let is_session = |value: &Sketch| value.elements_of("conversation").iter().any(is_message);
+        if probe.any(is_session) {
             return Some("a `conversation` with `toolRequest`s".to_owned());
         }
-        probe.values.iter().any(is_message).then(|| "messages with `created` and `toolRequest`s".to_owned())
+        reason_if(probe.any(is_message), "messages with `created` and `toolRequest`s")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {
@@ -78,7 +78,7 @@ fn totals(session: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
         output: session.tokens("accumulated_output_tokens", out),
         ..Usage::default()
     };
-    (!usage.is_empty()).then_some(Totals { usage, cost: None })
+    tokens::totals(usage)
 }
 
 /// Adds a message: a reply, or a text of the user's and results.
@@ -117,9 +117,8 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             Some(kind) => out.unknown(&format!("block {kind}"), &block),
         }
     }
-    let joined = |texts: Vec<std::borrow::Cow<'_, str>>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
-    message.content = joined(texts);
-    message.set_reasoning(joined(thoughts));
+    message.content = texts::lines(&texts);
+    message.set_reasoning(texts::lines(&thoughts));
     for result in results {
         turns.push(result);
     }
@@ -134,7 +133,7 @@ fn result(block: &Node<'_>, ts: Option<crate::transcript::Instant>, out: &mut Re
     result.tool_call_id = block.word("id", out).map(Into::into);
     let answer = block.within("toolResult");
     let value = answer.get("value");
-    let told = value.as_ref().and_then(|value| value.some_flag("isError"));
+    let told = answer.within("value").some_flag("isError");
     result.is_error = Some(told.unwrap_or(answer.has("error")));
     let content = value.as_ref().map(|value| value.get("content").unwrap_or_else(|| value.clone()));
     result.content = content.or_else(|| answer.get("error")).map(|said| said.as_content());

@@ -6,15 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
-use crate::read::openai;
+use crate::read::{openai, texts};
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Instant, Message, Outcome, OutcomeSource, Role, Text, Usage,
-};
+use crate::record::tokens;
+use crate::transcript::{Checkpoint, Draft, EndCause, Event, Grade, Header, Instant, Message, Role, Text, Usage};
 use crate::value::json;
 
 /// Inspect AI logs.
@@ -40,7 +40,7 @@ impl Format for Inspect {
             return Some("a sample: `epoch` and `target` beside its messages".to_owned());
         }
         let is_log = document.has(&["eval", "status"]) && document.get("eval")?.has(&["task"]);
-        is_log.then(|| "a document with `eval` and `status`".to_owned())
+        reason_if(is_log, "a document with `eval` and `status`")
     }
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
@@ -151,7 +151,7 @@ fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<InspectEvent<'a>> 
     for event in told.list("events", out) {
         let Some(event) = event.into_object("event", out) else { continue };
         let kind = event.some_word("event").unwrap_or_default();
-        let is_scorer = || event.some_word("type").is_some_and(|kind| kind == "scorer" || kind == "scorers");
+        let is_scorer = || matches!(event.some_word("type").as_deref(), Some("scorer" | "scorers"));
         match kind.as_str() {
             "span_begin" => {
                 let scorer = is_scorer();
@@ -170,7 +170,7 @@ fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<InspectEvent<'a>> 
             "tool" if scoring == 0 => steps.push(InspectEvent::Tool(event)),
             "score" if event.is_true("intermediate") => {
                 let value = event.at(&["score", "value"]);
-                let (graded, score) = value.as_ref().map_or((None, None), score_value);
+                let (graded, score) = score_value(value.as_ref());
                 steps.extend(graded.map(|success| InspectEvent::Checkpoint(Checkpoint { success, score })));
             }
             "model" | "tool" | "score" => {}
@@ -211,7 +211,7 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output,
         reasoning: counts.tokens("reasoning_tokens", out),
     };
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }
 
 impl<'a> SampleLog<'a> {
@@ -244,10 +244,11 @@ impl<'a> SampleLog<'a> {
             }
             events.push(Event::Message(message));
         }
-        events.extend(steps.filter_map(|step| match step {
-            InspectEvent::Checkpoint(checkpoint) => Some(Event::Checkpoint(*checkpoint)),
-            _ => None,
-        }));
+        for step in steps {
+            if let InspectEvent::Checkpoint(checkpoint) = step {
+                events.push(Event::Checkpoint(*checkpoint));
+            }
+        }
         events
     }
 
@@ -303,21 +304,22 @@ impl<'a> SampleLog<'a> {
     /// A content, looked up if it was moved to an attachment.
     fn text(&self, written: &Node<'_>) -> Text {
         let content = written.as_content();
-        let moved = {
-            let text = content.as_str();
-            let hash = text.strip_prefix("attachment://").or_else(|| text.strip_prefix("tc://"));
-            hash.and_then(|hash| self.attachments.get(hash)).and_then(json::content)
-        };
-        moved.unwrap_or(content)
+        let attachment = self.attachment(&content.as_str());
+        attachment.unwrap_or(content)
+    }
+
+    /// The attachment that a text stands for, if it does.
+    fn attachment(&self, text: &str) -> Option<Text> {
+        let hash = text.strip_prefix("attachment://").or_else(|| text.strip_prefix("tc://"))?;
+        json::content(self.attachments.get(hash)?)
     }
 }
 
 /// The reasoning parts of a content.
 fn reasoning(content: &Node<'_>) -> Option<Text> {
     let parts = content.elements()?;
-    let thoughts = parts.iter().filter_map(|part| Some(part.get("reasoning")?.as_string()?.into_owned()));
-    let thoughts: Vec<String> = thoughts.collect();
-    (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")))
+    let thoughts: Vec<_> = parts.iter().filter_map(|part| part.some_string("reasoning")).collect();
+    texts::lines(&thoughts)
 }
 
 /// The grade from the named scorer, or else the first one; and how the sample ended.
@@ -327,10 +329,11 @@ fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
         Some(name) => scores.get(name),
         None => scores.each().next().map(|(_, score)| score),
     };
-    let value = chosen.or_else(|| sample.get("score")).and_then(|score| score.get("value"));
-    let (graded, score) = value.as_ref().map_or((None, None), score_value);
-    let limit = sample.get("limit");
-    let kind = limit.and_then(|limit| json::word(&limit).or_else(|| limit.some_word("type")));
+    let chosen = chosen.unwrap_or_else(|| sample.within("score"));
+    let value = chosen.get("value");
+    let (graded, score) = score_value(value.as_ref());
+    let limit = sample.within("limit");
+    let kind = limit.as_word().or_else(|| limit.some_word("type"));
     let end = match kind.as_deref() {
         Some("time" | "working") => EndCause::Timeout,
         Some("operator") => EndCause::Killed,
@@ -339,17 +342,12 @@ fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
         None if value.is_some() => EndCause::SelfFinish,
         None => EndCause::Unknown,
     };
-    Grade {
-        outcome: Outcome::from_grade(graded),
-        score,
-        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("scores")),
-        end,
-        secured_step: None,
-    }
+    Grade { end, ..native_grade("scores", graded, score) }
 }
 
 /// A score's value: a letter, word, number or boolean.
-fn score_value(value: &Node<'_>) -> (Option<bool>, Option<f64>) {
+fn score_value(value: Option<&Node<'_>>) -> (Option<bool>, Option<f64>) {
+    let Some(value) = value else { return (None, None) };
     if let Some(flag) = json::flag(value) {
         return (Some(flag), None);
     }

@@ -2,14 +2,13 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::turns::is_step;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text,
-    ToolCall,
-};
+use crate::transcript::{Checkpoint, Draft, EndCause, Event, Grade, Header, Message, PromptedBy, Role, Text, ToolCall};
 use crate::value::json;
 
 /// InterCode turn histories.
@@ -26,8 +25,8 @@ impl Format for InterCode {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let document = probe.document()?;
-        let is_run = |value: &Sketch| value.get("turn_history").is_some_and(Sketch::is_object);
-        document.first().is_some_and(is_run).then(|| "its values have a `turn_history`".to_owned())
+        let is_run = |value: &Sketch| value.has_object("turn_history");
+        reason_if(document.first().is_some_and(is_run), "its values have a `turn_history`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -60,7 +59,7 @@ impl Format for InterCode {
         let best = push_turns(&history, &tool, out, &mut events);
         let score = summary.number("max_reward", out).or(best);
         let solved = score.map(|score| score >= 1.0);
-        let n_turns = events.iter().filter(|event| event.message().is_some_and(Message::is_step)).count() as u64;
+        let n_turns = events.iter().filter(|event| is_step(event)).count() as u64;
         let cap = summary.count("turns_max", out);
         let end = match (solved, cap) {
             (Some(true), _) => EndCause::SelfFinish,
@@ -69,23 +68,21 @@ impl Format for InterCode {
         };
         let number = run.word("task_id", out).unwrap_or_else(|| record.key.to_owned());
         let dataset = run.string("dataset", out).map(|path| data_set(&path));
+        let task_id = match dataset {
+            Some(set) => format!("{set}/{number}"),
+            None => number,
+        };
         out.run(Draft {
             header: Header {
                 run_id: format!("{}/{}", record.file.stem, record.key),
-                task_id: Some(dataset.map_or_else(|| number.clone(), |set| format!("{set}/{number}"))),
+                task_id: Some(task_id),
                 suite: Some(if tool.is_empty() { "intercode".to_owned() } else { format!("intercode-{tool}") }),
                 model: model(&record.file.stem),
                 meta: cap.and_then(|cap| RawValue::from_string(format!("{{\"turns_max\":{cap}}}")).ok()),
                 ..Header::default()
             },
             events,
-            grade: Grade {
-                outcome: Outcome::from_grade(solved),
-                score,
-                source: solved.map_or(OutcomeSource::None, |_| OutcomeSource::Native("summary.max_reward")),
-                end,
-                secured_step: None,
-            },
+            grade: Grade { end, ..native_grade("summary.max_reward", solved, score) },
             warnings: Vec::new(),
         });
     }
@@ -107,7 +104,7 @@ fn push_turns(history: &Node<'_>, tool: &str, out: &mut Reading<'_>, events: &mu
         events.push(Event::Message(reply));
         if let Some(observation) = observations.get(turn) {
             let mut result = Message::new(Role::Tool);
-            result.content = json::content(observation).or_else(|| Some(Text::plain(observation.written())));
+            result.content = Some(json::content(observation).unwrap_or_else(|| Text::plain(observation.written())));
             result.tool_call_id = Some(id.into());
             result.name = Some(tool.into());
             result.is_error = valid.get(turn).and_then(json::flag).map(|valid| !valid);
@@ -115,7 +112,7 @@ fn push_turns(history: &Node<'_>, tool: &str, out: &mut Reading<'_>, events: &mu
         }
         if let Some(reward) = rewards.get(turn).and_then(json::number) {
             events.push(Event::Checkpoint(Checkpoint { success: reward >= 1.0, score: Some(reward) }));
-            best = Some(best.map_or(reward, |best| best.max(reward)));
+            best = Some(best.unwrap_or(reward).max(reward));
         }
     }
     best

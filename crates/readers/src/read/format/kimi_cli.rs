@@ -1,13 +1,13 @@
 //! Kimi CLI's sessions (`context.jsonl`): chat messages, a line each, between lines of the program whose roles begin with
 //! an underscore.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
-use crate::read::openai;
 use crate::read::turns::Turns;
+use crate::read::{openai, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, PromptedBy, Role, Text};
+use crate::transcript::{Grade, Header, Message, PromptedBy, Role};
 use crate::value::json;
 
 /// Kimi CLI's sessions.
@@ -27,11 +27,7 @@ impl Format for KimiCli {
             let role = value.text_of("role").unwrap_or_default();
             matches!(&*role, "_checkpoint" | "_usage" | "_system_prompt")
         };
-        probe
-            .values
-            .iter()
-            .any(is_own)
-            .then(|| "lines of the role `_checkpoint`, `_usage` or `_system_prompt`".to_owned())
+        reason_if(probe.any(is_own), "lines of the role `_checkpoint`, `_usage` or `_system_prompt`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -91,8 +87,8 @@ fn message(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
                     None => out.unknown("part", &part),
                 }
             }
-            message.set_reasoning((!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n"))));
-            (!texts.is_empty()).then(|| Text::plain(texts.join("\n")))
+            message.set_reasoning(texts::lines(&thoughts));
+            texts::lines(&texts)
         }
     };
     for call in line.list("tool_calls", out) {

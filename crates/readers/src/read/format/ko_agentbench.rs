@@ -1,12 +1,13 @@
 //! Ko-AgentBench logs: one file per model and level, one run per task. The outcome is that of the benchmark's runner.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Totals};
+use crate::transcript::{Header, Message, PromptedBy, Role, Text, ToolCall, Totals};
 use crate::value::json;
 
 /// Ko-AgentBench logs.
@@ -24,7 +25,7 @@ impl Format for KoAgentBench {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_task = |value: &Sketch| value.has(&["task_id", "conversation_log"]);
         let results = probe.document()?.get("results")?.elements();
-        results.first().is_some_and(is_task).then(|| "`results` with a `conversation_log`".to_owned())
+        reason_if(results.first().is_some_and(is_task), "`results` with a `conversation_log`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -37,7 +38,7 @@ impl Format for KoAgentBench {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(task) = Node::whole(record, out) else { return };
-        let metadata = Node::from_written(record.envelope).get("metadata");
+        let metadata = Node::from_written(record.envelope).within("metadata");
         let mut calls = task.list("tool_calls", out).into_iter().peekable();
         let mut turns = Turns::default();
         let log = task.object("conversation_log", out).unwrap_or_else(|| Node::from_written("{}"));
@@ -53,17 +54,12 @@ impl Format for KoAgentBench {
             run_id: format!("{}/{}", record.file.stem, id.as_deref().unwrap_or(record.key)),
             task_id: id,
             suite: task.some_word("category"),
-            model: metadata.as_ref().and_then(|metadata| metadata.some_word("model")),
+            model: metadata.some_word("model"),
             agent: Some("ko-agentbench".to_owned()),
             totals: task.usage("token_usage", out).map(|usage| Totals { usage, cost: None }),
             ..Header::default()
         };
-        let grade = Grade {
-            outcome: Outcome::from_grade(success),
-            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("success")),
-            ..Grade::default()
-        };
-        out.run(turns.into_draft(header, grade));
+        out.run(turns.into_draft(header, native_grade("success", success, None)));
     }
 }
 

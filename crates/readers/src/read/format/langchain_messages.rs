@@ -26,8 +26,8 @@ impl Format for LangChainMessages {
         let list = if whole.is_array() { whole } else { whole.get("messages")? };
         let first = list.elements().first()?;
         let is_named = first.text_of("type").is_some_and(|kind| class_role(&kind).is_some());
-        let is_dumped = first.get("lc").is_some() && first.get("kwargs").is_some_and(|kwargs| kwargs.has(&["content"]));
-        if is_named && first.get("data").is_some_and(|data| data.has(&["content"])) {
+        let is_dumped = first.get("lc").is_some() && first.has_within("kwargs", &["content"]);
+        if is_named && first.has_within("data", &["content"]) {
             Some("messages of a `type` and `data`".to_owned())
         } else if is_dumped {
             Some("messages of a class and `kwargs`".to_owned())
@@ -66,11 +66,9 @@ impl Format for LangChainMessages {
                 if said.role == Role::Assistant {
                     let about = data.within("response_metadata");
                     said.set_model(about.some_word(["model_name", "model"]).map(Into::into));
-                    said.set_finish_reason(
-                        said.finish_reason()
-                            .map(Into::into)
-                            .or_else(|| about.some_word("finish_reason").map(Into::into)),
-                    );
+                    if said.finish_reason().is_none() {
+                        said.set_finish_reason(about.some_word("finish_reason").map(Into::into));
+                    }
                 }
                 turns.push(said);
             }

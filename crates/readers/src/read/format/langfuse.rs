@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
-use crate::label::words;
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::{Node, Opened, sound};
+use crate::record::outcomes::{by_label_or_score, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Usage};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Usage};
 
 /// Langfuse exports.
 pub(super) struct Langfuse;
@@ -32,23 +32,18 @@ impl Format for Langfuse {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_observation = |value: &Sketch| {
             value.text_of("type").is_some_and(|kind| KINDS.contains(&&*kind))
-                && ["traceId", "trace_id", "parentObservationId", "startTime", "start_time"]
-                    .iter()
-                    .any(|k| value.has(&[k]))
+                && value.has_any(&["traceId", "trace_id", "parentObservationId", "startTime", "start_time"])
         };
         let lists = |value: &Sketch| {
-            ["observations", "data"]
-                .iter()
-                .filter_map(|key| value.get(key))
-                .any(|l| l.elements().iter().any(is_observation))
+            ["observations", "data"].iter().any(|key| value.elements_of(key).iter().any(is_observation))
         };
         let found = |value: &Sketch| is_observation(value) || lists(value);
         let within = |value: &Sketch| {
             found(value)
                 || value.elements().iter().any(found)
-                || ["traces", "data"].iter().filter_map(|k| value.get(k)).any(|l| l.elements().iter().any(found))
+                || ["traces", "data"].iter().any(|key| value.elements_of(key).iter().any(found))
         };
-        probe.values.iter().any(within).then(|| "observations of a trace".to_owned())
+        reason_if(probe.any(within), "observations of a trace")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -169,10 +164,9 @@ impl LangfuseExport<'_> {
         let is_named = self.key.is_some() && value.some_word("name").as_deref() == self.key;
         let Some(about) = about.filter(|_| is_named) else { return };
         let score = value.some_number("value");
-        let label = value.some_word(["stringValue", "string_value"]).and_then(|label| words::grade_word(&label));
-        let graded = label.or_else(|| score.map(|score| score >= 1.0));
-        let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("scores"));
-        self.trace(&about).grade = Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() };
+        let label = value.some_word(["stringValue", "string_value"]);
+        let graded = by_label_or_score(label.as_deref(), score);
+        self.trace(&about).grade = native_grade("scores", graded, score);
     }
 
     fn hand_over(self, out: &mut Reading<'_>) {
@@ -182,7 +176,10 @@ impl LangfuseExport<'_> {
                 continue;
             }
             let talk = spans::conversation(trace.spans);
-            let end = trace.failed.as_deref().map_or(EndCause::Unknown, spans::end_by_error);
+            let end = match &trace.failed {
+                Some(error) => spans::end_by_error(error),
+                None => EndCause::Unknown,
+            };
             let header = Header { run_id: name, model: talk.model(), requests: talk.requests, ..trace.header };
             let grade = Grade { end, ..trace.grade };
             out.run(Draft { header, events: talk.events, grade, warnings: Vec::new() });
@@ -202,7 +199,10 @@ fn call_id(observation: &Node<'_>) -> Option<String> {
 fn unquoted<'a>(value: &Node<'a>) -> Opened<'a> {
     let is_quoted = |text: &str| text.len() > 1 && text.starts_with('"') && text.ends_with('"');
     let quoted = value.as_string().filter(|text| is_quoted(text) && sound(text).is_ok());
-    quoted.map_or_else(|| value.opened(), |text| Opened::from_text(text, value))
+    match quoted {
+        Some(text) => Opened::from_text(text, value),
+        None => value.opened(),
+    }
 }
 
 fn model_call(value: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {
@@ -252,5 +252,5 @@ fn usage(counted: &Node<'_>, observation: &Node<'_>, out: &mut Reading<'_>) -> O
         output,
         reasoning: counted.some_count(["output_reasoning_tokens", "output_reasoning", "reasoning"]),
     };
-    (!usage.is_empty()).then_some(tokens::with_others(usage, &[total]))
+    tokens::recorded(usage).map(|usage| tokens::with_others(usage, &[total]))
 }

@@ -5,14 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage};
+use crate::record::tokens;
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Text, Usage};
 use crate::value::json;
 
 /// LangSmith run exports.
@@ -30,16 +32,12 @@ impl Format for LangSmith {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_run = |value: &Sketch| {
             value.has(&["run_type"])
-                && ["trace_id", "dotted_order", "parent_run_id", "child_runs", "inputs"]
-                    .iter()
-                    .any(|key| value.has(&[key]))
+                && value.has_any(&["trace_id", "dotted_order", "parent_run_id", "child_runs", "inputs"])
         };
         let holds = |value: &Sketch| {
-            is_run(value)
-                || value.elements().iter().any(is_run)
-                || value.get("runs").is_some_and(|runs| runs.elements().iter().any(is_run))
+            is_run(value) || value.elements().iter().any(is_run) || value.elements_of("runs").iter().any(is_run)
         };
-        probe.values.iter().any(holds).then(|| "`run_type` of a trace's runs".to_owned())
+        reason_if(probe.any(holds), "`run_type` of a trace's runs")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -134,7 +132,10 @@ impl LangSmithExport<'_> {
                 (None, Some("success")) => EndCause::SelfFinish,
                 _ => EndCause::Unknown,
             };
-            trace.grade = key.map_or_else(Grade::default, |key| stats(row, key));
+            trace.grade = match key {
+                Some(key) => stats(row, key),
+                None => Grade::default(),
+            };
             trace.grade.end = end;
         }
         trace.spans.push(span);
@@ -158,10 +159,10 @@ impl LangSmithExport<'_> {
             return;
         }
         let score = row.get("score").and_then(|score| grade_number(&score));
-        let said = row.get("value").and_then(|said| json::flag(&said).or_else(|| words::grade_word(&said.as_word()?)));
+        let said = row.get("value").and_then(|said| graded_in_words(&said));
         if let Some(about) = about {
             let graded = score.map(|score| score >= 1.0).or(said);
-            self.feedback.push((about, graded_by(graded, score)));
+            self.feedback.push((about, native_grade("feedback", graded, score)));
         }
     }
 
@@ -194,35 +195,51 @@ fn trace_of(row: &Node<'_>, id: &str, parent: Option<&str>, above: Option<&str>)
         let root = order.split('.').next()?;
         root.split_once('Z').map(|(_, id)| id.to_owned()).filter(|id| !id.is_empty())
     };
-    let own = || parent.is_none().then(|| id.to_owned());
-    row.some_word("trace_id").or_else(|| above.map(str::to_owned)).or_else(ordered).or_else(own)
+    if let Some(trace) = row.some_word("trace_id") {
+        return Some(trace);
+    }
+    if let Some(above) = above {
+        return Some(above.to_owned());
+    }
+    match ordered() {
+        None if parent.is_none() => Some(id.to_owned()),
+        root => root,
+    }
 }
 
-fn graded_by(graded: Option<bool>, score: Option<f64>) -> Grade {
-    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("feedback"));
-    Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
+/// A grade as true or false, or as a word for either.
+fn graded_in_words(said: &Node<'_>) -> Option<bool> {
+    if let Some(flag) = json::flag(said) {
+        return Some(flag);
+    }
+    words::grade_word(&said.as_word()?)
 }
 
 /// A score; may be written as true or false.
 fn grade_number(score: &Node<'_>) -> Option<f64> {
-    json::flag(score).map(|flag| f64::from(u8::from(flag))).or_else(|| json::number(score))
+    if let Some(flag) = json::flag(score) {
+        return Some(f64::from(u8::from(flag)));
+    }
+    json::number(score)
 }
 
 /// The grade from the average of the feedback that the user named.
 fn stats(row: &Node<'_>, key: &str) -> Grade {
     let stats = row.held("feedback_stats");
-    let score = stats.node().at(&[key]).and_then(|about| grade_number(&about.get(["avg", "mean"])?));
-    graded_by(score.map(|score| score >= 1.0), score)
+    let average = stats.node().within(key).get(["avg", "mean"]);
+    let score = average.as_ref().and_then(grade_number);
+    native_grade("feedback", score.map(|score| score >= 1.0), score)
 }
 
 /// A row's start as the digits of its time down to microseconds. Its dotted order is used first, since it is exact to
 /// the microsecond where the times may be truncated.
 fn started(row: &Node<'_>) -> Option<i128> {
-    let ordered = row.some_word("dotted_order").and_then(|order| {
-        let last = order.rsplit('.').next()?.to_owned();
-        last.split_once('Z').map(|(time, _)| time.to_owned())
-    });
-    let time = ordered.or_else(|| row.some_word("start_time"))?;
+    let ordered = || {
+        let order = row.some_word("dotted_order")?;
+        let (time, _) = order.rsplit('.').next()?.split_once('Z')?;
+        Some(time.to_owned())
+    };
+    let time = ordered().or_else(|| row.some_word("start_time"))?;
     let end = time.char_indices().skip(11).find(|(_, c)| matches!(c, 'Z' | '+' | '-')).map_or(time.len(), |(at, _)| at);
     let digits: String = time.get(..end)?.chars().filter(char::is_ascii_digit).take(20).collect();
     format!("{digits:0<20}").parse().ok()
@@ -249,11 +266,10 @@ fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall 
 /// The token counts of one call, from the row or else the reply. Input includes cached tokens; two zeros mean that the
 /// counts were not recorded.
 fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Reading<'_>) -> Option<Usage> {
-    let nested = outputs
-        .get(["usage_metadata", "usage"])
-        .or_else(|| outputs.get("llm_output").and_then(|output| output.get(["token_usage", "usage"])));
+    let nested =
+        outputs.get(["usage_metadata", "usage"]).or_else(|| outputs.get("llm_output")?.get(["token_usage", "usage"]));
     let said = said.or_else(|| nested.as_ref().and_then(|nested| dialect::usage(nested, out)));
-    let own = dialect::usage(row, out).filter(|usage| usage.total().is_some_and(|total| total.0 > 0));
+    let own = dialect::usage(row, out).filter(tokens::is_spent);
     match (own, said) {
         (Some(own), Some(said)) => Some(Usage {
             input: own.input.or(said.input),
@@ -274,15 +290,14 @@ fn tool_run(row: &Node<'_>, failed: Option<&str>, out: &mut Reading<'_>) -> Tool
     let asked = given.clone().or_else(|| if is_alone { inputs.get("input") } else { Some(inputs.clone()) });
     let said = outputs.get(["output", "content", "result"]).unwrap_or(outputs);
     let message = dialect::messages(&said, Role::Tool, out).into_iter().find(|message| message.role == Role::Tool);
-    let plain = || (!said.is_null()).then(|| said.compact_text());
-    let (content, id, flagged) =
-        message.map_or((None, None, None), |message| (message.content, message.tool_call_id, message.is_error));
-    let id = id.map(Into::into).or_else(|| inputs.some_word("tool_call_id"));
-    let given_id = given.and_then(|_| inputs.some_word("id"));
+    let plain = || if said.is_null() { None } else { Some(said.compact_text()) };
+    let message = message.unwrap_or_else(|| Message::new(Role::Tool));
+    let id = message.tool_call_id.map(Into::into).or_else(|| inputs.some_word("tool_call_id"));
+    let given_id = if given.is_some() { inputs.some_word("id") } else { None };
     ToolRun {
         call_id: id.or(given_id).or_else(|| extra.some_word("tool_call_id")),
         arguments: asked.filter(|asked| !asked.is_null()).map(|asked| asked.compact_text()),
-        result: content.or_else(plain).or_else(|| failed.map(Text::plain)),
-        is_error: Some(failed.is_some() || flagged == Some(true)),
+        result: message.content.or_else(plain).or_else(|| failed.map(Text::plain)),
+        is_error: Some(failed.is_some() || message.is_error == Some(true)),
     }
 }

@@ -1,6 +1,6 @@
 //! Letta agent files (`.af`): the agents and their messages; each conversation is a run.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -29,7 +29,7 @@ impl Format for Letta {
         // Agents have more fields than a sketch keeps.
         let agents = document.get("agents")?.elements();
         let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config"]);
-        agents.iter().any(is_agent).then(|| "`agents` with `agent_type` and `llm_config`".to_owned())
+        reason_if(agents.iter().any(is_agent), "`agents` with `agent_type` and `llm_config`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -54,7 +54,7 @@ impl Format for Letta {
             let id = agent.some_word(["id", "name"]).unwrap_or_else(|| n.to_string());
             let header = Header {
                 run_id: if alone { stem.clone() } else { format!("{stem}/{id}") },
-                model: agent.at(&["llm_config"]).and_then(|config| config.some_word("model")),
+                model: agent.within("llm_config").some_word("model"),
                 agent: Some("letta".to_owned()),
                 ..Header::default()
             };
@@ -101,8 +101,8 @@ fn push(node: &Node<'_>, turns: &mut Turns, begun: &mut Begun, out: &mut Reading
     let raw = if is_approval { written.as_str() } else { node.written() };
     let Some(mut message) = openai::message(raw, out) else { return };
     if message.role == Role::Tool {
-        let returned = node.get("tool_returns").and_then(|list| list.elements()?.into_iter().next());
-        message.is_error = match returned.and_then(|one| one.some_word("status")).as_deref() {
+        let returned = node.some_list("tool_returns").into_iter().next().unwrap_or_default();
+        message.is_error = match returned.some_word("status").as_deref() {
             Some("success") => Some(false),
             Some("error") => Some(true),
             _ => message.is_error,

@@ -10,16 +10,16 @@ pub(super) fn output(item: &Node<'_>, out: &mut Reading<'_>) -> (Option<Text>, O
     let content = item.content("output", out);
     let text = content.as_ref().map(Text::as_str).unwrap_or_default();
     let raw = item.get("output");
-    let written = [&*text, raw.as_ref().map_or("", Node::written)];
+    let written = [&*text, raw.as_ref().map(Node::written).unwrap_or_default()];
     let mut objects = written.iter().filter(|text| text.trim_start().starts_with('{'));
-    let wrapped = objects.find_map(|text| Node::inside(text, text));
-    let code = wrapped.as_ref().and_then(|wrapped| json::number(&wrapped.at(&["metadata", "exit_code"])?));
-    let success = wrapped.as_ref().and_then(|wrapped| json::flag(&wrapped.get("success")?));
+    let wrapped = objects.find_map(|text| Node::inside(text, text)).unwrap_or_default();
+    let code = wrapped.within("metadata").some_number("exit_code");
+    let success = wrapped.some_flag("success");
     let failed = code.map(|code| code != 0.0).or(success.map(|success| !success));
     let failed = failed.or_else(|| exit_code(&text).map(|code| code != 0));
     let (said, code) = without_frame(&text);
     drop(text);
-    (said.map(Text::plain).or(content), failed.or_else(|| code.map(|code| code != 0)))
+    (said.map(Text::plain).or(content), failed.or(code.map(|code| code != 0)))
 }
 
 /// Beginnings of lines before an output that differ between equal outputs …
@@ -38,21 +38,24 @@ fn without_frame(text: &str) -> (Option<String>, Option<i64>) {
     }
     let mut whole: Vec<&str> = head.lines().filter(|line| begins(line, STATED)).collect();
     whole.push("Output:");
-    let mut result = Node::from_written(said.trim()).is_object().then(|| json::value(said.trim()).ok()).flatten();
-    let code = result.as_ref().and_then(|result| result.get("exit_code")?.as_i64());
-    if let Some(members) = result.as_mut().and_then(|result| result.as_object_mut()) {
+    let result = if said.trim().starts_with('{') { json::value(said.trim()).ok() } else { None };
+    let Some(mut result) = result else { return (Some(format!("{}\n{said}", whole.join("\n"))), None) };
+    let code = result["exit_code"].as_i64();
+    if let Some(members) = result.as_object_mut() {
         members.retain(|name, _| !["chunk_id", "wall_time_seconds", "original_token_count"].contains(&name.as_str()));
     }
-    let said = result.map_or_else(|| said.to_owned(), |result| result.to_string());
-    (Some(format!("{}\n{said}", whole.join("\n"))), code)
+    (Some(format!("{}\n{result}", whole.join("\n"))), code)
 }
 
 /// The exit code in the lines before the output itself.
 fn exit_code(text: &str) -> Option<i64> {
     let head = text.split("\nOutput:").next().unwrap_or(text);
-    ["Process exited with code ", "Exit code: ", "exit code "].iter().find_map(|mark| {
-        let digits = head.split(mark).nth(1)?;
+    for mark in ["Process exited with code ", "Exit code: ", "exit code "] {
+        let Some(digits) = head.split(mark).nth(1) else { continue };
         let end = digits.find(|digit: char| !digit.is_ascii_digit() && digit != '-').unwrap_or(digits.len());
-        digits[..end].parse().ok()
-    })
+        if let Ok(code) = digits[..end].parse() {
+            return Some(code);
+        }
+    }
+    None
 }
