@@ -43,7 +43,10 @@ impl TextIn {
     /// The text of the records.
     pub(super) fn open(self, source: &InputFile) -> io::Result<Box<dyn Read + Send>> {
         match self {
-            Self::Rows => table_lines::lines(source).map_or_else(|| source.open(), Ok),
+            Self::Rows => match table_lines::lines(source) {
+                Some(lines) => Ok(lines),
+                None => source.open(),
+            },
             Self::Wrapping(wrapping) => wrapping.open(source),
             Self::Known(text) => Ok(Box::new(io::Cursor::new(text))),
             Self::File => source.open(),
@@ -60,7 +63,9 @@ pub(super) fn choose(
 ) -> Result<ChosenForm, NotRead> {
     let mapped = |probe: &Probe| map_hint::form(columns?, probe);
     let rows = first_rows(source, probe);
-    if let Some(form) = rows.as_ref().and_then(mapped) {
+    if let Some(rows) = &rows
+        && let Some(form) = mapped(rows)
+    {
         return Ok(ChosenForm { form, text: TextIn::Rows });
     }
     if mapped(probe).is_none() && known_producers::is_unread_format(probe) {
@@ -131,7 +136,7 @@ fn refusal(source: &InputFile, probe: &Probe, rows: Option<Probe>, named: &Named
         }
         // What is known by name needs no mapping.
         None if not_read.is_unknown_json => {
-            let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
+            let longer = source.open().and_then(|bytes| Probe::at_length(&name, bytes));
             let text = source.open().map(beginning).unwrap_or_default();
             named.asked(longer.as_ref().unwrap_or(probe), &text, map_hint::advice)
         }
@@ -142,10 +147,11 @@ fn refusal(source: &InputFile, probe: &Probe, rows: Option<Probe>, named: &Named
 
 /// The first look at the rows of a CSV table.
 fn first_rows(source: &InputFile, probe: &Probe) -> Option<Probe> {
-    let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
-    Probe::at_length(&source.file_name(), rows)
-        .ok()
-        .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
+    if probe.shape != Shape::Text {
+        return None;
+    }
+    let rows = Probe::at_length(&source.file_name(), table_lines::lines(source)?).ok()?;
+    if rows.shape == Shape::Lines || rows.document().is_some() { Some(rows) } else { None }
 }
 
 /// Why a file is not read as a recording.

@@ -72,7 +72,7 @@ impl<'c> ReportBuilder<'c> {
     pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
         let skipped = corpus.sources.skipped.clone();
-        let run_list = (corpus.options.detail == Detail::Runs).then(Vec::new);
+        let run_list = if corpus.options.detail == Detail::Runs { Some(Vec::new()) } else { None };
         let report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
         let mut labels = corpus.labels.clone();
         let of_labels = std::mem::take(&mut labels.findings);
@@ -128,7 +128,9 @@ impl<'c> ReportBuilder<'c> {
                     self.take_copies_out(&mut found, &file);
                     let FoundRun { mut run, spend, limit, checked, pricing, unknown_zero, named, replies, unused } =
                         found;
-                    if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
+                    if let Some(row) = row
+                        && !self.tables.enter(&file.name.path, &run, &spend, row)
+                    {
                         continue;
                     }
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
@@ -152,8 +154,7 @@ impl<'c> ReportBuilder<'c> {
                     }
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
                     if let Some(unused) = unused {
-                        let by_place = native.strip_prefix(&file.name.stem).and_then(|rest| rest.strip_prefix('/'));
-                        let is_numbered = by_place.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+                        let is_numbered = is_number_in(&file.name, &native);
                         if is_numbered {
                             self.numbered.get_or_insert_with(|| file.name.path.clone());
                         }
@@ -456,3 +457,10 @@ const JOINED: &str = "an outcome report: joined to the runs it grades";
 /// Formats without a fixed place for the outcome, which use the field the user names.
 const OUTCOME_KEYED: &[&str] =
     &["awaken", "chat", "inspect", "langfuse", "langsmith", "otel", "pydantic-ai", "smolagents"];
+
+/// Whether a run is called by its number in the file.
+fn is_number_in(file: &FileName, native: &str) -> bool {
+    let Some(rest) = native.strip_prefix(&file.stem) else { return false };
+    let Some(number) = rest.strip_prefix('/') else { return false };
+    number.bytes().all(|byte| byte.is_ascii_digit())
+}

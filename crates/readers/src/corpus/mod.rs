@@ -48,6 +48,13 @@ fn keep_what_is_freed() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGEST_FREED)));
 }
 
+/// Sets what is not known yet.
+fn fill<T: Clone>(slot: &mut Option<T>, value: Option<&T>) {
+    if slot.is_none() {
+        *slot = value.cloned();
+    }
+}
+
 impl Corpus {
     /// Lists the files under `paths`. Nothing is read yet except labels.
     pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, ReadError> {
@@ -94,16 +101,15 @@ impl Corpus {
     fn csv_files(&self) -> Vec<PathBuf> {
         const MOST: usize = 50;
         let is_csv = |path: &std::path::Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-        let folders: BTreeSet<PathBuf> =
-            self.paths.iter().filter_map(|path| Some(path.parent()?.to_path_buf())).collect();
-        let beside = folders.iter().filter_map(|folder| {
+        let mut files: Vec<PathBuf> = self.sources.files.iter().map(|source| source.path().to_path_buf()).collect();
+        let folders: BTreeSet<&std::path::Path> = self.paths.iter().filter_map(|path| path.parent()).collect();
+        for folder in folders {
             let folder = if folder.as_os_str().is_empty() { std::path::Path::new(".") } else { folder };
-            std::fs::read_dir(folder).ok()
-        });
-        let beside = beside.flatten().filter_map(|entry| Some(entry.ok()?.path()));
-        let among = self.sources.files.iter().map(|source| source.path().to_path_buf());
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            files.extend(entries.map(|entry| entry.path()));
+        }
         let plain = |path: PathBuf| path.strip_prefix(".").map(std::path::Path::to_path_buf).unwrap_or(path);
-        let all: BTreeSet<PathBuf> = among.chain(beside).filter(|path| is_csv(path)).map(plain).collect();
+        let all: BTreeSet<PathBuf> = files.into_iter().filter(|path| is_csv(path)).map(plain).collect();
         all.into_iter().filter(|path| path.is_file()).take(MOST).collect()
     }
 

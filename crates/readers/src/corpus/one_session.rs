@@ -4,9 +4,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fill;
 use crate::find::run_ids;
 use crate::find::session_heads::Heads;
 use crate::find::source::InputFile;
+use crate::record::tokens;
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd};
 
 /// The formats that hold one session a file, an agent's own first.
@@ -93,7 +95,7 @@ impl<'c> SessionGroups<'c> {
     pub(super) fn undecided(&self, source: &InputFile) -> Option<&[&'c InputFile]> {
         let path = source.name.path.as_str();
         let group = self.groups.get(*self.group_of.get(path)?)?;
-        (!self.standings.contains_key(path)).then_some(group)
+        if self.standings.contains_key(path) { None } else { Some(group) }
     }
 
     /// Decides which of a group's recordings is read.
@@ -173,10 +175,12 @@ impl Told {
         if self.grade.is_none() && (grade.outcome != Outcome::Unknown || grade.score.is_some()) {
             self.grade = Some(grade.clone());
         }
-        self.task = self.task.take().or_else(|| header.task_id.clone());
-        self.model = self.model.take().or_else(|| header.model.clone());
-        self.usage = self.usage.or(totals.map(|totals| totals.usage)).filter(|usage| !usage.is_empty());
-        self.cost = self.cost.or(totals.and_then(|totals| totals.cost));
+        fill(&mut self.task, header.task_id.as_ref());
+        fill(&mut self.model, header.model.as_ref());
+        if let Some(Totals { usage, cost }) = totals {
+            self.usage = self.usage.or(tokens::recorded(usage));
+            self.cost = self.cost.or(cost);
+        }
     }
 
     /// Adds what the run's own recording does not say.
@@ -186,8 +190,8 @@ impl Told {
             let end = if grade.end == EndCause::Unknown { told.end } else { grade.end };
             *grade = Grade { end, secured_step: grade.secured_step, ..told.clone() };
         }
-        header.task_id = header.task_id.take().or_else(|| self.task.clone());
-        header.model = header.model.take().or_else(|| self.model.clone());
+        fill(&mut header.task_id, self.task.as_ref());
+        fill(&mut header.model, self.model.as_ref());
         let replies = || events.iter().filter_map(|event| event.message());
         let (counted, priced) = (replies().any(Message::has_usage), replies().any(|reply| reply.cost().is_some()));
         let usage = self.usage.filter(|_| !counted);

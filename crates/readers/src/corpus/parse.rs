@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::fill;
 use super::open_file::OpenFile;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::find::file_name::FileName;
@@ -71,27 +72,26 @@ pub(super) struct FoundRun {
 /// Parses one record, even if its bytes are not valid UTF-8.
 pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed {
     // Validating is several times faster than repairing.
-    let lossy = std::str::from_utf8(&cut.bytes).map_or_else(|_| String::from_utf8_lossy(&cut.bytes), Cow::Borrowed);
-    let invalid = matches!(lossy, Cow::Owned(_));
+    let valid = std::str::from_utf8(&cut.bytes);
+    let lossy = match valid {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(&cut.bytes),
+    };
     let (text, surrogates) = json::without_lone_surrogates(&lossy);
-    let of_member = cut
-        .member
-        .as_ref()
-        .map(|member| FileName { path: format!("{}!{member}", file.name.path), ..file.name.clone() });
-    let of_part = || FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() };
-    let of_part = of_member.or_else(|| file.as_files.then(of_part));
+    let name_of_part = name_of_part(file, cut);
     let reshaped = wrappings::reshaped(&text, file.reshape);
+    let (record_text, inserted): (&str, &[_]) = match &reshaped {
+        Some(reshaped) => (&reshaped.text, &reshaped.inserted),
+        None => (&text, &[]),
+    };
     let places = LastPosition::default();
     let record = Record {
         places: &places,
-        text: reshaped.as_ref().map_or(&text, |reshaped| &reshaped.text),
+        text: record_text,
         // Decoded text has no positions of its own in the file.
-        original: match &reshaped {
-            Some(reshaped) if file.reshape == Reshape::Decoded => &reshaped.text,
-            _ => &text,
-        },
-        inserted: reshaped.as_ref().map_or(&[], |reshaped| &reshaped.inserted),
-        file: of_part.as_ref().unwrap_or(&file.name),
+        original: if file.reshape == Reshape::Decoded { record_text } else { &text },
+        inserted,
+        file: name_of_part.as_ref().unwrap_or(&file.name),
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
         grades: &file.grades,
@@ -101,10 +101,9 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         column: cut.column,
     };
     let mut reading = Reading::from_record(record);
-    if invalid {
-        let valid = std::str::from_utf8(&cut.bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    if let Err(error) = valid {
         reading.warning(Diagnostic::new(
-            record.at_original(valid),
+            record.at_original(error.valid_up_to()),
             "bytes that are not UTF-8, read as U+FFFD",
             "write the recording as UTF-8",
         ));
@@ -128,8 +127,19 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     gathered.take(reading, file, options);
     let RecordResults { runs, mut findings, unknown, untaken, summaries, refused } = gathered;
     findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
-    let row = (file.format.id() == "parquet").then(|| xxhash_rust::xxh3::xxh3_64(&cut.bytes));
+    let row = if file.format.id() == "parquet" { Some(xxhash_rust::xxh3::xxh3_64(&cut.bytes)) } else { None };
     Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row, summaries, refused }
+}
+
+/// The name of a record that is like a file of its own: a member of an archive, or a part of a file that holds many.
+fn name_of_part(file: &OpenFile, cut: &Cut) -> Option<FileName> {
+    if let Some(member) = &cut.member {
+        return Some(FileName { path: format!("{}!{member}", file.name.path), ..file.name.clone() });
+    }
+    if !file.as_files {
+        return None;
+    }
+    Some(FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() })
 }
 
 /// The results from a record and the records nested in it.
@@ -211,20 +221,23 @@ impl RecordResults {
                 price::settle(&mut draft, &options.costs(), file.format.counts_by_turn());
             later_prompts(&mut draft, file.format.later_prompts());
             let is_session = file.format.prompted_by() == PromptedBy::Person;
-            let replies = replies
-                .remove(&n)
-                .or_else(|| is_session.then(|| reply_prints::reply_ids(&draft.events)))
-                .unwrap_or_default();
+            let replies = match replies.remove(&n) {
+                Some(replies) => replies,
+                None if is_session => reply_prints::reply_ids(&draft.events),
+                None => Vec::new(),
+            };
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
-                let limit = (options.detail >= Detail::ToldLimits).then(|| LimitSigns::from_run(&run));
-                let checked = (options.detail >= Detail::Hygiene).then(|| RunChecks::from_run(&run, in_texts.unread));
+                let tells = options.detail >= Detail::ToldLimits;
+                let limit = if tells { LimitSigns::from_run(&run) } else { LimitSigns::default() };
+                let is_checked = options.detail >= Detail::Hygiene;
+                let checked = if is_checked { Some(RunChecks::from_run(&run, in_texts.unread)) } else { None };
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
                 taken.push(FoundRun {
                     run,
                     spend,
-                    limit: limit.unwrap_or_default(),
+                    limit,
                     checked,
                     pricing,
                     unknown_zero,
@@ -273,8 +286,8 @@ fn join_report(draft: &mut Draft, record: Record<'_>) {
     if let Some(graded) = record.grades.of_any(task, record.file) {
         draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
         let header = &mut draft.header;
-        header.task_id = header.task_id.take().or_else(|| graded.task.clone());
-        header.model = header.model.take().or_else(|| graded.model.clone());
+        fill(&mut header.task_id, graded.task.as_ref());
+        fill(&mut header.model, graded.model.as_ref());
         let counted = draft.events.iter().filter_map(Event::message).any(Message::has_usage);
         if header.totals.is_none() && !counted {
             header.totals = graded.usage.map(|usage| Totals { usage, cost: None });

@@ -25,7 +25,7 @@ use crate::open::finding::Finding;
 use crate::open::inputs::add_known_input;
 use crate::open::inspect_archive::EvalLog;
 use crate::open::layout::RecordLayout;
-use crate::open::probe::{Probe, Shape};
+use crate::open::probe::{Probe, Shape, Sketch};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::open::signature::Signature;
 use crate::read::format::{self, Format};
@@ -161,7 +161,7 @@ impl<'c> CorpusStream<'c> {
     fn begin(&mut self, source: &'c InputFile, batch: &mut Vec<StreamPiece>) {
         let recognised = self.recognise(source);
         // What is left out because it is no recording may be an output of before.
-        if recognised.as_ref().map_or_else(|not_read| not_read.kind == Left::Unreadable, |_| true) {
+        if !matches!(&recognised, Err(not_read) if not_read.kind != Left::Unreadable) {
             add_known_input(source.identity.clone());
         }
         match recognised {
@@ -268,11 +268,10 @@ impl<'c> CorpusStream<'c> {
                 None => SkipReason::empty(&name).into(),
             });
         }
-        let is_empty = probe.document().is_some_and(|list| list.is_array() && list.elements().is_empty());
-        let empty_run = (forced.is_none() && is_empty && source.name.is_alone && !options.sealed)
-            .then(|| self.reports.seen_from(&source.name.folder, source.path()))
-            .filter(FolderGrades::grade_only_run)
-            .and_then(|_| format::by_id("chat"));
+        let is_empty = matches!(probe.document(), Some(Sketch::Array(elements)) if elements.is_empty());
+        let may_be_run = forced.is_none() && is_empty && source.name.is_alone && !options.sealed;
+        let is_graded = may_be_run && self.reports.seen_from(&source.name.folder, source.path()).grade_only_run();
+        let empty_run = if is_graded { format::by_id("chat") } else { None };
         let label_files = || if options.sealed { Vec::new() } else { self.corpus.csv_files() };
         let named = NamedInputs { paths: &self.corpus.paths, label_files: &label_files };
         let mut chosen = match forced.or(empty_run) {
@@ -318,7 +317,9 @@ impl<'c> CorpusStream<'c> {
                 files.iter().find(is_other).filter(|other| earlier_states::is_same_task(source.path(), other.path()));
             return other.map(|_| format!("the same run as `{name}` beside it, which says more").into());
         }
-        if let Some(root) = self.family(format).and_then(|family| family.root_of(source)) {
+        if let Some(family) = self.family(format)
+            && let Some(root) = family.root_of(source)
+        {
             let reason = format!("a sub-agent's session, read with `{}`, which started it", root.name.path);
             return Some(NotRead::elsewhere(Left::Part, reason));
         }

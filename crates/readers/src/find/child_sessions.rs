@@ -46,7 +46,7 @@ impl<'s> SessionFamilies<'s> {
 
     /// The files of the sessions that this file's session started, and that those started, in path order.
     pub(crate) fn below(&self, file: &InputFile) -> &[&'s InputFile] {
-        self.below.get(file.name.path.as_str()).map_or(&[], Vec::as_slice)
+        self.below.get(file.name.path.as_str()).map(Vec::as_slice).unwrap_or_default()
     }
 }
 

@@ -19,8 +19,8 @@ const APART: i64 = 60_000;
 
 /// Whether both files begin at about the same time.
 pub(crate) fn is_same_task(one: &Path, other: &Path) -> bool {
-    let times = first_time(one).zip(first_time(other));
-    times.is_some_and(|(one, other)| one.since(other).0.abs() <= APART)
+    let (Some(one), Some(other)) = (first_time(one), first_time(other)) else { return false };
+    one.since(other).0.abs() <= APART
 }
 
 /// The first `ts` of a file, in milliseconds. It may come after its message, so the whole head is searched.
@@ -66,7 +66,7 @@ impl<'s> Grown<'s> {
     pub(crate) fn later_conversation(&self, source: &InputFile) -> Option<&'s InputFile> {
         let (name, _) = timed(&source.name.stem)?;
         let (_, latest) = self.conversations.get(&(source.name.folder.clone(), name))?;
-        (latest.path() != source.path()).then_some(*latest)
+        if latest.path() == source.path() { None } else { Some(latest) }
     }
 
     /// The latest checkpoint of the same session, if this is an earlier one. A checkpoint is a `full.jsonl` beside a
@@ -74,7 +74,7 @@ impl<'s> Grown<'s> {
     pub(crate) fn later_checkpoint(&self, source: &InputFile) -> Option<&'s InputFile> {
         let (session, _) = checkpoint(source)?;
         let (_, latest) = self.sessions.get(&session)?;
-        (latest.path() != source.path()).then_some(*latest)
+        if latest.path() == source.path() { None } else { Some(latest) }
     }
 }
 
@@ -82,7 +82,7 @@ impl<'s> Grown<'s> {
 fn timed(stem: &str) -> Option<(&str, f64)> {
     let (name, time) = stem.rsplit_once('-')?;
     let time: f64 = time.parse().ok()?;
-    (time > 1e9).then_some((name, time))
+    if time > 1e9 { Some((name, time)) } else { None }
 }
 
 /// The session of a checkpoint and when it was taken.

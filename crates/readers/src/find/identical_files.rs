@@ -2,6 +2,7 @@
 //! was packed into. Each run counts once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -35,21 +36,24 @@ impl<'c> Twins<'c> {
     /// The first file asked for that holds the same as `source`, if it is another. `text` is what `source` holds, where
     /// it has been read.
     pub(crate) fn earlier(&mut self, source: &'c InputFile, text: Option<&[u8]>) -> Option<&'c InputFile> {
-        if !unpacked_length(source).is_some_and(|length| self.shared_lengths.contains(&length)) {
+        if !self.shared_lengths.contains(&unpacked_length(source)?) {
             return None;
         }
-        // One that cannot be read to its end is like no other.
-        let print = text.map_or_else(|| print(source), |text| Ok(xxh3_128(text))).ok()?;
+        let print = match text {
+            Some(text) => xxh3_128(text),
+            // One that cannot be read to its end is like no other.
+            None => print(source).ok()?,
+        };
         let first = *self.first.entry(print).or_insert(source);
-        (first.path() != source.path()).then_some(first)
+        if first.path() == source.path() { None } else { Some(first) }
     }
 }
 
 /// The length of a file's content, as far as it can be known without reading it.
 fn unpacked_length(source: &InputFile) -> Option<u64> {
     let name = source.file_name();
-    let ends = |extension: &str| Path::new(&*name).extension().is_some_and(|own| own == extension);
-    if ends("gz") {
+    let extension = Path::new(&*name).extension();
+    if extension == Some(OsStr::new("gz")) {
         // A gzip file ends with the length of its content, or of the last of several members: enough to tell files apart.
         let mut file = File::open(source.path()).ok()?;
         file.seek(SeekFrom::End(-4)).ok()?;
@@ -57,9 +61,9 @@ fn unpacked_length(source: &InputFile) -> Option<u64> {
         file.read_exact(&mut length).ok()?;
         return Some(u64::from(u32::from_le_bytes(length)));
     }
-    if ends("zst") {
+    if extension == Some(OsStr::new("zst")) {
         // Its frames need not say; few corpora have any.
-        return source.open().and_then(|mut input| io::copy(&mut input, &mut io::sink())).ok();
+        return io::copy(&mut source.open().ok()?, &mut io::sink()).ok();
     }
     Some(source.bytes)
 }

@@ -129,7 +129,7 @@ impl Place {
     pub fn path(&self, home: &Path, variables: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         let named = self.variable.and_then(variables).filter(|path| !path.as_os_str().is_empty());
         let path = named.unwrap_or_else(|| home.join(self.base)).join(self.folder);
-        path.is_dir().then_some(path)
+        if path.is_dir() { Some(path) } else { None }
     }
 
     /// Its files in that folder, ordered by path, and whether each was changed since `since`.
@@ -142,10 +142,16 @@ impl Place {
             if !entry.file_type().is_file() || !endings.iter().any(|ending| name.ends_with(ending) || is_in(ending)) {
                 continue;
             }
-            let changed = entry.metadata().ok().and_then(|data| data.modified().ok());
-            let is_new = since.zip(changed).is_none_or(|(since, changed)| changed >= since);
+            let is_new = match (since, last_change(&entry)) {
+                (Some(since), Some(changed)) => changed >= since,
+                _ => true,
+            };
             files.push((entry.into_path(), is_new));
         }
         files
     }
+}
+
+fn last_change(entry: &walkdir::DirEntry) -> Option<SystemTime> {
+    entry.metadata().ok()?.modified().ok()
 }

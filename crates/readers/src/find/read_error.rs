@@ -38,10 +38,8 @@ impl ReadError {
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { .. } => "check the path and its permissions".to_owned(),
-            Self::UnknownFormat { nearest, known, .. } => nearest.map_or_else(
-                || format!("there are: {}", known.join(", ")),
-                |nearest| format!("did you mean `{nearest}`?"),
-            ),
+            Self::UnknownFormat { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+            Self::UnknownFormat { nearest: None, known, .. } => format!("there are: {}", known.join(", ")),
             Self::Strict(diagnostic) | Self::Labels(diagnostic) => diagnostic.help.clone(),
         }
     }

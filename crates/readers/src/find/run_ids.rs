@@ -89,19 +89,25 @@ pub(crate) fn id(native: &str, file: &FileName) -> String {
     if !file.clashes {
         return native.to_owned();
     }
-    if let Some(rest) = native.strip_prefix(&file.stem).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+    if let Some(rest) = after_stem(native, file) {
         return format!("{}{rest}", file.in_corpus);
     }
     let names_path = format!("/{}/", file.in_corpus).contains(&format!("/{native}/"));
     if names_path { file.in_corpus.clone() } else { format!("{}/{native}", file.in_corpus) }
 }
 
+/// What follows the file's name in the id of a run that is called after it.
+fn after_stem<'n>(native: &'n str, file: &FileName) -> Option<&'n str> {
+    native.strip_prefix(&file.stem).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Names that a run had, or would have if files of the same name came or went, and that are of this run alone.
 pub(crate) fn other_names(native: &str, file: &FileName) -> Vec<String> {
-    let rest = native.strip_prefix(&file.stem).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    let mut names =
-        vec![rest.map_or_else(|| format!("{}/{native}", file.in_corpus), |rest| format!("{}{rest}", file.in_corpus))];
-    names.push(file.path.clone());
+    let in_corpus = match after_stem(native, file) {
+        Some(rest) => format!("{}{rest}", file.in_corpus),
+        None => format!("{}/{native}", file.in_corpus),
+    };
+    let mut names = vec![in_corpus, file.path.clone()];
     if !file.clashes || is_unique(native) {
         names.push(native.to_owned());
     }

@@ -81,7 +81,7 @@ fn head_of(text: &str, stem: &str) -> Option<SessionHead> {
 fn open_code(text: &str) -> Option<SessionHead> {
     let info = after(text, "info")?;
     let info = serde_json::Deserializer::from_str(info).into_iter::<Value>().next()?.ok()?;
-    let word = |name: &str| info.get(name).and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned);
+    let word = |name: &str| info[name].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
     Some(SessionHead { id: word("id")?, parent: word("parentID"), shape: SessionNaming::OpenCode })
 }
 
@@ -105,8 +105,9 @@ fn values<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
     std::iter::from_fn(move || {
         loop {
             rest = after(rest, name)?;
-            let value = rest.strip_prefix('"').and_then(|string| string.split('"').next());
-            if let Some(value) = value.filter(|value| !value.is_empty()) {
+            let Some(string) = rest.strip_prefix('"') else { continue };
+            let value = string.split('"').next().unwrap_or_default();
+            if !value.is_empty() {
                 return Some(value);
             }
         }

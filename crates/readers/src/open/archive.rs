@@ -7,7 +7,6 @@
 
 mod tape;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -114,7 +113,9 @@ impl Unpacked {
         let first = inner.clone();
         loop {
             let path = self.folder.join(&inner);
-            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
             match File::create_new(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_file() => {
                     let n = self.again.entry(first.clone()).or_insert(1);
@@ -209,10 +210,10 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -
     let mut wanted = Vec::new();
     let mut size = 0_u64;
     for index in 0..archive.len() {
-        let unnamed = archive.name_for_index(index).map_or_else(
-            || format!("member {index}"),
-            |name| name.map_or_else(|_| format!("member {index}"), Cow::into_owned),
-        );
+        let unnamed = match archive.name_for_index(index) {
+            Some(Ok(name)) => name.into_owned(),
+            Some(Err(_)) | None => format!("member {index}"),
+        };
         let member = match archive.by_index_raw(index) {
             Ok(member) => member,
             Err(error) => {
@@ -272,9 +273,13 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -
 
 /// Where the first member of a zip begins; where its directory does, if it has no member.
 fn first_member<R: Read + Seek>(archive: &mut ZipArchive<R>, hidden: &[Hidden]) -> u64 {
-    let shown = (0..archive.len()).filter_map(|nth| archive.by_index_raw(nth).ok().map(|member| member.header_start()));
-    let first = shown.chain(hidden.iter().map(|member| member.header)).min();
+    let first = shown_headers(archive).chain(hidden.iter().map(|member| member.header)).min();
     first.unwrap_or_else(|| archive.central_directory_start())
+}
+
+/// The offsets of the local headers of the members that the zip library shows.
+fn shown_headers<R: Read + Seek>(archive: &mut ZipArchive<R>) -> impl Iterator<Item = u64> {
+    (0..archive.len()).filter_map(|nth| Some(archive.by_index_raw(nth).ok()?.header_start()))
 }
 
 /// A member of a zip that the zip library hides because a later member has the same name.
@@ -292,9 +297,7 @@ pub(crate) fn hidden<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     file: &mut (impl Read + Seek),
 ) -> io::Result<Vec<Hidden>> {
-    let shown: BTreeSet<u64> = (0..archive.len())
-        .filter_map(|index| archive.by_index_raw(index).ok().map(|member| member.header_start()))
-        .collect();
+    let shown: BTreeSet<u64> = shown_headers(archive).collect();
     file.seek(SeekFrom::Start(archive.central_directory_start()))?;
     let directory = file;
     let mut hidden = Vec::new();
@@ -415,7 +418,7 @@ fn inner_path(name: &str) -> Option<PathBuf> {
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    (!path.as_os_str().is_empty() && !name.contains('\0')).then_some(path)
+    if path.as_os_str().is_empty() || name.contains('\0') { None } else { Some(path) }
 }
 
 #[cfg(test)]

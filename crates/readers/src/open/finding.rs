@@ -30,8 +30,8 @@ impl Serialize for Finding {
         let mut fields = to.serialize_struct("Finding", 6)?;
         fields.serialize_field("severity", self.severity_name())?;
         fields.serialize_field("path", &at.path)?;
-        fields.serialize_field("line", &(at.line > 0).then_some(at.line))?;
-        fields.serialize_field("column", &(at.column > 0).then_some(at.column))?;
+        fields.serialize_field("line", &Some(at.line).filter(|line| *line > 0))?;
+        fields.serialize_field("column", &Some(at.column).filter(|column| *column > 0))?;
         fields.serialize_field("what", what)?;
         fields.serialize_field("help", help)?;
         fields.end()

@@ -16,8 +16,9 @@ const HEADERS: &[&str] = &["header.json", "_journal/start.json"];
 
 /// Whether a zip is a log.
 pub(crate) fn is_log(path: &Path) -> bool {
-    let archive = File::open(path).ok().and_then(|file| ZipArchive::new(BufReader::new(file)).ok());
-    archive.is_some_and(|archive| HEADERS.iter().any(|name| archive.index_for_name(name).is_some()))
+    let Ok(file) = File::open(path) else { return false };
+    let Ok(archive) = ZipArchive::new(BufReader::new(file)) else { return false };
+    HEADERS.iter().any(|name| archive.index_for_name(name).is_some())
 }
 
 /// The samples of a log.

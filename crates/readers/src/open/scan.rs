@@ -182,9 +182,10 @@ impl<R: Read> Scanner<R> {
             if hand.is_empty() {
                 return Err(ScanError::Ended);
             }
-            let (n, done) = extent.advance(hand).map_or((hand.len(), false), |n| (n, true));
+            let end = extent.advance(hand);
+            let n = end.unwrap_or(hand.len());
             self.pass(n, None);
-            if done {
+            if end.is_some() {
                 return Ok(());
             }
         }
@@ -245,7 +246,7 @@ impl<R: Read> Scanner<R> {
         if out.last() == Some(&b'\r') && out.len() > start {
             out.pop();
         }
-        Ok((read.len > 0 || read.terminated).then_some(read))
+        Ok(if read.len > 0 || read.terminated { Some(read) } else { None })
     }
 }
 

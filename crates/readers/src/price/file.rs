@@ -153,10 +153,10 @@ fn read_model(
             }
             (None, _) => {
                 let all = || FIELDS.iter().flat_map(|(field, also)| std::iter::once(field).chain(*also)).copied();
-                let help = nearest(key, all()).map_or_else(
-                    || "a model has `input`, `cached`, `cache_write`, `output` and `aliases`".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
+                let help = match nearest(key, all()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "a model has `input`, `cached`, `cache_write`, `output` and `aliases`".to_owned(),
+                };
                 return Err(source.error(placed.at, format!("`{name}` has an unknown field `{key}`"), help));
             }
         }
@@ -172,7 +172,7 @@ fn read_model(
 
 fn from_toml(source: PriceText<'_>) -> Result<Vec<(String, PlacedValue)>, Diagnostic> {
     let table = DeTable::parse(source.text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
+        let at = error.span().unwrap_or_default().start;
         source.error(at, format!("not valid TOML: {}", error.message()), HELP)
     })?;
     Ok(toml_fields(table.get_ref()))
@@ -192,17 +192,21 @@ fn toml_fields(table: &DeTable<'_>) -> Vec<(String, PlacedValue)> {
 }
 
 fn toml_value(value: &DeValue<'_>) -> PriceValue {
-    let plain = |text: &str| text.replace('_', "").parse::<f64>().ok();
+    let number = |text: &str| match text.replace('_', "").parse() {
+        Ok(number) => PriceValue::Number(number),
+        Err(_) => PriceValue::Other("an odd number"),
+    };
     match value {
-        DeValue::Integer(number) => {
-            plain(number.as_str()).map_or(PriceValue::Other("an odd number"), PriceValue::Number)
-        }
-        DeValue::Float(number) => plain(number.as_str()).map_or(PriceValue::Other("an odd number"), PriceValue::Number),
+        DeValue::Integer(written) => number(written.as_str()),
+        DeValue::Float(written) => number(written.as_str()),
         DeValue::String(name) => PriceValue::Names(vec![name.to_string()]),
         DeValue::Array(items) => {
             let names: Option<Vec<String>> =
                 items.iter().map(|item| Some(item.get_ref().as_str()?.to_owned())).collect();
-            names.map_or(PriceValue::Other("an array"), PriceValue::Names)
+            match names {
+                Some(names) => PriceValue::Names(names),
+                None => PriceValue::Other("an array"),
+            }
         }
         DeValue::Table(table) => PriceValue::Table(toml_fields(table)),
         DeValue::Boolean(_) => PriceValue::Other("true or false"),

@@ -169,8 +169,11 @@ impl PriceTable {
     /// The price of a model and the name it was found under: the exact name, or the name without provider
     /// (`openrouter/anthropic/…`), date (`-20250514`, `-2025-04-14`, `@20250514`, `-latest`) and letter case.
     pub fn price_for(&self, model: &str) -> Result<(&str, &Price), Unpriced> {
-        let exact = self.exact.get(model).copied();
-        let index = match exact.map(Some).or_else(|| self.plain.get(&name::plain(model)).copied()) {
+        let found = match self.exact.get(model) {
+            Some(index) => Some(Some(*index)),
+            None => self.plain.get(&name::plain(model)).copied(),
+        };
+        let index = match found {
             Some(Some(index)) => index,
             Some(None) => return Err(Unpriced::Ambiguous(model.to_owned())),
             None => {
@@ -197,10 +200,7 @@ impl PriceTable {
         let mut models: BTreeMap<(String, String), Usd> = BTreeMap::new();
         let cache_unknown = calls(&draft.events).filter_map(Message::usage).any(|usage| usage.cache_read.is_none());
         let mut costs = costs.into_iter();
-        for message in draft.events.iter_mut().filter_map(|event| match event {
-            Event::Message(message) if is_call(message) => Some(message),
-            _ => None,
-        }) {
+        for message in calls_mut(&mut draft.events) {
             message.set_cost(None);
             let Some(Some(Charge { model, price, cost })) = costs.next() else { continue };
             message.set_cost(Some(cost));
@@ -292,10 +292,7 @@ pub(crate) fn settle(draft: &mut Draft, costs: &Costs<'_>, by_turn: bool) -> Set
     if !is_zero || costs.recorded == RecordedCosts::Copied || matches!(pricing, Some(Pricing::Computed { .. })) {
         return Settled { pricing, unknown_zero: false };
     }
-    for message in draft.events.iter_mut().filter_map(|event| match event {
-        Event::Message(message) if is_call(message) => Some(message),
-        _ => None,
-    }) {
+    for message in calls_mut(&mut draft.events) {
         message.set_cost(None);
     }
     let pricing = pricing.map(|pricing| match pricing {
@@ -308,6 +305,13 @@ pub(crate) fn settle(draft: &mut Draft, costs: &Costs<'_>, by_turn: bool) -> Set
 /// Model calls whose tokens count: those of the agent and its sub-agents.
 fn calls(events: &[Event]) -> impl Iterator<Item = &Message> {
     events.iter().filter_map(Event::message).filter(|message| is_call(message))
+}
+
+fn calls_mut(events: &mut [Event]) -> impl Iterator<Item = &mut Message> {
+    events.iter_mut().filter_map(|event| match event {
+        Event::Message(message) if is_call(message) => Some(message),
+        _ => None,
+    })
 }
 
 fn is_call(message: &Message) -> bool {

@@ -21,7 +21,7 @@ pub(super) fn plain(name: &str) -> String {
 /// The name without one such suffix; `None` if it has none, or if nothing would be left.
 fn without_ending(name: &str) -> Option<&str> {
     let shorter = ["-latest", "@latest", "@default"].iter().find_map(|ending| name.strip_suffix(ending));
-    let shorter = shorter.or_else(|| without_date(name)).or_else(|| without_version(name));
+    let shorter = shorter.or(without_date(name)).or(without_version(name));
     shorter.filter(|shorter| !shorter.is_empty())
 }
 
@@ -32,7 +32,7 @@ fn without_date(name: &str) -> Option<&str> {
         let (head, tail) = name.split_at(at);
         let fits = |(wanted, found): (char, char)| if wanted == '#' { found.is_ascii_digit() } else { found == wanted };
         let is_marked = tail.starts_with(|mark| marks.contains(mark));
-        let is_year = tail.get(1..3).is_some_and(|century| century == "20");
+        let is_year = tail.get(1..3) == Some("20");
         if is_marked && is_year && pattern.chars().zip(tail.chars()).skip(1).all(fits) {
             return Some(head);
         }
@@ -45,7 +45,7 @@ fn without_version(name: &str) -> Option<&str> {
     let (head, tail) = name.rsplit_once("-v")?;
     let (major, minor) = tail.split_once(':')?;
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (number(major) && number(minor)).then_some(head)
+    if number(major) && number(minor) { Some(head) } else { None }
 }
 
 #[cfg(test)]

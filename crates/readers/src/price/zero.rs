@@ -25,7 +25,7 @@ impl ZeroCosts {
     /// Adds a run; must be called in corpus order.
     pub(crate) fn enter(&mut self, run: &Run, spend: &Spend) {
         self.runs += 1;
-        self.tokens = self.tokens.saturating_add(spend.total.map_or(0, |tokens| tokens.0));
+        self.tokens = self.tokens.saturating_add(spend.total.unwrap_or_default().0);
         if self.first.is_empty() {
             self.first.clone_from(&run.header.run_id);
         }
@@ -40,7 +40,8 @@ impl ZeroCosts {
         let tokens = if millions >= 0.1 { format!("{millions:.1} M") } else { self.tokens.to_string() };
         let runs = if self.runs == 1 { "1 run records".to_owned() } else { format!("{} runs record", self.runs) };
         let what = format!("{runs} a cost of 0 for {tokens} tokens: taken as unknown");
-        let model = self.models.keys().next().filter(|model| model.len() <= 24).map_or("NAME", String::as_str);
+        let first = self.models.keys().next().map(String::as_str);
+        let model = first.filter(|model| model.len() <= 24).unwrap_or("NAME");
         let help = format!("`--free-model {model}` if it is free, `--price FILE` to compute it");
         Diagnostic::new(Location::default(), what, help)
     }
@@ -52,16 +53,19 @@ pub(super) fn is_unknown(draft: &Draft, costs: &Costs<'_>) -> bool {
     if cost != Some(Usd(0.0)) {
         return false;
     }
-    let spent = |call: &&Message| call.usage().and_then(|usage| usage.total()).is_some_and(|tokens| tokens > Tokens(0));
-    let mut spending = calls(&draft.events).filter(spent).peekable();
-    spending.peek().is_some()
-        && !spending
-            .all(|call| call.model().or(draft.header.model.as_deref()).is_some_and(|model| is_free(model, costs)))
+    let is_spent = |call: &&Message| matches!(call.usage(), Some(usage) if usage.total() > Some(Tokens(0)));
+    calls(&draft.events).filter(is_spent).any(|call| match call.model().or(draft.header.model.as_deref()) {
+        Some(model) => !is_free(model, costs),
+        None => true,
+    })
 }
 
 /// True if the options name the model as free or all its prices in the price file are 0.
 fn is_free(model: &str, costs: &Costs<'_>) -> bool {
     let plain = name::plain(model);
-    let named = costs.free_models.iter().any(|free| free == model || name::plain(free) == plain);
-    named || costs.prices.is_some_and(|prices| prices.price_for(model).is_ok_and(|(_, price)| price.is_free()))
+    if costs.free_models.iter().any(|free| free == model || name::plain(free) == plain) {
+        return true;
+    }
+    let Some(prices) = costs.prices else { return false };
+    matches!(prices.price_for(model), Ok((_, price)) if price.is_free())
 }

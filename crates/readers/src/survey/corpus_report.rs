@@ -209,7 +209,10 @@ impl CorpusReport {
             (_, None) => format!("no recorded run in {n_files}"),
         };
         let mut advised = self.skipped.iter().filter(|skipped| skipped.advice.is_some());
-        let first = advised.clone().find(|skipped| skipped.looks_recorded).or_else(|| advised.next());
+        let first = match advised.clone().find(|skipped| skipped.looks_recorded) {
+            Some(skipped) => Some(skipped),
+            None => advised.next(),
+        };
         (what, first.and_then(|skipped| skipped.advice.as_deref()))
     }
 
@@ -302,7 +305,7 @@ impl CorpusReport {
                 format: format.to_owned(),
                 steps: run.steps().len() as u64,
                 outcome: run.grade.outcome.name(),
-                outcome_source: (run.grade.outcome != Outcome::Unknown).then(|| source_of(run)),
+                outcome_source: if run.grade.outcome == Outcome::Unknown { None } else { Some(source_of(run)) },
                 end: run.grade.end.name(),
                 tokens: spend.total.map(|tokens| tokens.0),
                 told: limit.told,

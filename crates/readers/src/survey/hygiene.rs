@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
 use crate::survey::told_limits::recorded_cap;
-use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run, Text};
+use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run};
 
 /// Runs listed by id for each check.
 const NAMED: usize = 5;
@@ -217,12 +217,15 @@ impl Hygiene {
         if run.steps().len() <= 2 {
             return None;
         }
-        let task = run.header.task_id.as_ref().map_or(0, |task| xxh3_64(task.as_bytes()));
+        let task = match &run.header.task_id {
+            Some(task) => xxh3_64(task.as_bytes()),
+            None => 0,
+        };
         let first = *self.tasks.entry(print).or_insert(task);
         if !self.seen.insert(print ^ xxh3_64(native.as_bytes())) {
             return Some(Check::DuplicateRun);
         }
-        (first != task && first != 0 && task != 0).then_some(Check::RenamedRun)
+        if first != task && first != 0 && task != 0 { Some(Check::RenamedRun) } else { None }
     }
 
     fn look_for_calls(&mut self, format: &'static str, run: &Run) {
@@ -298,13 +301,12 @@ impl Hygiene {
                 ids.extend(first);
             }
         }
-        Check::ALL
-            .into_iter()
-            .filter_map(|check| {
-                let (runs, first) = self.found.remove(&check)?;
-                Some(Oddity { check: check.name(), runs, first, advice: check.advice() })
-            })
-            .collect()
+        let mut oddities = Vec::new();
+        for check in Check::ALL {
+            let Some((runs, first)) = self.found.remove(&check) else { continue };
+            oddities.push(Oddity { check: check.name(), runs, first, advice: check.advice() });
+        }
+        oddities
     }
 }
 
@@ -341,7 +343,10 @@ fn print(run: &Run) -> u64 {
         hasher.update(run.header.run_id.as_bytes());
     }
     for message in run.events().iter().filter_map(Event::message).filter(|message| message.lane == Lane::Main) {
-        hasher.update(message.content.as_ref().map_or(b"-", Text::stored));
+        match &message.content {
+            Some(content) => hasher.update(content.stored()),
+            None => hasher.update(b"-"),
+        }
         for call in &message.tool_calls {
             hasher.update(call.name.as_bytes());
             hasher.update(call.arguments.stored());
@@ -380,7 +385,9 @@ fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
     let mut answered = BTreeSet::new();
     let own = |message: &&&Message| message.lane == Lane::Main;
     for call in messages.iter().filter(own).flat_map(|message| &message.tool_calls) {
-        if call.id.as_deref().is_some_and(|id| !asked.insert(id)) {
+        if let Some(id) = call.id.as_deref()
+            && !asked.insert(id)
+        {
             found.insert(Check::DuplicateCallIds);
         }
     }
@@ -394,11 +401,8 @@ fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
     }
     // The last step's calls often have no result, because the recording ends there.
     let settled = run.steps().len().saturating_sub(1);
-    let unanswered = (0..settled)
-        .filter_map(|step| run.reply(step))
-        .flat_map(|reply| &reply.tool_calls)
-        .any(|call| call.id.as_deref().is_some_and(|id| !answered.contains(id)));
-    if unanswered {
+    let calls = (0..settled).filter_map(|step| run.reply(step)).flat_map(|reply| &reply.tool_calls);
+    if calls.filter_map(|call| call.id.as_deref()).any(|id| !answered.contains(id)) {
         found.insert(Check::CallsWithoutResults);
     }
 }
@@ -430,19 +434,18 @@ fn check_times(messages: &[&Message], found: &mut BTreeSet<Check>) {
     const IN_1990: i64 = 631_152_000_000;
     const IN_2100: i64 = 4_102_444_800_000;
     let own = messages.iter().filter(|message| message.lane == Lane::Main);
-    let times: Vec<i64> = own.clone().filter_map(|message| message.ts).map(|ts| ts.0).collect();
+    let times: Vec<i64> = own.clone().filter_map(|message| Some(message.ts?.0)).collect();
     if times.windows(2).any(|pair| pair[1] < pair[0]) {
         found.insert(Check::TimeStepsBack);
     }
     if times.iter().any(|time| !(IN_1990..IN_2100).contains(time)) {
         found.insert(Check::OddDates);
     }
-    let steps: Vec<i64> =
-        own.filter(|message| message.is_step()).filter_map(|message| message.ts).map(|ts| ts.0).collect();
+    let steps: Vec<i64> = own.filter(|message| message.is_step()).filter_map(|message| Some(message.ts?.0)).collect();
     let mut gaps: Vec<i64> = steps.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
-    let fast = gaps.get(gaps.len() / 2).is_some_and(|median| (1..100).contains(median));
-    if fast && steps.len() >= STEPS {
+    let is_fast = matches!(gaps.get(gaps.len() / 2), Some(1..100));
+    if is_fast && steps.len() >= STEPS {
         found.insert(Check::StepsTooFast);
     }
 }

@@ -96,8 +96,8 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
     if let Some((_, known)) = KNOWN.iter().find(|(keys, _)| value.has(keys)) {
         return Some(*known);
     }
-    let log = value.get("log").is_some_and(|log| log.has(&["entries", "creator"]));
-    let mlflow = value.get("data").is_some_and(|data| data.has(&["spans"])) && value.has(&["info"]);
+    let log = value.has_within("log", &["entries", "creator"]);
+    let mlflow = value.has_within("data", &["spans"]) && value.has(&["info"]);
     match (log, mlflow) {
         (true, _) => Some(NoRuns("an HTTP archive (HAR): log the chat API's calls instead")),
         (_, true) => Some(Runs("an MLflow trace, which is not read yet: export OpenTelemetry")),

@@ -39,7 +39,10 @@ pub(crate) struct HintInput<'a> {
 pub(crate) fn advice(asked: &HintInput<'_>) -> Option<String> {
     let probe = asked.probe;
     let is_json = matches!(probe.shape, Shape::Document | Shape::Lines | Shape::Concatenated) && probe.whole;
-    is_json.then(|| match tried(asked) {
+    if !is_json {
+        return None;
+    }
+    Some(match tried(asked) {
         Ok(map) => command(&map.to_string(), asked.paths),
         Err(missing) => format!("{missing}; `--map` says which field is what"),
     })
@@ -135,7 +138,10 @@ fn judged(map: &FieldMap, asked: &HintInput<'_>, values: &[&Sketch]) -> Result<F
 fn grouped<'v>(entries: &[&'v Sketch], run: Option<&str>) -> Vec<Vec<&'v Sketch>> {
     let mut groups: BTreeMap<Option<Cow<'_, str>>, Vec<&Sketch>> = BTreeMap::new();
     for entry in entries {
-        let id = run.and_then(|run| below(entry, run)).and_then(Sketch::text);
+        let id = match run {
+            Some(run) => text_below(entry, run),
+            None => None,
+        };
         groups.entry(id).or_default().push(entry);
     }
     groups.into_values().collect()
@@ -180,8 +186,11 @@ fn values_in(probe: &Probe) -> Vec<&Sketch> {
         Shape::Document if messages(first, "", DEPTH).is_none() => {
             // The runs may be in a list under one of the usual names.
             let lists = MAPPED_KEYS.iter().chain(KEYS).filter_map(|key| first.get(key));
-            let holds = |list: &&Sketch| list.elements().first().is_some_and(Sketch::is_object);
-            lists.into_iter().find(holds).map_or_else(|| vec![first], |list| list.elements().iter().collect())
+            let holds = |list: &&Sketch| matches!(list.elements().first(), Some(Sketch::Object(_)));
+            match lists.into_iter().find(holds) {
+                Some(list) => list.elements().iter().collect(),
+                None => vec![first],
+            }
         }
         _ => probe.values.iter().collect(),
     }
@@ -214,9 +223,13 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
             let inner: Vec<&Sketch> = around.iter().filter_map(|object| object.get(word)).collect();
             named(&inner, &["id", "name", "key"], &fits, &|_| true).map(|name| format!("{word}.{name}"))
         };
-        let found = named(&around, words, &fits, &is_free)
-            .or_else(|| words.iter().find_map(inner))
-            .or_else(|| kin::find(meaning, &around, &fits, &is_free));
+        let mut found = named(&around, words, &fits, &is_free);
+        if found.is_none() {
+            found = words.iter().find_map(inner);
+        }
+        if found.is_none() {
+            found = kin::find(meaning, &around, &fits, &is_free);
+        }
         fields.extend(found.map(|field| (*meaning, field)));
     }
     let is_grade = |value: &Sketch| match value {
@@ -235,7 +248,15 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
 
 /// The value at a path of names.
 fn below<'v>(value: &'v Sketch, path: &str) -> Option<&'v Sketch> {
-    value.get(path).or_else(|| path.split('.').try_fold(value, |value, name| value.get(name)))
+    match value.get(path) {
+        Some(found) => Some(found),
+        None => path.split('.').try_fold(value, |value, name| value.get(name)),
+    }
+}
+
+/// The decoded text of the short string at a path of names.
+fn text_below<'v>(value: &'v Sketch, path: &str) -> Option<Cow<'v, str>> {
+    below(value, path)?.text()
 }
 
 /// Levels of objects inside a message that are searched for a field.
@@ -251,12 +272,11 @@ fn named(
     let mut level: Vec<(String, &Sketch)> = objects.iter().map(|object| (String::new(), *object)).collect();
     for _ in 0..WITHIN {
         let join = |path: &str, name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        let here = words.iter().find_map(|word| {
+        for word in words {
             let fit = level.iter().filter(|(_, object)| object.get(word).is_some_and(fits));
-            fit.map(|(path, _)| join(path, word)).find(|path| is_free(path))
-        });
-        if here.is_some() {
-            return here;
+            if let Some(path) = fit.map(|(path, _)| join(path, word)).find(|path| is_free(path)) {
+                return Some(path);
+            }
         }
         level = below_objects(&level).into_iter().filter(|(_, value)| value.is_object()).collect();
     }

@@ -46,8 +46,12 @@ impl Copies {
                 }
             }
         }
-        let twin = owners.iter().next().is_some_and(|(owner, n)| self.runs.get(*owner).is_some_and(|run| run.1 == *n));
-        if added == 0 && owners.len() == 1 && twin {
+        if added == 0
+            && owners.len() == 1
+            && let Some((owner, n)) = owners.iter().next()
+            && let Some((_, all)) = self.runs.get(*owner)
+            && all == n
+        {
             return Copied::default();
         }
         if added > 0 {

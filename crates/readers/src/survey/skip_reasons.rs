@@ -143,7 +143,7 @@ fn text_advice(name: &str, probe: &Probe) -> Option<String> {
     }
     let log = "a log in plain text names no fields: have the agent write one JSON object a message, or turn its lines \
                into such objects with a script";
-    named(&["log"]).then(|| log.to_owned())
+    if named(&["log"]) { Some(log.to_owned()) } else { None }
 }
 
 fn plain_reason(probe: &Probe) -> String {

@@ -199,9 +199,8 @@ fn may_name_step_near_ends(stored: &[u8], margin: usize) -> bool {
 /// Whether a letter of the alphabet is spelled as an escape such as \u0073, by which a name may be hidden.
 fn spells_letters(stored: &[u8]) -> bool {
     memchr::memmem::find_iter(stored, b"\\u").any(|at| {
-        let digits = stored.get(at + 2..at + 6).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        code.is_some_and(|code| code.is_ascii_alphabetic())
+        let Some(Ok(digits)) = stored.get(at + 2..at + 6).map(std::str::from_utf8) else { return false };
+        matches!(u8::from_str_radix(digits, 16), Ok(code) if code.is_ascii_alphabetic())
     })
 }
 
@@ -221,7 +220,7 @@ fn may_name_step(text: &[u8]) -> bool {
 /// Whether a word may begin here: after anything but a letter or digit, or after an escape.
 fn may_begin_word(text: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
-    let is_backslash = |places: usize| at.checked_sub(places).is_some_and(|at| text[at] == b'\\');
+    let is_backslash = |places: usize| at >= places && text[at - places] == b'\\';
     !text[before].is_ascii_alphanumeric() || is_backslash(2) || (is_backslash(6) && text[at - 5] == b'u')
 }
 
@@ -272,8 +271,8 @@ fn step_name(words: &[String], at: usize) -> Option<usize> {
     let word = words[at].strip_suffix('s').unwrap_or(&words[at]);
     match word {
         "step" | "turn" | "iteration" | "interaction" | "round" => Some(1),
-        "chance" => words.iter().any(|word| word.starts_with("interact")).then_some(1),
-        "call" => (at > 0 && matches!(words[at - 1].as_str(), "tool" | "function")).then_some(2),
+        "chance" if words.iter().any(|word| word.starts_with("interact")) => Some(1),
+        "call" if at > 0 && matches!(words[at - 1].as_str(), "tool" | "function") => Some(2),
         _ => None,
     }
 }
@@ -282,8 +281,8 @@ fn sign(words: &[String]) -> Option<LimitSign> {
     for at in 0..words.len() {
         let Some(length) = step_name(words, at) else { continue };
         let begin = at + 1 - length;
-        let found = left(words, begin, at).or_else(|| place(words, at)).or_else(|| last(words, begin));
-        if let Some(sign) = found.or_else(|| total(words, begin, at)) {
+        let signs = [left(words, begin, at), place(words, at), last(words, begin), total(words, begin, at)];
+        if let Some(sign) = signs.into_iter().flatten().next() {
             return Some(sign);
         }
     }
@@ -303,10 +302,10 @@ fn before(words: &[String], at: usize, places: usize) -> Option<&String> {
 fn left(words: &[String], begin: usize, at: usize) -> Option<LimitSign> {
     let (before, next) = (|places: usize| before(words, begin, places), |places: usize| words.get(at + places));
     let count = if is_one_of(before(1), &["remaining"]) {
-        number(next(1)).or_else(|| number(before(2)))
+        number(next(1)).or(number(before(2)))
     } else if is_one_of(next(1), &["left", "remaining"]) {
         let is_more = is_one_of(before(1), &["more"]);
-        number(before(if is_more { 2 } else { 1 })).or_else(|| number(next(2)))
+        number(before(if is_more { 2 } else { 1 })).or(number(next(2)))
     } else {
         None
     };
@@ -316,7 +315,7 @@ fn left(words: &[String], begin: usize, at: usize) -> Option<LimitSign> {
 /// `step 3 of 50`.
 fn place(words: &[String], at: usize) -> Option<LimitSign> {
     let (place, of) = (number(words.get(at + 1))?, number(words.get(at + 3))?);
-    (is_one_of(words.get(at + 2), &["of"]) && place <= of).then_some(LimitSign::Place(place, of))
+    if is_one_of(words.get(at + 2), &["of"]) && place <= of { Some(LimitSign::Place(place, of)) } else { None }
 }
 
 /// `this is your last step`, `take the final turn`.
@@ -324,7 +323,7 @@ fn last(words: &[String], begin: usize) -> Option<LimitSign> {
     let is_last = is_one_of(before(words, begin, 1), &["last", "final"])
         && is_one_of(before(words, begin, 2), &["your", "the"])
         && (is_addressed(words) || words.starts_with(&["this".to_owned(), "is".to_owned()]));
-    is_last.then_some(LimitSign::Last)
+    if is_last { Some(LimitSign::Last) } else { None }
 }
 
 fn is_addressed(words: &[String]) -> bool {
@@ -344,7 +343,7 @@ fn total(words: &[String], begin: usize, at: usize) -> Option<LimitSign> {
         return Some(LimitSign::Total(total));
     }
     let is_maximum = is_one_of(before(words, begin, 1), &["max", "maximum"]);
-    let after = number(words.get(at + 1)).or_else(|| number(words.get(at + 2)));
+    let after = number(words.get(at + 1)).or(number(words.get(at + 2)));
     if is_maximum { after.map(LimitSign::Total) } else { None }
 }
 

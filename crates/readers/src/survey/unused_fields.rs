@@ -163,10 +163,12 @@ impl Unused {
 
     /// The format and the field that may be the runs' id, if they are called by their places.
     pub(crate) fn id_field(&self) -> Option<(&'static str, &str)> {
-        self.formats.iter().find_map(|(format, (missing, looks))| {
-            let mut fields = looks.iter().filter(|(field, looks)| may_be_id(field, looks, missing));
-            fields.next().map(|(field, _)| (*format, field.as_str()))
-        })
+        for (format, (missing, looks)) in &self.formats {
+            if let Some((field, _)) = looks.iter().find(|(field, looks)| may_be_id(field, looks, missing)) {
+                return Some((*format, field.as_str()));
+            }
+        }
+        None
     }
 
     /// The fields that more than half of the runs of their format have, the most telling first; of those in lists only
@@ -203,7 +205,7 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
     if field.contains(EACH) {
         return hint_in_list(&name, looks, missing);
     }
-    let is_count = looks.range().is_some_and(|(_, high)| high <= 1.0) && counts_things(field);
+    let is_count = matches!(looks.range(), Some((_, high)) if high <= 1.0) && counts_things(field);
     if lacks(missing.outcome) && nearly_all && !is_count {
         if let Some((yes, no)) = looks.as_flag()
             && (named(OUTCOME) || yes > 0 && no > 0 && !named(NO_OUTCOME))
@@ -219,7 +221,10 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
         }
     }
     if may_be_id(field, looks, missing) {
-        let map = by_id.map_or_else(|| format!("run={argument},messages=…"), str::to_owned);
+        let map = match by_id {
+            Some(map) => map.to_owned(),
+            None => format!("run={argument},messages=…"),
+        };
         return Some(format!("may be the run's id ({} values): `--map {map}`", looks.values()));
     }
     if lacks(missing.task) && looks.is_name() && named(TASK) && !named(&["status"]) {

@@ -50,10 +50,8 @@ impl CorpusStream<'_> {
         let is_beside =
             |other: &&InputFile| other.name.folder == source.name.folder && Signature::is_parquet(other.path());
         let observes = |other: &&InputFile| {
-            let columns = ParquetTable::open(other.path(), &other.name.path).map(|table| table.columns());
-            columns
-                .and_then(|columns| ColumnPlan::from_columns(&columns, None))
-                .is_ok_and(|plan| plan.layout.dialect == RowDialect::Observations)
+            let Ok(table) = ParquetTable::open(other.path(), &other.name.path) else { return false };
+            table.is_of_dialect(RowDialect::Observations)
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
         files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()

@@ -63,17 +63,20 @@ pub(super) fn field(
 impl GroupColumns<'_> {
     fn field(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<RowField, Torn> {
         let info = field.get_basic_info();
-        match info.has_repetition().then(|| info.repetition()) {
-            Some(Repetition::OPTIONAL) => {
+        if !info.has_repetition() {
+            return self.body(field, definition, repetition, depth);
+        }
+        match info.repetition() {
+            Repetition::OPTIONAL => {
                 let node = self.body(field, definition + 1, repetition, depth)?;
                 Ok(RowField::Optional(Box::new(node), definition + 1))
             }
-            Some(Repetition::REPEATED) => {
+            Repetition::REPEATED => {
                 let (definition, repetition) = (definition + 1, repetition + 1);
                 let element = ListContents::Item(Box::new(self.body(field, definition, repetition, depth)?));
                 Ok(RowField::List { element, definition, repetition })
             }
-            _ => self.body(field, definition, repetition, depth),
+            Repetition::REQUIRED => self.body(field, definition, repetition, depth),
         }
     }
 
@@ -115,7 +118,7 @@ fn repeated_in(field: &Type) -> Option<&TypePtr> {
         matches!(info.logical_type_ref(), Some(LogicalType::List)) || info.converted_type() == ConvertedType::LIST;
     let [only] = field.get_fields() else { return None };
     let repeats = only.get_basic_info().has_repetition() && only.get_basic_info().repetition() == Repetition::REPEATED;
-    ((is_list || is_map(field)) && repeats).then_some(only)
+    if (is_list || is_map(field)) && repeats { Some(only) } else { None }
 }
 
 fn is_map(field: &Type) -> bool {
@@ -149,7 +152,7 @@ impl RowField {
         match self {
             Self::Leaf(leaf) => leaf.write(out),
             Self::Optional(inner, definition) => {
-                if inner.peek().is_some_and(|(level, _)| level < *definition) {
+                if inner.is_null(*definition) {
                     out.extend_from_slice(b"null");
                     return inner.skip();
                 }
@@ -167,7 +170,7 @@ impl RowField {
             Self::List { element, definition, repetition } => {
                 let ends: [u8; 2] = if matches!(element, ListContents::Item(_)) { *b"[]" } else { *b"{}" };
                 out.push(ends[0]);
-                if element.peek().is_some_and(|(level, _)| level < *definition) {
+                if matches!(element.peek(), Some((level, _)) if level < *definition) {
                     element.skip()?;
                 } else {
                     let mut n = 0;
@@ -189,19 +192,22 @@ impl RowField {
     pub(super) fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, Torn> {
         match self {
             Self::Leaf(leaf) => leaf.text(out).map(|()| true),
-            Self::Optional(inner, definition) if inner.peek().is_some_and(|(level, _)| level < *definition) => {
-                inner.skip().map(|()| false)
-            }
+            Self::Optional(inner, definition) if inner.is_null(*definition) => inner.skip().map(|()| false),
             Self::Optional(inner, _) => inner.text(out),
             Self::Group(_) | Self::List { .. } => self.write(out).map(|()| true),
         }
+    }
+
+    /// Whether the next row has nothing at this level of definition.
+    fn is_null(&self, definition: i16) -> bool {
+        matches!(self.peek(), Some((level, _)) if level < definition)
     }
 
     fn peek(&self) -> Option<(i16, i16)> {
         match self {
             Self::Leaf(leaf) => leaf.peek(),
             Self::Optional(inner, _) => inner.peek(),
-            Self::Group(fields) => fields.first().and_then(|(_, field)| field.peek()),
+            Self::Group(fields) => fields.first()?.1.peek(),
             Self::List { element, .. } => element.peek(),
         }
     }

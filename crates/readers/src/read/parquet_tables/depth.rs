@@ -155,7 +155,10 @@ impl Thrift<'_> {
             BYTE => self.pass(1),
             I16..=I64 => self.varint().map(|_| ()),
             DOUBLE => self.pass(8),
-            BINARY => self.varint().and_then(|length| self.pass(length)),
+            BINARY => {
+                let length = self.varint()?;
+                self.pass(length)
+            }
             LIST | SET => {
                 let (length, of) = self.list()?;
                 self.skip_many(length, &[of], within)

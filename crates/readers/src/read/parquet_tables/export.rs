@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::assemble::{RowField, begin};
-use super::layout::{ColumnPlan, RowDialect};
+use super::layout::RowDialect;
 use super::leaf::Torn;
 use super::table::{ParquetTable, TableRows};
 use crate::diagnostic::{Diagnostic, Location, Severity};
@@ -66,7 +66,7 @@ pub(crate) struct Export {
 
 /// The Parquet files of a directory, sorted.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| path.is_file() && Signature::is_parquet(path));
     paths.sort();
@@ -98,8 +98,10 @@ impl Export {
         for (path, name) in export.files.clone() {
             export.count(&ParquetTable::open(&path, &name)?.columns(), &path, &name)?;
         }
-        let folder =
-            export.files.front().and_then(|(path, _)| path.parent()).map(Path::to_path_buf).unwrap_or_default();
+        let folder = match export.files.front() {
+            Some((path, _)) => path.parent().map(Path::to_path_buf).unwrap_or_default(),
+            None => PathBuf::new(),
+        };
         let beside = folder.parent().map(|above| above.join("scores")).unwrap_or_default();
         for path in files_in(&folder).into_iter().chain(files_in(&beside)) {
             export.read_scores(&path);
@@ -128,8 +130,7 @@ impl Export {
     fn read_scores(&mut self, path: &Path) {
         let name = path.display().to_string();
         let Ok(table) = ParquetTable::open(path, &name) else { return };
-        if !ColumnPlan::from_columns(&table.columns(), None).is_ok_and(|plan| plan.layout.dialect == RowDialect::Scores)
-        {
+        if !table.is_of_dialect(RowDialect::Scores) {
             return;
         }
         let (names, columns) = numbered(&table, SCORE);
@@ -211,7 +212,7 @@ impl Export {
         for trace in &rest {
             self.hand_over(trace);
         }
-        (!rest.is_empty()).then_some(())
+        if rest.is_empty() { None } else { Some(()) }
     }
 
     fn hand_over(&mut self, trace: &str) {
@@ -226,11 +227,12 @@ impl Export {
         if open.observations.is_empty() {
             return;
         }
-        let texts = [("id", Some(trace.to_owned())), ("datasetItemId", open.task.or(open.trace_name))];
         let mut bytes = vec![b'{'];
-        for (n, (name, text)) in texts.into_iter().filter_map(|(name, text)| Some((name, text?))).enumerate() {
-            begin(n, name.as_bytes(), &mut bytes);
-            bytes.extend(serde_json::Value::String(text).to_string().into_bytes());
+        begin(0, b"id", &mut bytes);
+        bytes.extend(serde_json::Value::from(trace).to_string().into_bytes());
+        if let Some(task) = open.task.or(open.trace_name) {
+            begin(1, b"datasetItemId", &mut bytes);
+            bytes.extend(serde_json::Value::String(task).to_string().into_bytes());
         }
         let observations: Vec<Vec<u8>> = open.observations.into_iter().map(|(_, object)| object).collect();
         for (name, list) in [("observations", observations), ("scores", scores)] {
@@ -263,7 +265,7 @@ fn observation(names: &[&str], nodes: &mut [RowField]) -> Result<Observation, To
             "trace_id" => row.trace = text,
             "id" => row.id = text.unwrap_or_default(),
             "trace_name" => row.trace_name = text,
-            _ => row.task = text.as_deref().and_then(task_in),
+            _ => row.task = task_in(text.as_deref().unwrap_or_default()),
         }
     }
     let id = serde_json::Value::String(row.id.clone()).to_string();
@@ -276,14 +278,19 @@ fn observation(names: &[&str], nodes: &mut [RowField]) -> Result<Observation, To
 /// The task named in the metadata, which may be a map or a text that contains an object.
 fn task_in(metadata: &str) -> Option<String> {
     let value = serde_json::from_str::<serde_json::Value>(metadata).ok()?;
-    ["task_id", "task", "dataset_item_id"].iter().find_map(|name| value.get(name)?.as_str().map(str::to_owned))
+    ["task_id", "task", "dataset_item_id"].iter().find_map(|name| value[*name].as_str()).map(str::to_owned)
 }
 
 /// The text of a field; `None` if it is null or empty.
 fn text_of(node: Option<&mut RowField>) -> Result<Option<String>, Torn> {
     let mut text = Vec::new();
-    let there = node.map_or(Ok(false), |node| node.text(&mut text))?;
-    Ok((there && !text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned()))
+    if let Some(node) = node
+        && node.text(&mut text)?
+        && !text.is_empty()
+    {
+        return Ok(Some(String::from_utf8_lossy(&text).into_owned()));
+    }
+    Ok(None)
 }
 
 fn object(names: &[&str], nodes: &mut [RowField]) -> Result<Vec<u8>, Torn> {

@@ -231,8 +231,10 @@ impl TableLayout {
 
     /// The column with the outcome, for the report.
     pub(crate) fn outcome_column(&self) -> &'static str {
-        let outcome = self.fields.iter().find(|(name, _)| *name == "outcome");
-        outcome.and_then(|(_, columns)| columns.first()).copied().unwrap_or("outcome")
+        match self.fields.iter().find(|(name, _)| *name == "outcome") {
+            Some((_, [first, ..])) => first,
+            _ => "outcome",
+        }
     }
 
     fn plan(&'static self, columns: &[String]) -> Option<ColumnPlan> {
@@ -242,7 +244,7 @@ impl TableLayout {
         }
         let any = |names: &[&str]| names.iter().find_map(at);
         let long: Vec<_> = self.long.iter().map(|names| any(names)).collect();
-        if long.first().is_some_and(Option::is_none) {
+        if long.first() == Some(&None) {
             return None;
         }
         let fields = self.fields.iter().filter_map(|(name, columns)| Some((*name, any(columns)?))).collect();

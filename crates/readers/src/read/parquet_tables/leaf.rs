@@ -143,7 +143,10 @@ impl Leaf {
     /// Definition and repetition level of the next value; `None` if all rows read so far have been written.
     pub(super) fn peek(&self) -> Option<(i16, i16)> {
         let level = |levels: &[i16], constant| levels.get(self.at).copied().unwrap_or(constant);
-        (self.at < self.levels).then(|| (level(&self.definitions, self.max_definition), level(&self.repetitions, 0)))
+        if self.at >= self.levels {
+            return None;
+        }
+        Some((level(&self.definitions, self.max_definition), level(&self.repetitions, 0)))
     }
 
     /// Skips a position that has no value.
@@ -260,9 +263,9 @@ fn number(value: f64, out: &mut Vec<u8>) {
 /// Writes a point in time as text; one outside the calendar becomes null.
 fn instant(ticks: i128, a_second: i64, out: &mut Vec<u8>) {
     let nanos = ticks.checked_mul(1_000_000_000 / i128::from(a_second));
-    match nanos.and_then(|nanos| Timestamp::from_nanosecond(nanos).ok()) {
-        Some(at) => put(out, format_args!("\"{at}\"")),
-        None => out.extend_from_slice(b"null"),
+    match nanos.map(Timestamp::from_nanosecond) {
+        Some(Ok(at)) => put(out, format_args!("\"{at}\"")),
+        Some(Err(_)) | None => out.extend_from_slice(b"null"),
     }
 }
 
@@ -307,7 +310,10 @@ fn fixed(value: &FixedLenByteArray, meaning: Meaning, out: &mut Vec<u8>) {
 fn big_endian(value: &[u8]) -> Option<i128> {
     let first = *value.first()?;
     let sign = if first & 0x80 == 0 { 0_i128 } else { -1 };
-    (value.len() <= 16).then(|| value.iter().fold(sign, |number, byte| (number << 8) | i128::from(*byte)))
+    if value.len() > 16 {
+        return None;
+    }
+    Some(value.iter().fold(sign, |number, byte| (number << 8) | i128::from(*byte)))
 }
 
 #[cfg(test)]

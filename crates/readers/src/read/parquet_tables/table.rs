@@ -47,6 +47,11 @@ impl ParquetTable {
         self.fields().iter().map(|field| field.name().to_owned()).collect()
     }
 
+    /// Whether its columns are those of a known layout in this dialect.
+    pub(crate) fn is_of_dialect(&self, dialect: RowDialect) -> bool {
+        matches!(ColumnPlan::from_columns(&self.columns(), None), Ok(plan) if plan.layout.dialect == dialect)
+    }
+
     /// Reads the given columns, by number, row by row.
     pub(crate) fn rows(self, columns: Vec<usize>) -> TableRows {
         TableRows { table: self, columns, nodes: Vec::new(), next_group: 0, left: 0, row: 0 }
@@ -207,10 +212,12 @@ fn record(plan: &ColumnPlan, nodes: &mut [RowField]) -> Result<Vec<u8>, Torn> {
             out.push(b' ');
         }
         // An empty text counts as missing, like null.
-        let there = match column.and_then(|_| nodes.next()) {
-            Some(node) => node.text(&mut out)?,
-            None => false,
-        };
+        let mut there = false;
+        if column.is_some()
+            && let Some(node) = nodes.next()
+        {
+            there = node.text(&mut out)?;
+        }
         if plan.layout.dialect != RowDialect::Trace && (!there || out[begins..].trim_ascii().is_empty()) {
             out.truncate(begins);
             out.extend_from_slice(b" null");
@@ -239,7 +246,7 @@ fn caught<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     QUIET.set(was);
     result.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it cannot be read");
+        let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it cannot be read");
         text.lines().next().unwrap_or_default().to_owned()
     })
 }

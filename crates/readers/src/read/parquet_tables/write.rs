@@ -148,7 +148,8 @@ impl ParquetWriter {
                 ColumnWriter::BoolColumnWriter(to) => to.write_batch(&column.truths, levels, None),
                 _ => Ok(0),
             };
-            written.and_then(|_| writer.close()).map_err(failed)?;
+            written.map_err(failed)?;
+            writer.close().map_err(failed)?;
             *column = ColumnBuffer::default();
         }
         group.close().map_err(failed)?;

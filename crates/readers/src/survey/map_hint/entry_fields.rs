@@ -7,7 +7,7 @@ use super::words::{
     CALLED, CALLS, COMMANDS, COSTS, EXITS, IDS, INPUT_TOKENS, OUTPUT_TOKENS, PASSED, RESULTS, RETURNS, ROLES, TEXTS,
     TIMES, TOKENS,
 };
-use super::{below, is_name, is_scalar, kin, named};
+use super::{below, is_name, is_scalar, kin, named, text_below};
 use crate::open::probe::Sketch;
 use crate::read::format;
 use crate::record::field_map::{EntryKind, FieldMap};
@@ -24,8 +24,8 @@ const BESIDE: [&str; 8] =
 pub(super) fn of_message(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
     let mut fields = FoundFields::default();
     let map = FieldMap::default();
-    let speaker = |value: &Sketch| value.text().and_then(|word| map.speaker(&word));
-    fields.add(entries, "role", ROLES, &|value| speaker(value).is_some());
+    let names_speaker = |value: &Sketch| matches!(value.text(), Some(word) if map.speaker(&word).is_some());
+    fields.add(entries, "role", ROLES, &names_speaker);
     if fields.path("role").is_none()
         && let Some(field) = field_of_speakers(entries, &map)
     {
@@ -90,13 +90,13 @@ fn is_nothing(value: &Sketch) -> bool {
 
 /// Whether the entry is a user's, a tool's or the system's.
 fn is_of_no_model(entry: &Sketch, role: &str, map: &FieldMap) -> bool {
-    let speaker = below(entry, role).and_then(Sketch::text).and_then(|word| map.speaker(&word));
-    matches!(speaker, Some(EntryKind::Role(role)) if role != Role::Assistant)
+    let Some(word) = text_below(entry, role) else { return false };
+    matches!(map.speaker(&word), Some(EntryKind::Role(role)) if role != Role::Assistant)
 }
 
 /// The words that a field has.
 fn words_under(entries: &[&Sketch], path: &str) -> BTreeSet<String> {
-    entries.iter().filter_map(|entry| below(entry, path)?.text().map(Cow::into_owned)).collect()
+    entries.iter().filter_map(|entry| text_below(entry, path)).map(Cow::into_owned).collect()
 }
 
 /// The field whose values are words for several roles, whatever it is called.
@@ -112,6 +112,18 @@ fn field_of_speakers(entries: &[&Sketch], map: &FieldMap) -> Option<String> {
 /// The calls that a value holds: it may be one, or a list of them.
 fn calls_in(value: &Sketch) -> Vec<&Sketch> {
     if value.is_object() { vec![value] } else { value.elements().iter().filter(|one| one.is_object()).collect() }
+}
+
+/// The first field of these calls that fits and is not taken.
+fn field_that_fits(calls: &[&Sketch], fits: &dyn Fn(&Sketch) -> bool, taken: &[String]) -> Option<String> {
+    for call in calls {
+        let Sketch::Object(fields) = call else { continue };
+        let found = fields.iter().find(|(name, value)| fits(value) && !taken.iter().any(|one| one == name));
+        if let Some((name, _)) = found {
+            return Some(name.to_string());
+        }
+    }
+    None
 }
 
 /// Fields found so far, with what they mean.
@@ -147,7 +159,10 @@ impl FoundFields {
             let inside = closed.iter().any(|closed| path.starts_with(closed.as_str()));
             !inside && self.0.iter().all(|(_, known)| known != path) && may_be(path)
         };
-        let found = named(entries, words, fits, &is_free).or_else(|| kin::find(meaning, entries, fits, &is_free));
+        let mut found = named(entries, words, fits, &is_free);
+        if found.is_none() {
+            found = kin::find(meaning, entries, fits, &is_free);
+        }
         self.0.extend(found.map(|path| (meaning, path)));
     }
 
@@ -156,22 +171,15 @@ impl FoundFields {
         let is_usual = |names: &[&str]| {
             calls.iter().any(|call| names.iter().any(|name| call.get(name).is_some()) || call.has(&["function"]))
         };
-        let any = |fits: &dyn Fn(&Sketch) -> bool, taken: &[String]| {
-            calls.iter().find_map(|call| {
-                let Sketch::Object(fields) = call else { return None };
-                let found = fields.iter().find(|(name, value)| fits(value) && !taken.iter().any(|one| one == name));
-                found.map(|(name, _)| name.to_string())
-            })
-        };
         let mut taken: Vec<String> = format::CALL_IDS.iter().map(|name| (*name).to_owned()).collect();
         if !is_usual(&format::CALL_NAMES)
-            && let Some(name) = any(&is_name, &taken)
+            && let Some(name) = field_that_fits(calls, &is_name, &taken)
         {
             taken.push(name.clone());
             self.0.push(("name", name));
         }
         if !is_usual(&format::CALL_ARGUMENTS)
-            && let Some(arguments) = any(&Sketch::is_object, &taken)
+            && let Some(arguments) = field_that_fits(calls, &Sketch::is_object, &taken)
         {
             taken.push(arguments.clone());
             self.0.push(("arguments", arguments));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::below;
+use super::{below, text_below};
 use crate::open::probe::Sketch;
 use crate::record::field_map::FieldMap;
 
@@ -19,14 +19,15 @@ struct Votes {
 pub(super) fn named(map: &FieldMap, runs: &[Vec<&Sketch>]) -> (FieldMap, Vec<String>) {
     let Some(role) = map.get("role") else { return (map.clone(), Vec::new()) };
     let holds = |entry: &Sketch, meaning: &str| {
-        map.get(meaning).and_then(|path| below(entry, path)).is_some_and(|value| !is_empty(value))
+        let Some(path) = map.get(meaning) else { return false };
+        matches!(below(entry, path), Some(value) if !is_empty(value))
     };
     let mut votes: BTreeMap<String, Votes> = BTreeMap::new();
     for run in runs {
         let (mut after_call, mut is_first) = (false, true);
         for entry in run {
             let calls = holds(entry, "calls");
-            let Some(word) = below(entry, role).and_then(Sketch::text) else { continue };
+            let Some(word) = text_below(entry, role) else { continue };
             let says = ["text", "calls", "result", "arguments"].iter().any(|meaning| holds(entry, meaning));
             if map.speaker(&word).is_none() && says {
                 let counts = ["input_tokens", "output_tokens", "tokens"].iter().any(|tokens| holds(entry, tokens));

@@ -28,10 +28,8 @@ fn values_of(objects: &[&Sketch]) -> BTreeMap<String, Vec<String>> {
             let inner = below_objects(&level);
             for (path, value) in &inner {
                 if let Sketch::Scalar(raw) = value {
-                    values
-                        .entry(path.clone())
-                        .or_default()
-                        .push(value.text().map_or_else(|| raw.to_string(), Cow::into_owned));
+                    let text = value.text().unwrap_or(Cow::Borrowed(raw.as_str())).into_owned();
+                    values.entry(path.clone()).or_default().push(text);
                 }
             }
             level = inner.into_iter().filter(|(_, value)| value.is_object()).collect();

@@ -34,7 +34,10 @@ impl FieldValue {
         if let Some(inner) = written.strip_prefix('[') {
             let first = inner.trim_start();
             let is_message = first.starts_with('{') && (first.contains("\"role\"") || first.contains("\"content\""));
-            return (!first.starts_with(']')).then_some(if is_message { Self::Messages } else { Self::List });
+            if first.starts_with(']') {
+                return None;
+            }
+            return Some(if is_message { Self::Messages } else { Self::List });
         }
         if !written.starts_with('"') {
             return written.parse().ok().map(Self::Number);
@@ -107,7 +110,10 @@ impl Looks {
     pub(super) fn as_flag(&self) -> Option<(u64, u64)> {
         let [no, yes] = self.flags;
         let bits = if self.beyond == 0 { self.numbers } else { 0 };
-        (no + yes + bits == self.runs).then(|| (yes + self.ones, no + self.numbers - self.ones))
+        if no + yes + bits != self.runs {
+            return None;
+        }
+        Some((yes + self.ones, no + self.numbers - self.ones))
     }
 
     /// The least and the greatest value, if all values are numbers.
