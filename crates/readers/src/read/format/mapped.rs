@@ -14,9 +14,10 @@ use crate::record::node::Node;
 use crate::record::outcomes::NAMED_FIELD;
 use crate::record::parts::parts_in;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens::is_spent;
 use crate::record::usage;
 use crate::transcript::{
-    Draft, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Tokens, ToolCall, Totals, Usage, Usd,
+    Grade, Header, Instant, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage, Usd,
 };
 use crate::value::json::plausible;
 use crate::value::{json, time};
@@ -75,15 +76,12 @@ impl Format for Mapped {
             let has_lists = map.get("messages").is_some();
             // Where each line is a message, its own `id` may be the message's: only a field that the user names is the run's.
             let usual = ["run_id", "session_id", "id"];
-            let id = if has_lists {
-                map.find(&value, "run", usual)
-            } else {
-                map.get("run").and_then(|_| map.find(&value, "run", []))
-            };
-            let id = id.and_then(|id| id.as_word());
+            let mut id = if has_lists { map.find_word(&value, "run", usual) } else { map.named_word(&value, "run") };
             // A message without the run's id belongs to the run of the one before it.
-            let id = id.or_else(|| if has_lists { None } else { runs.last().map(|(id, _)| id.clone()) });
-            let Some(list) = map.get("messages").and_then(|_| map.find(&value, "messages", [])) else {
+            if id.is_none() && !has_lists {
+                id = runs.last().map(|(id, _)| id.clone());
+            }
+            let Some(list) = map.named(&value, "messages") else {
                 let id = id.unwrap_or_default();
                 let at = *by_id.entry(id.clone()).or_insert_with(|| {
                     runs.push((id, Vec::new()));
@@ -108,10 +106,13 @@ impl Format for Mapped {
 pub(crate) fn fits(map: &FieldMap, value: &Sketch) -> bool {
     let has = |name: &str| {
         let path = map.get(name)?;
-        value.get(path).or_else(|| path.split('.').try_fold(value, |value, name| value.get(name)))
+        match value.get(path) {
+            Some(found) => Some(found),
+            None => path.split('.').try_fold(value, |value, name| value.get(name)),
+        }
     };
     match map.get("messages") {
-        Some(_) => has("messages").is_some_and(Sketch::is_array),
+        Some(_) => matches!(has("messages"), Some(Sketch::Array(_))),
         None => ["text", "calls", "role", "steps"].iter().any(|name| has(name).is_some()),
     }
 }
@@ -132,15 +133,15 @@ fn push_run(
 ) {
     let mut turns = Turns::default();
     push_messages(messages, map, &mut turns, out);
-    let field = |name: &str| map.get(name).and_then(|_| around.iter().find_map(|node| map.find(node, name, [])));
-    let word = |name: &str| field(name).and_then(|found| found.as_word());
+    let field = |name: &str| around.iter().find_map(|node| map.named(node, name));
+    let word = |name: &str| field(name)?.as_word();
     let run_id = run_id(id, record);
     let (usage_of_run, cost_of_run) = match around {
         [whole] => (usage(whole, map, out), cost(whole, map)),
         _ => (None, None),
     };
-    let is_counted = turns.events().iter().filter_map(|event| event.message()).any(Message::has_usage);
-    let is_priced = turns.events().iter().filter_map(|event| event.message()).any(|message| message.cost().is_some());
+    let is_counted = turns.messages().any(Message::has_usage);
+    let is_priced = turns.messages().any(|message| message.cost().is_some());
     let totals = Totals {
         usage: usage_of_run.filter(|_| !is_counted).unwrap_or_default(),
         cost: cost_of_run.filter(|_| !is_priced),
@@ -151,12 +152,10 @@ fn push_run(
         trial: word("trial"),
         model: word("model"),
         agent: word("agent"),
-        totals: (totals.usage.total() > Some(Tokens(0)) || totals.cost.is_some()).then_some(totals),
+        totals: Some(totals).filter(|totals| is_spent(&totals.usage) || totals.cost.is_some()),
         ..Header::default()
     };
-    let graded = field("outcome");
-    let draft: Draft = turns.into_draft(header, graded.map_or_else(Grade::default, |graded| grade(&graded)));
-    out.run(draft);
+    out.run(turns.into_draft(header, grade(field("outcome").as_ref())));
 }
 
 /// The id of a run that may have none of its own.
@@ -181,13 +180,13 @@ pub(super) fn push_messages(messages: &[Node<'_>], map: &FieldMap, turns: &mut T
 }
 
 fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Reading<'_>) {
-    let named = map.find(node, "role", ROLE).and_then(|role| role.as_word());
+    let named = map.find_word(node, "role", ROLE);
     // Where no role is recorded, each entry is a step of the agent.
     let speaker = match &named {
         Some(word) => map.speaker(word),
         None => Some(EntryKind::Role(Role::Assistant)),
     };
-    let at = map.find(node, "ts", TIME).and_then(|ts| time::instant(&ts));
+    let at = map.instant(node);
     let role = match speaker {
         None => return pass_over(node, &format!("role {}", named.unwrap_or_default()), map, out),
         Some(EntryKind::Call) => {
@@ -203,10 +202,8 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
     message.content = map.find(node, "text", TEXT).map(|text| text.as_content());
     message.ts = at;
     if role == Role::Tool {
-        message.tool_call_id =
-            map.find(node, "call_id", ["tool_call_id", "call_id"]).and_then(|id| id.as_word()).map(Into::into);
-        message.name =
-            map.find(node, "name", ["name", "tool", "tool_name"]).and_then(|name| name.as_word()).map(Into::into);
+        message.tool_call_id = map.find_word(node, "call_id", ["tool_call_id", "call_id"]).map(Into::into);
+        message.name = map.find_word(node, "name", ["name", "tool", "tool_name"]).map(Into::into);
         message.content = map.find(node, "result", RESULT).map(|text| text.as_content()).or(message.content);
         message.is_error = error(node, map);
         turns.push(message);
@@ -215,15 +212,10 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
     if role == Role::Assistant {
         message.set_usage(usage(node, map, out));
         message.set_cost(cost(node, map));
-        message.set_model(
-            map.get("model")
-                .and_then(|_| map.find(node, "model", []))
-                .and_then(|model| model.as_word())
-                .map(Into::into),
-        );
+        message.set_model(map.named_word(node, "model").map(Into::into));
     }
     let mut results = Vec::new();
-    let named = map.get("calls").and_then(|_| map.find(node, "calls", [])).or_else(|| node.get(["tool_calls"]));
+    let named = map.named(node, "calls").or_else(|| node.get(["tool_calls"]));
     let (at, mut calls) = (turns.len(), Vec::new());
     let mut add = |one: &Node<'_>| calls.extend(call(one, node, map, at, calls.len(), out));
     match &named {
@@ -255,7 +247,7 @@ fn pass_over(node: &Node<'_>, kind: &str, map: &FieldMap, out: &mut Reading<'_>)
 fn listed(calls: Node<'_>) -> Vec<Node<'_>> {
     match calls.elements() {
         Some(elements) => elements,
-        None if calls.as_string().is_some_and(|text| text.trim().is_empty()) => Vec::new(),
+        None if matches!(calls.as_string(), Some(text) if text.trim().is_empty()) => Vec::new(),
         None => vec![calls],
     }
 }
@@ -263,7 +255,7 @@ fn listed(calls: Node<'_>) -> Vec<Node<'_>> {
 /// The message itself, where it names a tool and no field has calls.
 fn itself<'a>(node: &Node<'a>, role: Role, map: &FieldMap) -> Option<Node<'a>> {
     let is_call = role == Role::Assistant && map.get("calls").is_none() && map.get("name").is_some();
-    let name = map.find(node, "name", []).and_then(|name| name.as_word()).filter(|name| !name.is_empty());
+    let name = map.find_word(node, "name", []).filter(|name| !name.is_empty());
     name.filter(|_| is_call).map(|_| node.clone())
 }
 
@@ -276,12 +268,11 @@ fn call(
     nth: usize,
     out: &mut Reading<'_>,
 ) -> Option<(ToolCall, Option<Message>)> {
-    let id = map.find(node, "call_id", ID).and_then(|id| id.as_word()).unwrap_or_else(|| format!("m{at}-{nth}"));
+    let id = map.find_word(node, "call_id", ID).unwrap_or_else(|| format!("m{at}-{nth}"));
     let (name, arguments) = if let Some(text) = node.as_string() {
         // A command in words; the first of them is its name.
         let name = text.split([' ', '\t', '\n', '(']).find(|word| !word.is_empty()).unwrap_or_default().to_owned();
-        let beside = map.get("arguments").and_then(|_| map.find(step, "arguments", []));
-        let arguments = match beside {
+        let arguments = match map.named(step, "arguments") {
             Some(beside) => usage::arguments(Some(&beside)),
             None => Text::plain(serde_json::Value::String(text.into_owned()).to_string()),
         };
@@ -289,46 +280,49 @@ fn call(
     } else {
         let inner = node.get(["function", "call"]).filter(Node::is_object);
         let inner = inner.as_ref().unwrap_or(node);
-        let name = map.find(inner, "name", NAME).and_then(|name| name.as_word());
-        let Some(name) = name else {
+        let Some(name) = map.find_word(inner, "name", NAME) else {
             out.error_at(node.place(), "a call without a name", "say which field has it: `--map …,name=FIELD`");
             return None;
         };
         (name, usage::arguments(map.find(inner, "arguments", ARGUMENTS).as_ref()))
     };
     let call = ToolCall::new(Some(&id), &name, arguments);
-    let own = map.find(node, "result", RESULT).map(|text| text.as_content());
-    let beside = || map.get("result").and_then(|_| map.find(step, "result", [])).map(|text| text.as_content());
-    let returned = own.or_else(beside);
+    let returned = match map.find(node, "result", RESULT) {
+        Some(own) => Some(own.as_content()),
+        None => map.named(step, "result").map(|beside| beside.as_content()),
+    };
     let failed = error(node, map);
-    let result = (returned.is_some() || failed == Some(true)).then(|| {
-        let mut result = Message::new(Role::Tool);
-        (result.tool_call_id, result.name) = (Some(id.into()), Some(name.into()));
-        result.content = Some(returned.unwrap_or_default());
-        result.is_error = failed;
-        result
-    });
-    Some((call, result))
+    if returned.is_none() && failed != Some(true) {
+        return Some((call, None));
+    }
+    let mut result = Message::new(Role::Tool);
+    (result.tool_call_id, result.name) = (Some(id.into()), Some(name.into()));
+    result.content = Some(returned.unwrap_or_default());
+    result.is_error = failed;
+    Some((call, Some(result)))
 }
 
 /// Whether it failed: a flag, or an error that is not empty.
 fn error(node: &Node<'_>, map: &FieldMap) -> Option<bool> {
-    let path = map.get("error");
-    let found = map.find(node, "error", ERROR);
-    if let Some(found) = found {
-        return json::flag(&found)
-            .or_else(|| json::number(&found).map(|code| code != 0.0))
-            .or_else(|| Some(!matches!(found.as_string().as_deref(), Some("" | "none" | "ok"))));
+    if let Some(found) = map.find(node, "error", ERROR) {
+        if let Some(flag) = json::flag(&found) {
+            return Some(flag);
+        }
+        return Some(match json::number(&found) {
+            Some(code) => code != 0.0,
+            None => !matches!(found.as_string().as_deref(), Some("" | "none" | "ok")),
+        });
     }
     // A null under the name of an error says that there was none.
-    let names: Vec<&str> = path.map_or_else(|| ERROR.to_vec(), |path| vec![path]);
-    names.iter().any(|name| node.mentions(name)).then_some(false)
+    let is_mentioned = match map.get("error") {
+        Some(path) => node.mentions(path),
+        None => ERROR.iter().any(|name| node.mentions(name)),
+    };
+    if is_mentioned { Some(false) } else { None }
 }
 
 fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage> {
-    let mut count = |name: &str| {
-        map.get(name).and_then(|_| map.find(node, name, [])).and_then(|count| out.tokens(Some(&count), name))
-    };
+    let mut count = |name: &str| out.tokens(Some(&map.named(node, name)?), name);
     let (total, output) = (count("tokens"), count("output_tokens"));
     let input = count("input_tokens").or_else(|| Some(total?.saturating_sub(output.unwrap_or(0))));
     let usage = Usage { input, output: output.or(total.map(|_| 0)), ..Usage::default() };
@@ -340,20 +334,44 @@ fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage
 }
 
 fn cost(node: &Node<'_>, map: &FieldMap) -> Option<Usd> {
-    let cost = map.get("cost").and_then(|_| map.find(node, "cost", []))?;
-    json::number(&cost).and_then(plausible).map(Usd)
+    plausible(json::number(&map.named(node, "cost")?)?).map(Usd)
 }
 
-fn grade(found: &Node<'_>) -> Grade {
+fn grade(found: Option<&Node<'_>>) -> Grade {
+    let Some(found) = found else { return Grade::default() };
     let flag = json::flag(found);
     let score = json::number(found).filter(|_| flag.is_none());
-    let word = found.as_string().and_then(|word| words::grade_word(&word));
-    let graded = flag.or_else(|| score.map(|score| score >= 1.0)).or(word);
-    let source = graded.map_or(OutcomeSource::None, |_| NAMED_FIELD);
+    let graded = flag.or(score.map(|score| score >= 1.0));
+    let graded = match found.as_string() {
+        Some(word) => graded.or(words::grade_word(&word)),
+        None => graded,
+    };
+    let source = if graded.is_some() { NAMED_FIELD } else { OutcomeSource::None };
     Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
 }
 
 impl FieldMap {
+    /// The value under the field that is named for this; `None` if none is.
+    fn named<'a>(&self, node: &Node<'a>, name: &str) -> Option<Node<'a>> {
+        self.get(name)?;
+        self.find(node, name, [])
+    }
+
+    /// Like [`Self::named`], as a word.
+    fn named_word(&self, node: &Node<'_>, name: &str) -> Option<String> {
+        self.named(node, name)?.as_word()
+    }
+
+    /// Like [`Self::find`], as a word.
+    fn find_word<const N: usize>(&self, node: &Node<'_>, name: &str, usual: [&str; N]) -> Option<String> {
+        self.find(node, name, usual)?.as_word()
+    }
+
+    /// When a message was written.
+    fn instant(&self, node: &Node<'_>) -> Option<Instant> {
+        time::instant(&self.find(node, "ts", TIME)?)
+    }
+
     /// The value that means this, in a message or around it: under the field that is named or, if none is, under one
     /// of the usual names.
     fn find<'a, const N: usize>(&self, node: &Node<'a>, name: &str, usual: [&str; N]) -> Option<Node<'a>> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::json_text::trimmed;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
@@ -39,7 +39,7 @@ impl Format for MiniSweAgent {
         }
         let info = document.get("info")?;
         let is_mini = info.has(&["mini_version"]) || info.has(&["exit_status", "model_stats"]);
-        (document.has(&["messages"]) && is_mini).then(|| "`messages` with mini-swe-agent's `info`".to_owned())
+        reason_if(document.has(&["messages"]) && is_mini, "`messages` with mini-swe-agent's `info`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

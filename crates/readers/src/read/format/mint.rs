@@ -1,7 +1,7 @@
 //! MINT results: one run per line. Calls are text (`<execute>`, `<solution>`), the next user message is the result,
 //! and the last result is in a separate field. Model and data set are parts of the path.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -25,10 +25,9 @@ impl Format for Mint {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_run = |value: &Sketch| {
-            value.has(&["state", "task"])
-                && value.get("state").is_some_and(|state| state.has(&["history", "terminate_reason"]))
+            value.has(&["state", "task"]) && value.has_within("state", &["history", "terminate_reason"])
         };
-        probe.first().is_some_and(is_run).then(|| "`state` with `history` and `terminate_reason`".to_owned())
+        reason_if(probe.first().is_some_and(is_run), "`state` with `history` and `terminate_reason`")
     }
 
     fn ends_on_success(&self) -> bool {

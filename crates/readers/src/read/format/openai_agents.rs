@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
@@ -34,7 +34,7 @@ impl Format for OpenAiAgents {
             let listed = |name: &str| value.get(name).is_some_and(|list| list.elements().iter().any(is_item));
             is_item(value) || value.elements().iter().any(is_item) || listed("data") || listed("spans")
         };
-        probe.values.iter().any(holds).then(|| "objects that are a `trace` or a `trace.span`".to_owned())
+        reason_if(probe.any(holds), "objects that are a `trace` or a `trace.span`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {

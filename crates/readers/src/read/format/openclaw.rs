@@ -1,7 +1,7 @@
 //! OpenClaw's trajectory export: events of a session, one per line. Transcript events hold the messages, in the format
 //! of the Pi agent that OpenClaw is built on; runtime events tell how a run ended.
 
-use super::{Format, RecordLayout, pi};
+use super::{Format, RecordLayout, pi, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
 use crate::read::turns::Turns;
@@ -25,7 +25,7 @@ impl Format for OpenClaw {
         let is_event = |value: &Sketch| {
             value.text_of("traceSchema").as_deref() == Some("openclaw-trajectory") && value.has(&["type", "source"])
         };
-        probe.values.iter().any(is_event).then(|| "`traceSchema` is `openclaw-trajectory`".to_owned())
+        reason_if(probe.any(is_event), "`traceSchema` is `openclaw-trajectory`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {

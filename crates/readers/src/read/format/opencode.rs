@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::find::file_name::OtherFile;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::openai;
@@ -33,7 +33,7 @@ impl Format for OpenCode {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let has_info = |value: &Sketch| {
             let role = value.get("info").and_then(|info| info.text_of("role"));
-            role.is_some() && value.get("parts").is_some_and(Sketch::is_array)
+            role.is_some() && value.has_array("parts")
         };
         let holds = |value: &Sketch| {
             let lists = [Some(value), value.get("messages")];
@@ -43,7 +43,7 @@ impl Format for OpenCode {
             return Some("messages with `info` and `parts`".to_owned());
         }
         let is_event = |value: &Sketch| {
-            let part = value.get("part").is_some_and(|part| part.has(&["messageID", "type"]));
+            let part = value.has_within("part", &["messageID", "type"]);
             part && value.has(&["type", "sessionID"])
         };
         if probe.values.iter().any(is_event) {
@@ -51,7 +51,7 @@ impl Format for OpenCode {
         }
         let parts = probe.any_with(&["messageID", "sessionID", "type"]);
         let messages = probe.any_with(&["sessionID", "role", "time"]);
-        (parts && messages).then(|| "messages and parts with a `sessionID`".to_owned())
+        reason_if(parts && messages, "messages and parts with a `sessionID`")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::texts::agent_name;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens::{is_spent, recorded};
 use crate::record::usage;
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
@@ -26,15 +28,12 @@ impl Format for OpenHands {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_event = |value: &Sketch| {
-            value.text_of("kind").is_some_and(|kind| kind.ends_with("Event")) && value.has(&["source"])
+            matches!(value.text_of("kind"), Some(kind) if kind.ends_with("Event")) && value.has(&["source"])
         };
         let is_output =
             |value: &Sketch| value.has(&["instance_id", "history"]) || value.has(&["instance_id", "test_result"]);
-        let is_old_event = |value: &Sketch| {
-            value.has(&["id", "source"])
-                && (value.get("action").is_some() || value.get("observation").is_some())
-                && value.has(&["message"])
-        };
+        let is_old_event =
+            |value: &Sketch| value.has(&["id", "source", "message"]) && value.has_any(&["action", "observation"]);
         let values = || probe.values.iter().chain(probe.values.iter().flat_map(|value| value.elements().iter()));
         if values().any(is_event) {
             return Some("events of a `kind` of the OpenHands SDK".to_owned());
@@ -42,7 +41,7 @@ impl Format for OpenHands {
         if values().any(is_output) {
             return Some("`instance_id` with its `history` or `test_result`".to_owned());
         }
-        values().any(is_old_event).then(|| "events with `source` and `action` or `observation`".to_owned())
+        reason_if(values().any(is_old_event), "events with `source` and `action` or `observation`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {
@@ -106,19 +105,17 @@ fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
     };
     let metadata = output.within("metadata");
     let cap = metadata.some_count("max_iterations");
-    let end =
-        output.some_word("error").filter(|error| !error.is_empty()).map_or(history.end, |error| end_cause(&error));
+    let end = match output.some_word("error") {
+        Some(error) if !error.is_empty() => end_cause(&error),
+        _ => history.end,
+    };
     out.run(Draft {
         header: Header {
             run_id: format!("{}/{instance}", record.file.stem),
             task_id: Some(instance),
             suite: metadata.some_word("dataset"),
             model: metadata.within("llm_config").some_word("model"),
-            agent: Some(
-                metadata
-                    .some_word("agent_class")
-                    .map_or_else(|| "openhands".to_owned(), |class| format!("openhands {class}")),
-            ),
+            agent: Some(agent_name("openhands", metadata.some_word("agent_class"))),
             meta: cap.and_then(|cap| json::kept(&*format!("{{\"max_iterations\":{cap}}}"))),
             ..Header::default()
         },
@@ -215,13 +212,12 @@ impl OpenHandsHistory {
             "ObservationEvent" | "UserRejectObservation" => {
                 let seen = event.within("observation");
                 let content = seen.content(["content", "output"], out);
-                let code = seen
-                    .get("exit_code")
-                    .or_else(|| seen.at(&["metadata", "exit_code"]))
-                    .and_then(|code| json::number(&code));
+                let code = exit_code(&seen);
                 let flag = seen.some_flag("is_error").filter(|flag| *flag || code.is_none());
-                let failed =
-                    flag.or(code.map(|code| code != 0.0)).or((kind == "UserRejectObservation").then_some(true));
+                let mut failed = flag.or(code.map(|code| code != 0.0));
+                if failed.is_none() && kind == "UserRejectObservation" {
+                    failed = Some(true);
+                }
                 self.result(event, content, failed, out);
             }
             "AgentErrorEvent" => {
@@ -273,17 +269,16 @@ impl OpenHandsHistory {
             return;
         }
         let grown = difference(total, before.unwrap_or_default());
-        if grown.total().is_none_or(|grown| grown.0 == 0) {
+        if !is_spent(&grown) {
             return;
         }
         let is_own = matches!(name, "default" | "agent");
-        let last = self.events.iter_mut().rev().find_map(|event| match event {
-            Event::Message(message) if message.is_step() && is_own => Some(message),
-            _ => None,
-        });
-        if let Some(reply) = last {
-            reply.set_usage(Some(reply.usage().map_or(grown, |usage| sum(usage, grown))));
-            return;
+        for event in self.events.iter_mut().rev() {
+            let Event::Message(reply) = event else { continue };
+            if reply.is_step() && is_own {
+                reply.set_usage(Some(sum(reply.usage().unwrap_or_default(), grown)));
+                return;
+            }
         }
         let mut unseen = Message::new(Role::Assistant);
         unseen.lane = Lane::Side(format!("unseen {name}").into());
@@ -298,8 +293,7 @@ impl OpenHandsHistory {
         if let Some(observation) = event.some_word("observation") {
             let content = event.content("content", out);
             let extras = event.within("extras");
-            let code = extras.get("exit_code").or_else(|| extras.at(&["metadata", "exit_code"]));
-            let code = code.and_then(|code| json::number(&code));
+            let code = exit_code(&extras);
             let failed = if observation == "error" { Some(true) } else { code.map(|code| code != 0.0) };
             match observation.as_str() {
                 "agent_state_changed" | "null" | "recall" => {}
@@ -339,12 +333,12 @@ impl OpenHandsHistory {
                 let thought = arguments.content(["thought", "content"], out).filter(|text| !text.is_empty());
                 let name = called.some_word("function_name").unwrap_or_else(|| action.clone());
                 let call_id = called.some_word("tool_call_id");
-                let call =
-                    (action != "message").then(|| ToolCall::new(call_id.as_deref(), &name, arguments_of(&arguments)));
                 self.reply(id, event, out, |reply| {
                     reply.content = thought.or(reply.content.take());
                     reply.set_usage(usage.or(reply.usage()));
-                    reply.tool_calls.extend(call);
+                    if action != "message" {
+                        reply.tool_calls.push(ToolCall::new(call_id.as_deref(), &name, arguments_of(&arguments)));
+                    }
                 });
                 self.end = if action == "finish" { EndCause::SelfFinish } else { EndCause::Unknown };
             }
@@ -397,6 +391,12 @@ impl OpenHandsHistory {
     }
 }
 
+/// The exit code of a command.
+fn exit_code(seen: &Node<'_>) -> Option<f64> {
+    let code = seen.get("exit_code").or_else(|| seen.at(&["metadata", "exit_code"]));
+    json::number(&code?)
+}
+
 /// The arguments of a tool call, without the thought, which would make every call differ.
 fn arguments_of(arguments: &Node<'_>) -> String {
     let members = arguments.members().iter().filter(|(name, _)| name != "thought");
@@ -413,12 +413,15 @@ fn counts_of(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: counts.tokens("completion_tokens", out),
         reasoning: counts.tokens("reasoning_tokens", out),
     };
-    (!usage.is_empty()).then_some(usage)
+    recorded(usage)
 }
 
 /// The token counts of two calls added up.
 fn sum(one: Usage, other: Usage) -> Usage {
-    let both = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+    let both = |a: Option<u64>, b: Option<u64>| match a {
+        Some(a) => Some(a.saturating_add(b.unwrap_or(0))),
+        None => b,
+    };
     Usage {
         input: both(one.input, other.input),
         cache_read: both(one.cache_read, other.cache_read),

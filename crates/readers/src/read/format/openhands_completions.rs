@@ -1,7 +1,7 @@
 //! OpenHands completion logs: one model call per file, with the conversation so far. The latest file of a folder has
 //! the whole run.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -25,8 +25,8 @@ impl Format for OpenHandsCompletions {
         let document = probe.document()?;
         let is_log = document.has(&["messages", "response"])
             && (document.has(&["fncall_messages"]) || document.has(&["args", "kwargs", "timestamp"]));
-        let has_reply = |value: &Sketch| value.get("response").is_some_and(|response| response.has(&["choices"]));
-        (is_log && has_reply(document)).then(|| "`messages` and `response` with OpenHands' own fields".to_owned())
+        let has_reply = |value: &Sketch| value.has_within("response", &["choices"]);
+        reason_if(is_log && has_reply(document), "`messages` and `response` with OpenHands' own fields")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
 use crate::read::turns::Turns;
@@ -36,7 +36,7 @@ impl Format for Pi {
         if probe.values.iter().any(is_session) {
             return Some("a `session` line with its folder".to_owned());
         }
-        probe.values.iter().any(is_entry).then(|| "`message` entries with a `parentId`".to_owned())
+        reason_if(probe.any(is_entry), "`message` entries with a `parentId`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {

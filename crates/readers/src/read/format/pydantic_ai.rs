@@ -1,7 +1,7 @@
 //! pydantic-ai message histories: requests and responses made of parts. A retry prompt that names a tool
 //! is that tool's error; one that names none is a message to the model.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -26,14 +26,13 @@ impl Format for PydanticAi {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_message = |value: &Sketch| {
-            matches!(value.text_of("kind").as_deref(), Some("request" | "response"))
-                && value.get("parts").is_some_and(Sketch::is_array)
+            matches!(value.text_of("kind").as_deref(), Some("request" | "response")) && value.has_array("parts")
         };
         let is_history = |value: &Sketch| value.elements().iter().any(is_message);
         let holds = |value: &Sketch| HISTORIES.iter().any(|key| value.get(key).is_some_and(is_history));
         let found = |value: &Sketch| is_message(value) || is_history(value) || holds(value);
         let within = |value: &Sketch| found(value) || value.elements().iter().any(found);
-        probe.values.iter().any(within).then(|| "`parts` of kind `request` or `response`".to_owned())
+        reason_if(probe.any(within), "`parts` of kind `request` or `response`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

@@ -1,6 +1,6 @@
 //! Qwen Code sessions (`chats/*.jsonl`): lines as Claude Code names them, around contents as Google has them.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::google;
 use crate::read::turns::Turns;
@@ -21,10 +21,8 @@ impl Format for QwenCode {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_line = |value: &Sketch| {
-            value.has(&["uuid", "sessionId"]) && value.get("message").is_some_and(|message| message.has(&["parts"]))
-        };
-        probe.values.iter().any(is_line).then(|| "lines with `sessionId` and a `message` of `parts`".to_owned())
+        let is_line = |value: &Sketch| value.has(&["uuid", "sessionId"]) && value.has_within("message", &["parts"]);
+        reason_if(probe.any(is_line), "lines with `sessionId` and a `message` of `parts`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {

@@ -1,7 +1,7 @@
 //! smolagents memory dumps: the steps of an agent as an array, inside a run's object, or one run per line (FORMATS
 //! 17). A planning step is paid for but takes no action, so it is not a step of the run.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -41,7 +41,7 @@ impl Format for Smolagents {
         let holds = |value: &Sketch| is_list(value) || STEPS.iter().any(|key| value.get(key).is_some_and(is_list));
         let found = |value: &Sketch| holds(value) || value.elements().iter().any(holds);
         let loose = probe.values.iter().any(is_step);
-        (loose || probe.values.iter().any(found)).then(|| "steps with a `step_number` and observations".to_owned())
+        reason_if(loose || probe.values.iter().any(found), "steps with a `step_number` and observations")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

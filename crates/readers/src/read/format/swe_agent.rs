@@ -1,13 +1,13 @@
 //! SWE-agent trajectories: one run per file, as steps with an action and observation each, or only the message history
 //!.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Event, Grade, Header, Message, Origin, Outcome, OutcomeSource, Role, Totals, Usage};
+use crate::transcript::{EndCause, Grade, Header, Message, Origin, Outcome, OutcomeSource, Role, Totals, Usage};
 use crate::value::json;
 
 /// SWE-agent trajectories.
@@ -31,7 +31,7 @@ impl Format for SweAgent {
         }
         let history = document.get("history").map(Sketch::elements).unwrap_or_default();
         let typed = |value: &Sketch| value.has(&["message_type"]) || value.has(&["role", "agent"]);
-        history.iter().any(typed).then(|| "a `history` with agents or message types".to_owned())
+        reason_if(history.iter().any(typed), "a `history` with agents or message types")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -204,7 +204,7 @@ fn push_message(message: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         push_calls(&message, action.as_deref(), turns.len(), &mut read, out);
     } else {
         // What follows a call is its result, whatever role it has.
-        let call = turns.events().last().and_then(Event::message).and_then(|last| last.tool_calls.first());
+        let call = turns.last_message().and_then(|last| last.tool_calls.first());
         if role == Role::Tool || (role == Role::User && call.is_some()) {
             read.role = Role::Tool;
             let own = message.get("tool_call_ids").and_then(|ids| ids.elements()?.first().and_then(json::word));

@@ -90,7 +90,7 @@ fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading
             Some(text) => Some(text),
             None => output.content(["content", "text"], out),
         };
-        for call in output.get("tool_calls").and_then(|calls| calls.elements()).unwrap_or_default() {
+        for call in output.some_list("tool_calls") {
             reply.tool_calls.extend(openai::tool_call(&call, out));
         }
     }

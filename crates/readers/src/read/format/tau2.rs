@@ -4,7 +4,7 @@ mod ticks;
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -38,12 +38,12 @@ impl Format for Tau2 {
         let first = probe.first()?;
         if let Some(simulations) = probe.document().and_then(|document| document.get("simulations")) {
             let holds = simulations.elements().first().is_none_or(|one| one.has(&["task_id"]) || is_simulation(one));
-            return (simulations.is_array() && holds).then(|| "a document with `simulations`".to_owned());
+            return reason_if(simulations.is_array() && holds, "a document with `simulations`");
         }
         if first.is_array() {
-            return first.first().is_some_and(is_simulation).then(|| "an array of tau2 simulations".to_owned());
+            return reason_if(first.first().is_some_and(is_simulation), "an array of tau2 simulations");
         }
-        is_simulation(first).then(|| "a simulation with `reward_info` and `messages`".to_owned())
+        reason_if(is_simulation(first), "a simulation with `reward_info` and `messages`")
     }
 
     fn layout(&self, probe: &Probe) -> RecordLayout {

@@ -1,6 +1,6 @@
 //! tau-bench historical trajectories: one array of trials, each a chat with its reward.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -22,7 +22,7 @@ impl Format for TauBench {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_trial = |value: &Sketch| value.has(&["traj", "reward"]);
         let elements = probe.document()?.elements();
-        elements.first().is_some_and(is_trial).then(|| "an array of objects with `traj` and `reward`".to_owned())
+        reason_if(elements.first().is_some_and(is_trial), "an array of objects with `traj` and `reward`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

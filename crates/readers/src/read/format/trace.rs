@@ -4,7 +4,7 @@ mod write;
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::json_text::{Inner, List};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
@@ -111,7 +111,7 @@ impl Format for Trace {
         let is_run = |value: &crate::open::probe::Sketch| {
             value.text_of("type").as_deref() == Some("run") && value.has(&["run_id"]) && !value.has(&["run_type"])
         };
-        probe.values.iter().any(is_run).then(|| "a line of type `run` with a `run_id`".to_owned())
+        reason_if(probe.any(is_run), "a line of type `run` with a `run_id`")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {

@@ -1,7 +1,7 @@
 //! Messages of Vercel's AI SDK for user interfaces: one message for all replies to a prompt, with their calls and results
 //! as `parts`.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -23,12 +23,10 @@ impl Format for VercelUi {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_own = |part: &Sketch| part.text_of("type").is_some_and(|kind| kind == "step-start" || is_tool(&kind));
-        let is_message = |value: &Sketch| {
-            value.has(&["role"]) && value.get("parts").is_some_and(|p| p.elements().iter().any(is_own))
-        };
+        let is_message = |value: &Sketch| value.has(&["role"]) && value.elements_of("parts").iter().any(is_own);
         let whole = probe.document()?;
         let list = if whole.is_array() { whole } else { whole.get("messages")? };
-        list.elements().iter().any(is_message).then(|| "messages with `parts` such as `step-start`".to_owned())
+        reason_if(list.elements().iter().any(is_message), "messages with `parts` such as `step-start`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

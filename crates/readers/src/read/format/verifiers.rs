@@ -1,6 +1,6 @@
 //! verifiers rollouts: one rollout per line. Calls may be JSON written as strings, and results have no ids.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -29,7 +29,7 @@ impl Format for Verifiers {
                 value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
             value.has(&["reward"]) && id && messages("prompt") && messages("completion")
         };
-        probe.values.iter().any(is_rollout).then(|| "lines of `prompt`, `completion` and `reward`".to_owned())
+        reason_if(probe.any(is_rollout), "lines of `prompt`, `completion` and `reward`")
     }
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
@@ -81,7 +81,7 @@ impl Format for Verifiers {
 /// Adds a message, whose calls may be JSON written as strings.
 fn push(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let Some(role) = message.role("role", openai::role, out) else { return };
-    let calls = message.get("tool_calls").and_then(|calls| calls.elements()).unwrap_or_default();
+    let calls = message.some_list("tool_calls");
     if !calls.iter().any(|call| call.as_string().is_some()) {
         if let Some(message) = openai::message(message, out) {
             turns.push(message);

@@ -3,7 +3,7 @@
 
 mod changes;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -29,7 +29,7 @@ impl Format for VsCodeChat {
             return Some("a chat with `requests` and `sessionId`".to_owned());
         }
         let is_whole = |line: &Sketch| line.has(&["kind"]) && line.get("v").is_some_and(is_chat);
-        probe.values.iter().any(is_whole).then(|| "changes of a chat with `requests` and `sessionId`".to_owned())
+        reason_if(probe.any(is_whole), "changes of a chat with `requests` and `sessionId`")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {

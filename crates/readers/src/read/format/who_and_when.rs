@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::Probe;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -23,7 +23,7 @@ impl Format for WhoAndWhen {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let labelled = probe.document()?.has(&["history", "mistake_step"]);
-        labelled.then(|| "a `history` with its `mistake_step`".to_owned())
+        reason_if(labelled, "a `history` with its `mistake_step`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

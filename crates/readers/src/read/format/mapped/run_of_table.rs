@@ -4,7 +4,7 @@
 use crate::record::field_map::FieldMap;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, Grade, Header, Message, Requests, Role, Usage, Usd};
+use crate::transcript::{Header, Message, Requests, Role, Usage, Usd};
 use crate::value::json;
 
 /// Steps of the longest run that is read.
@@ -13,12 +13,11 @@ const MOST_STEPS: u64 = 100_000;
 /// Reads a run from one row.
 pub(super) fn push(row: &Node<'_>, map: &FieldMap, record: &Record<'_>, out: &mut Reading<'_>) {
     let steps = map.find(row, "steps", []);
-    let n = steps.as_ref().and_then(json::count).filter(|n| (1..=MOST_STEPS).contains(n));
-    let Some(n) = n else {
+    let Some(n @ 1..=MOST_STEPS) = steps.as_ref().and_then(json::count) else {
         let what = "a run without a number of steps from 1 to 100,000";
         return out.error_at(row.place(), what, "it is left out");
     };
-    let word = |name: &str| map.get(name).and_then(|_| map.find(row, name, [])).and_then(|found| found.as_word());
+    let word = |name: &str| map.named_word(row, name);
     let usage = super::usage(row, map, out).unwrap_or_default();
     let cost = super::cost(row, map);
     let mut turns = super::Turns::default();
@@ -43,7 +42,7 @@ pub(super) fn push(row: &Node<'_>, map: &FieldMap, record: &Record<'_>, out: &mu
         let what = "a run of which only sums are known: its tokens and its cost are spread evenly over its steps";
         out.warn_at(row.place(), what, "limits on steps, tokens and cost are evaluated, and no other rules");
     }
-    let id = map.find(row, "run", ["run_id", "session_id", "id"]).and_then(|id| id.as_word());
+    let id = map.find_word(row, "run", ["run_id", "session_id", "id"]);
     let header = Header {
         run_id: super::run_id(id, record),
         task_id: word("task"),
@@ -52,8 +51,7 @@ pub(super) fn push(row: &Node<'_>, map: &FieldMap, record: &Record<'_>, out: &mu
         agent: word("agent"),
         ..Header::default()
     };
-    let graded = map.get("outcome").and_then(|_| map.find(row, "outcome", []));
-    let mut draft: Draft = turns.into_draft(header, graded.map_or_else(Grade::default, |graded| super::grade(&graded)));
+    let mut draft = turns.into_draft(header, super::grade(map.named(row, "outcome").as_ref()));
     draft.header.requests = Requests::OnlySums;
     out.run(draft);
 }

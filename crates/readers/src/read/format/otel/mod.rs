@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use self::attributes::Attributes;
 use self::span::SpanEvent;
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::spans::{self, Span, SpanContent};
@@ -42,13 +42,11 @@ impl Format for Otel {
         if let Some(name) = probe.values.iter().find_map(found) {
             return Some(format!("`{name}` of an OTLP request"));
         }
-        let is_console = |value: &Sketch| {
-            value.get("context").is_some_and(|context| context.has(&["trace_id", "span_id"]))
-                && value.has(&["attributes"])
-        };
+        let is_console =
+            |value: &Sketch| value.has_within("context", &["trace_id", "span_id"]) && value.has(&["attributes"]);
         let is_span = |value: &Sketch| value.has(&["traceId", "spanId", "attributes"]) || is_console(value);
         let spans = probe.values.iter().any(|value| is_span(value) || value.first().is_some_and(is_span));
-        spans.then(|| "spans with a trace and attributes".to_owned())
+        reason_if(spans, "spans with a trace and attributes")
     }
 
     fn joins_lines(&self, _first: &Sketch) -> bool {

@@ -38,12 +38,12 @@ impl Speech {
             }
         }
         let ts = tick.instant("timestamp", out);
-        for call in tick.get("agent_tool_calls").and_then(|calls| calls.elements()).unwrap_or_default() {
+        for call in tick.some_list("agent_tool_calls") {
             self.speak(Role::Assistant, &Text::plain(""), ts);
             self.calls.extend(openai::tool_call(&call, out));
         }
         for (name, lane) in [("agent_tool_results", Lane::Main), ("user_tool_results", Lane::Counterpart)] {
-            for found in tick.get(name).and_then(|results| results.elements()).unwrap_or_default() {
+            for found in tick.some_list(name) {
                 self.close();
                 let mut result = Message::new(Role::Tool);
                 result.tool_call_id = found.word(["id", "tool_call_id"], out).map(Into::into);
