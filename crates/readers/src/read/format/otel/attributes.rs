@@ -29,20 +29,23 @@ impl<'r> Attributes<'r> {
 
     /// The first of `names` that is present and not null.
     pub(super) fn get(&self, names: &[&str]) -> Option<Node<'_>> {
-        names.iter().find_map(|name| {
-            let (key, value) = self.0.get_key_value(*name)?;
-            (*value != "null").then(|| Node::under_key(key, value))
-        })
+        for name in names {
+            let Some((key, value)) = self.0.get_key_value(*name) else { continue };
+            if *value != "null" {
+                return Some(Node::under_key(key, value));
+            }
+        }
+        None
     }
 
     /// Like [`Self::get`], as a word that is not empty.
     pub(super) fn word(&self, names: &[&str]) -> Option<String> {
-        self.get(names).and_then(|value| value.as_word()).filter(|word| !word.is_empty())
+        self.get(names)?.as_word().filter(|word| !word.is_empty())
     }
 
     /// Like [`Self::get`], as a number.
     pub(super) fn number(&self, names: &[&str]) -> Option<f64> {
-        self.get(names).and_then(|value| json::number(&value))
+        json::number(&self.get(names)?)
     }
 
     /// Adds the attributes that are not present yet.
@@ -67,7 +70,7 @@ impl<'r> Attributes<'r> {
             let value = json::value(value).unwrap_or_default();
             insert(&mut tree, key.get(dotted.len()..).unwrap_or_default(), value, LEVELS);
         }
-        any.then(|| with_lists(tree).to_string())
+        if any { Some(with_lists(tree).to_string()) } else { None }
     }
 }
 
@@ -109,10 +112,10 @@ pub(super) fn any_value<'r>(value: Option<&Node<'r>>) -> Cow<'r, str> {
         "stringValue" | "string_value" | "boolValue" | "bool_value" | "doubleValue" | "double_value" | "bytesValue" => {
             Cow::Borrowed(*written)
         }
-        "intValue" | "int_value" => {
-            let parsed = inner.as_string().and_then(|text| text.parse::<i64>().ok());
-            parsed.map_or(Cow::Borrowed(*written), |number| Cow::Owned(number.to_string()))
-        }
+        "intValue" | "int_value" => match inner.as_string().map(|text| text.parse::<i64>()) {
+            Some(Ok(number)) => Cow::Owned(number.to_string()),
+            Some(Err(_)) | None => Cow::Borrowed(*written),
+        },
         "arrayValue" | "array_value" => {
             let items = inner.some_list("values");
             let items: Vec<_> = items.iter().map(|item| any_value(Some(item))).collect();

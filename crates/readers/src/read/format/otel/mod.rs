@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use self::attributes::Attributes;
 use self::span::SpanEvent;
 use super::{Format, RecordLayout, reason_if};
-use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::spans::{self, Span, SpanContent};
 use crate::record::node::Node;
+use crate::record::outcomes::{by_label_or_score, native_grade};
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
+use crate::transcript::{Draft, EndCause, Grade, Header, Instant};
 use crate::value::{json, time};
 
 /// OpenTelemetry GenAI spans.
@@ -45,7 +45,7 @@ impl Format for Otel {
         let is_console =
             |value: &Sketch| value.has_within("context", &["trace_id", "span_id"]) && value.has(&["attributes"]);
         let is_span = |value: &Sketch| value.has(&["traceId", "spanId", "attributes"]) || is_console(value);
-        let spans = probe.values.iter().any(|value| is_span(value) || value.first().is_some_and(is_span));
+        let spans = probe.any(|value| is_span(value) || value.first().is_some_and(is_span));
         reason_if(spans, "spans with a trace and attributes")
     }
 
@@ -162,7 +162,10 @@ impl<'r> Traces<'r> {
         let said = span.get("status");
         let status = status_of(said.as_ref());
         let message = said.and_then(|status| status.some_word(["message", "description"]));
-        let error = attributes.word(&["error.type"]).or_else(|| (status == SpanStatus::Error).then(String::new));
+        let mut error = attributes.word(&["error.type"]);
+        if error.is_none() && status == SpanStatus::Error {
+            error = Some(String::new());
+        }
         let error = error.map(|kind| format!("{kind} {}", message.unwrap_or_default()));
         let start = span.get(["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"]);
         self.spans.push(RecordedSpan {
@@ -236,7 +239,9 @@ impl<'r> Traces<'r> {
             {
                 agent = Some((one.span.start, one.span.name.clone()));
             }
-            draft.header.agent = draft.header.agent.take().or_else(|| one.service.clone());
+            if draft.header.agent.is_none() {
+                draft.header.agent.clone_from(&one.service);
+            }
             if !traces.contains(&one.trace) && traces.len() < 64 {
                 traces.push(one.trace);
             }
@@ -254,7 +259,10 @@ impl<'r> Traces<'r> {
         draft.header.started_at = begun.and_then(|start| i64::try_from(start / 1_000_000).ok()).map(Instant);
         draft.header.ended_at = found.iter().filter_map(|span| span.end).max();
         draft.header.agent = agent.map(|(_, name)| name).or(draft.header.agent);
-        draft.grade.end = root.map_or(EndCause::Unknown, |(_, end)| end);
+        draft.grade.end = match root {
+            Some((_, end)) => end,
+            None => EndCause::Unknown,
+        };
         let talk = spans::conversation(found);
         (draft.header.model, draft.header.requests) = (talk.model(), talk.requests);
         draft.events = talk.events;
@@ -296,10 +304,9 @@ fn grade(event: &SpanEvent<'_>, key: Option<&str>, grade: &mut Grade) {
     let value = "gen_ai.evaluation.score.value";
     let score = if own(value) { event.attributes.number(&[value]) } else { body.some_number(value) };
     let label = word("gen_ai.evaluation.score.label");
-    let graded = label.and_then(|label| words::grade_word(&label)).or_else(|| score.map(|score| score >= 1.0));
-    grade.outcome = Outcome::from_grade(graded);
-    grade.score = score;
-    grade.source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("gen_ai.evaluation.result"));
+    let graded = by_label_or_score(label.as_deref(), score);
+    let found = native_grade("gen_ai.evaluation.result", graded, score);
+    (grade.outcome, grade.score, grade.source) = (found.outcome, found.score, found.source);
 }
 
 /// A span's event, or a log record.

@@ -8,6 +8,7 @@ use crate::read::dialect;
 use crate::read::spans::{ModelCall, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::Reading;
+use crate::record::tokens::recorded;
 use crate::transcript::{Message, Role, Usage, Usd};
 use crate::value::json;
 use crate::value::json::plausible;
@@ -86,7 +87,7 @@ fn unknown_operation(attributes: &Attributes<'_>) -> Option<String> {
     let operation = attributes.word(&["gen_ai.operation.name"]).filter(|name| !name.starts_with("ai."))?;
     let tells = [INPUT, OUTPUT, &["gen_ai.agent.name", "gen_ai.tool.call.id"]];
     let is_part = tells.iter().any(|names| attributes.get(names).is_some());
-    (is_part && !OPERATIONS.contains(&operation.as_str())).then_some(operation)
+    if is_part && !OPERATIONS.contains(&operation.as_str()) { Some(operation) } else { None }
 }
 
 /// The operations of the convention, current and old.
@@ -156,13 +157,15 @@ fn model_call(
     reply.role = Role::Assistant;
     reply.set_usage(usage(attributes, line, out).or(reply.usage()));
     let costs: &[&str] = &["gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost", "llm.cost.total"];
-    reply.set_cost(attributes.get(costs).and_then(|cost| {
+    if let Some(cost) = attributes.get(costs) {
         let dollars = json::number(&cost).and_then(plausible);
         if dollars.is_none() {
             out.wrong_at(line, cost.written(), "cost", "dollars, from 0 to a billion");
         }
-        dollars.map(Usd)
-    }));
+        reply.set_cost(dollars.map(Usd));
+    } else {
+        reply.set_cost(None);
+    }
     let model =
         attributes.word(&["gen_ai.response.model", "gen_ai.request.model", "llm.response.model", "llm.model_name"]);
     reply.set_model(model.or_else(|| attributes.word(&["ai.model.id", "llm.request.model"])).map(Into::into));
@@ -198,7 +201,7 @@ fn usage(attributes: &Attributes<'_>, line: &str, out: &mut Reading<'_>) -> Opti
         output: count(OUTPUT),
         reasoning: count(REASONING),
     };
-    (!usage.is_empty()).then_some(usage)
+    recorded(usage)
 }
 
 /// The messages a call was sent, wherever the convention puts them.
