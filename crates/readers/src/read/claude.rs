@@ -64,7 +64,7 @@ impl ClaudeConversation {
                 // The content is included because copies have the same content: files that only share an id are
                 // unrelated.
                 let content = wire.get("content");
-                let said = content.as_ref().map_or("", Node::written);
+                let said = content.as_ref().map(Node::written).unwrap_or_default();
                 self.prints.push((at, xxhash_rust::xxh3::xxh3_64(format!("{id} {time} {said}").as_bytes())));
             }
             at
@@ -373,9 +373,10 @@ fn served(block: &Node<'_>, out: &mut Reading<'_>) -> Message {
     let mut result = Message::new(Role::Tool);
     result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
     let content = block.get("content");
-    let said = content.as_ref().and_then(|content| content.some_text("text"));
-    result.content = said.or_else(|| content.as_ref().map(Node::as_content));
-    let kind = content.as_ref().and_then(|content| content.some_string("type")).unwrap_or_default();
+    if let Some(content) = &content {
+        result.content = Some(content.some_text("text").unwrap_or_else(|| content.as_content()));
+    }
+    let kind = content.unwrap_or_default().some_string("type").unwrap_or_default();
     result.is_error = Some(kind.ends_with("_error") || block.is_true("is_error"));
     result
 }

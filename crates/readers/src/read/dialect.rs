@@ -7,6 +7,7 @@
 use crate::read::openai;
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::Reading;
+use crate::record::tokens;
 use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
@@ -101,7 +102,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
         }
         "reasoning" => {
             let mut message = Message::new(Role::Assistant);
-            message.set_reasoning(value.get(["summary", "content", "text"]).and_then(|said| text_of(&said)));
+            message.set_reasoning(text_under(value, ["summary", "content", "text"]));
             return found.push(message);
         }
         _ => {}
@@ -148,7 +149,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
     if !kind.is_empty() {
         out.plain_content(value);
     }
-    if let Some(text) = value.get(["text", "content"]).and_then(|said| text_of(&said)) {
+    if let Some(text) = text_under(value, ["text", "content"]) {
         found.push(Message::saying(speaker, text));
     }
 }
@@ -194,7 +195,7 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
             None => message.content = text_of(&content),
         }
     }
-    let named = value.get(["reasoning_content", "reasoning", "thinking"]).and_then(|said| text_of(&said));
+    let named = text_under(value, ["reasoning_content", "reasoning", "thinking"]);
     thoughts.extend(named);
     message.set_reasoning(joined(&mut thoughts));
     let own = value.get(["tool_calls", "toolCalls"]).filter(|calls| calls.elements().is_none_or(|all| !all.is_empty()));
@@ -224,7 +225,7 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
 /// The parts of a message whose content is a list of parts.
 fn parts_of<'a>(content: &Node<'a>, role: Role) -> Option<Vec<Node<'a>>> {
     let parts = content.elements()?;
-    (role != Role::Tool || parts.is_empty() || parts.iter().any(is_part)).then_some(parts)
+    if role != Role::Tool || parts.is_empty() || parts.iter().any(is_part) { Some(parts) } else { None }
 }
 
 /// Whether it is a part of a message in any dialect, rather than plain data.
@@ -256,7 +257,7 @@ fn push_part(
         }
         "tool_call_response" | "tool_result" | "tool-result" | "function_call_output" => found.push(tool_result(part)),
         "thinking" | "reasoning" => {
-            thoughts.extend(part.get(["thinking", "content", "text"]).and_then(|said| text_of(&said)));
+            thoughts.extend(text_under(part, ["thinking", "content", "text"]));
         }
         _ if call.is_some() => message.tool_calls.extend(call.as_ref().and_then(tool_call)),
         _ if response.is_some() => found.extend(response.as_ref().map(tool_result)),
@@ -287,12 +288,14 @@ fn tool_result(value: &Node<'_>) -> Message {
 
 /// The error flag of a dialect: Anthropic's `is_error`, LangChain's `status`.
 fn flagged(value: &Node<'_>) -> Option<bool> {
-    let said = value.get(["is_error", "isError"]).and_then(|said| json::flag(&said));
-    said.or_else(|| match value.some_string("status").as_deref() {
+    if let Some(flag) = value.some_flag(["is_error", "isError"]) {
+        return Some(flag);
+    }
+    match value.some_string("status").as_deref() {
         Some("error") => Some(true),
         Some("success") => Some(false),
         _ => None,
-    })
+    }
 }
 
 /// A call in any dialect; `None` without a name.
@@ -313,13 +316,21 @@ fn text_of(value: &Node<'_>) -> Option<Text> {
         return Some(text);
     }
     if let Some(parts) = value.elements() {
+        if parts.is_empty() {
+            return Some(Text::plain(""));
+        }
         let mut texts: Vec<Text> = parts.iter().filter_map(text_of).collect();
-        return joined(&mut texts).or_else(|| parts.is_empty().then(|| Text::plain("")));
+        return joined(&mut texts);
     }
     match value.get("json") {
         Some(data) => Some(data.compact_text()),
-        None => value.get(["text", "content"]).and_then(|inner| json::text(inner.written())),
+        None => json::text(value.get(["text", "content"])?.written()),
     }
+}
+
+/// The text of the member under the first of these names.
+fn text_under(value: &Node<'_>, names: impl MemberNames) -> Option<Text> {
+    text_of(&value.get(names)?)
 }
 
 /// The texts joined by line feeds; a single one stays undecoded.
@@ -362,7 +373,7 @@ pub(crate) fn usage(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output,
         reasoning,
     };
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }
 
 #[cfg(test)]

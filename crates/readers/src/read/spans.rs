@@ -324,7 +324,8 @@ impl Talk {
             Some(id) => self.asked.get(id).copied(),
             None => self.pieces.len().checked_sub(1),
         };
-        let Some((at, piece)) = at.and_then(|at| Some((at, self.pieces.get_mut(at)?))) else { return };
+        let Some(at) = at else { return };
+        let Some(piece) = self.pieces.get_mut(at) else { return };
         let answers = |result: &&mut Message| match &message.tool_call_id {
             Some(id) => result.tool_call_id.as_ref() == Some(id),
             None => result.name.is_some() && result.name == message.name,
@@ -346,7 +347,7 @@ impl Talk {
             None => message.name.as_ref() == Some(&call.name),
         };
         if let Some(nth) = piece.reply.tool_calls.iter().position(is_answered) {
-            message.name = message.name.or_else(|| Some(piece.reply.tool_calls[nth].name.clone()));
+            message.name.get_or_insert_with(|| piece.reply.tool_calls[nth].name.clone());
             self.requests.close(&(at, nth));
         }
         piece.results.push(message);

@@ -114,7 +114,12 @@ fn may_hold_call(message: &Message) -> bool {
 fn answer_to(events: &[Event], at: usize) -> Option<usize> {
     let next = (at + 1..events.len()).find(|next| events[*next].message().is_some())?;
     let message = events[next].message()?;
-    (message.lane == Lane::Main && matches!(message.role, Role::User | Role::Tool)).then_some(next)
+    if message.lane == Lane::Main && matches!(message.role, Role::User | Role::Tool) { Some(next) } else { None }
+}
+
+/// The message that answers the reply at `at`.
+fn answering(events: &[Event], at: usize) -> Option<&Message> {
+    events[answer_to(events, at)?].message()
 }
 
 /// Makes the answer a result. Results that already are one get the name and id of their call.
@@ -126,8 +131,10 @@ fn answer_with(events: &mut [Event], at: usize, after: usize, calls: &[ToolCall]
             return;
         }
         answer.role = Role::Tool;
-        answer.name = answer.name.take().or_else(|| Some(call.name.clone()));
-        answer.tool_call_id = answer.tool_call_id.take().or_else(|| call.id.clone());
+        answer.name.get_or_insert_with(|| call.name.clone());
+        if answer.tool_call_id.is_none() {
+            answer.tool_call_id.clone_from(&call.id);
+        }
         answer.is_error = answer.is_error.or_else(|| fences::return_code(&answer.text()).map(|code| code != 0.0));
     }
     debug_assert!(after > at);
@@ -145,16 +152,15 @@ fn style(draft: &Draft, acts: bool) -> Option<CallStyle> {
     if fenced.is_empty() {
         return None;
     }
-    let answered = fenced.iter().filter(|at| {
-        let answer = answer_to(&draft.events, **at).and_then(|after| draft.events[after].message());
-        answer.is_some_and(|answer| is_answer(answer) || is_refusal(answer))
-    });
+    let answered = fenced
+        .iter()
+        .filter(|at| answering(&draft.events, **at).is_some_and(|answer| is_answer(answer) || is_refusal(answer)));
     let is_asked = || {
         let before = draft.events.iter().take_while(|event| !is_step(event)).filter_map(Event::message);
         let asks = |text: &str| text.contains("```") && text.to_lowercase().contains("command");
         before.into_iter().any(|message| asks(&message.text()))
     };
-    (acts || 2 * answered.count() > fenced.len() || is_asked()).then_some(CallStyle::Fence)
+    if acts || 2 * answered.count() > fenced.len() || is_asked() { Some(CallStyle::Fence) } else { None }
 }
 
 /// Whether a program wrote this in answer to a call.
@@ -186,8 +192,7 @@ fn unread(draft: &Draft) -> u64 {
         let text = message.text();
         let text = text.trim();
         let is_object = text.starts_with('{') && text.ends_with('}') || text.starts_with('<') && text.ends_with('>');
-        let answer = answer_to(&draft.events, at).and_then(|after| draft.events[after].message());
-        (is_object || fences::action(text).is_some()) && answer.is_some_and(is_answer)
+        (is_object || fences::action(text).is_some()) && answering(&draft.events, at).is_some_and(is_answer)
     };
     let replies = draft.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.message()?)));
     replies.filter(|(at, message)| message.is_step() && looks(*at, message)).count() as u64
@@ -195,7 +200,7 @@ fn unread(draft: &Draft) -> u64 {
 
 /// A call with these arguments, which may be JSON or a string that holds JSON.
 fn call(name: &str, arguments: Option<&str>) -> ToolCall {
-    ToolCall::new(None, name, arguments.map_or_else(Text::default, |written| usage::arguments(Some(written))))
+    ToolCall::new(None, name, usage::arguments(arguments))
 }
 
 /// A call whose arguments are texts by name.

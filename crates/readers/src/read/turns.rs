@@ -60,8 +60,8 @@ impl Turns {
                 for call in &mut message.tool_calls {
                     self.open(call, &message.lane, at);
                 }
-                if message.lane == Lane::Main {
-                    self.model = self.model.take().or_else(|| message.model().map(Into::into));
+                if message.lane == Lane::Main && self.model.is_none() {
+                    self.model = message.model().map(Into::into);
                 }
             }
             Role::Tool => self.join(&mut message),
@@ -97,7 +97,8 @@ impl Turns {
 
     /// The message at that index of the events.
     pub(crate) fn message_at(&mut self, at: usize) -> Option<&mut Message> {
-        self.events.get_mut(at).and_then(|event| if let Event::Message(message) = event { Some(message) } else { None })
+        let Event::Message(message) = self.events.get_mut(at)? else { return None };
+        Some(message)
     }
 
     /// The agent's last reply, unless a message other than a result followed it.

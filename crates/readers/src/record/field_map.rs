@@ -148,7 +148,7 @@ impl FieldMap {
         let is_model = has(&["llm", "model", "assistant", "agent", "ai", "bot", "chat", "final"]);
         // A request, a start and a change of the model are no replies.
         let is_said = is_reply || has(&["call", "turn", "step", "thought", "thinking", "reasoning", "msg", "said"]);
-        (is_model && is_said).then_some(EntryKind::Role(Role::Assistant))
+        if is_model && is_said { Some(EntryKind::Role(Role::Assistant)) } else { None }
     }
 
     /// The role that a word stands for.

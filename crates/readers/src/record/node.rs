@@ -155,12 +155,13 @@ impl<'a> Node<'a> {
 
     /// The key, empty if it has escapes, and the value.
     fn named(&self, names: &impl MemberNames) -> Option<(&'a str, &'a str)> {
-        names.names().iter().find_map(|name| {
+        for name in names.names() {
             let found = self.own_members().iter().rev().find(|(key, value)| key == name && *value != "null");
-            let (key, value) = found?;
+            let Some((key, value)) = found else { continue };
             looked_up::used(value);
-            Some((if let Cow::Borrowed(key) = key { *key } else { "" }, *value))
-        })
+            return Some((if let Cow::Borrowed(key) = key { *key } else { "" }, *value));
+        }
+        None
     }
 
     /// The member reached by following the names in `path`.
@@ -171,8 +172,9 @@ impl<'a> Node<'a> {
 
     /// The object with that name; anything else is reported.
     pub(crate) fn object(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Self> {
-        self.read(&names, out, "an object", |raw| raw.starts_with('{').then_some(raw))
-            .map(|(key, raw)| self.part(key, raw))
+        let object = |raw: &'a str| if raw.starts_with('{') { Some(raw) } else { None };
+        let (key, raw) = self.read(&names, out, "an object", object)?;
+        Some(self.part(key, raw))
     }
 
     /// The elements of the array with that name, empty if it is absent; anything else is reported.
@@ -183,7 +185,7 @@ impl<'a> Node<'a> {
 
     /// The elements if it is an array.
     pub(crate) fn elements(&self) -> Option<Vec<Self>> {
-        let elements = self.written.starts_with('[').then(|| listed(self.written)).flatten();
+        let elements = if self.written.starts_with('[') { listed(self.written) } else { None };
         self.tried("an array", elements.is_some());
         Some(elements?.into_iter().map(|element| self.part(self.key, element)).collect())
     }
@@ -324,7 +326,7 @@ impl<'a> Node<'a> {
 
     /// The value itself if it is an object; anything else is reported as not being a `thing`.
     pub(crate) fn into_object(self, thing: &str, out: &mut Reading<'_>) -> Option<Self> {
-        self.expect_object(thing, "an object", out).then_some(self)
+        if self.expect_object(thing, "an object", out) { Some(self) } else { None }
     }
 }
 

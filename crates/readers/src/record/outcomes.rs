@@ -39,7 +39,8 @@ impl Node<'_> {
         if let Some(score) = json::number(self).filter(|score| score.abs() <= MOST) {
             return Some((score >= 1.0, Some(score)));
         }
-        self.as_string().and_then(|word| grade_word(word.trim())).map(|graded| (graded, None))
+        let word = self.as_string()?;
+        Some((grade_word(word.trim())?, None))
     }
 
     /// The outcome under that name; anything else that stands there is reported.

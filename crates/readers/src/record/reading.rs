@@ -353,11 +353,9 @@ impl<'r> Reading<'r> {
 
     /// Removes and reports implausible costs. Formats that read numbers in any spelling rely on this check.
     fn check_costs(&mut self) {
-        let events = self.drafts.iter_mut().flat_map(|draft| &mut draft.events);
-        let messages =
-            events.filter_map(|event| if let Event::Message(message) = event { Some(message) } else { None });
         let mut odd = Vec::new();
-        for message in messages {
+        for event in self.drafts.iter_mut().flat_map(|draft| &mut draft.events) {
+            let Event::Message(message) = event else { continue };
             if let Some(Usd(cost)) = message.cost().filter(|cost| plausible(cost.0).is_none()) {
                 message.set_cost(None);
                 odd.push(cost);

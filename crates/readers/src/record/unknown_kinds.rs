@@ -97,11 +97,17 @@ fn telling<'m>(node: &Node<'_>, levels: usize) -> Option<&'m str> {
         return Some("model");
     }
     let levels = levels.checked_sub(1)?;
-    let inner = node.members().iter().filter(|(_, value)| value.starts_with(['{', '[']));
-    inner.map(|(_, value)| Node::from_written(*value)).find_map(|inner| match inner.elements() {
-        Some(elements) => elements.iter().take(ELEMENTS).find_map(|element| telling(element, levels)),
-        None => telling(&inner, levels),
-    })
+    for (_, value) in node.members().iter().filter(|(_, value)| value.starts_with(['{', '['])) {
+        let inner = Node::from_written(*value);
+        let found = match inner.elements() {
+            Some(elements) => elements.iter().take(ELEMENTS).find_map(|element| telling(element, levels)),
+            None => telling(&inner, levels),
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 /// Kinds of content that are kept as text, or as a mark in its place.

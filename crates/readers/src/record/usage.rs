@@ -64,5 +64,5 @@ pub(crate) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) ->
         output,
         reasoning: out.tokens(completion.reasoning_tokens, "reasoning_tokens"),
     };
-    (!usage.is_empty()).then_some(usage)
+    tokens::recorded(usage)
 }
