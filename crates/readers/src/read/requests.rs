@@ -8,8 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use crate::read::turns::is_step;
 use crate::transcript::{Event, Fingerprint, Lane, Message, Name, Requests, Role, ToolCall};
+
+/// Whether it is a reply that counts as a step.
+pub(crate) fn is_step(event: &Event) -> bool {
+    event.message().is_some_and(Message::is_step)
+}
 
 /// The latest requests that are looked at for one whose arguments the host changed.
 const LATEST: usize = 64;

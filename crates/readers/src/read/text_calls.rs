@@ -8,7 +8,7 @@ mod fences;
 mod json;
 mod tags;
 
-use crate::read::turns::is_step;
+use crate::read::requests::is_step;
 use crate::record::usage;
 use crate::transcript::{Draft, Event, Lane, Message, Role, Text, ToolCall};
 pub(crate) use fences::{command_of, only_command, return_code};

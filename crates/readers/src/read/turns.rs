@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::read::requests::OpenRequests;
+use crate::read::requests::{OpenRequests, is_step};
 use crate::read::{dialect, requests, subagents};
 use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall};
 
@@ -20,11 +20,6 @@ struct OpenCall {
     lane: Lane,
     /// Index of the reply that made the call.
     reply: usize,
-}
-
-/// Whether it is a reply that counts as a step.
-pub(crate) fn is_step(event: &Event) -> bool {
-    event.message().is_some_and(Message::is_step)
 }
 
 /// The events of a run being built.

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::ClaudeConversation;
-use crate::read::turns::is_step;
+use crate::read::requests::is_step;
 use crate::read::{subagents, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
-use crate::read::turns::is_step;
+use crate::read::requests::is_step;
 use crate::record::node::Node;
 use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
