@@ -44,7 +44,7 @@ fn latex_has_the_interval_of_savings_or_what_limits_them() {
     for line in ["mixed & 136 & 2--8/278 $\\leq$8.2 & 4 \\% u & 55 \\% & 26 (20--33) &", "& 18--22 \\% & $\\leq$12 &"] {
         assert!(told.contains(line), "{line}: {told}");
     }
-    assert_eq!(told.matches("{\\footnotesize ").count(), 3, "its notes: {told}");
+    assert_eq!(told.matches("{\\footnotesize ").count(), 2, "its notes: {told}");
 }
 
 #[test]

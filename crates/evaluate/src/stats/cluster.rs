@@ -128,12 +128,8 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
             ResidualPart { residual, left_out, share: cluster.denominator.abs() / sizes }
         })
         .collect();
-    let amounts = || counted().map(|cluster| cluster.numerator / total.denominator);
-    Some(Spread {
-        ratio,
-        n: total.n,
-        residuals: Residuals::of_parts(&parts, parts.len() as u64),
-        is_part,
-        carried: if is_part { Carried::by_few(amounts(), parts.len() as u64) } else { None },
-    })
+    let amounts = counted().map(|cluster| cluster.numerator / total.denominator);
+    let amounts = amounts.zip(parts.iter().map(|part| part.left_out));
+    let carried = if is_part { Carried::by_few_with_residuals(amounts, parts.len() as u64) } else { None };
+    Some(Spread { ratio, n: total.n, residuals: Residuals::of_parts(&parts, parts.len() as u64), is_part, carried })
 }

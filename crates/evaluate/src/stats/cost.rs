@@ -2,15 +2,19 @@
 
 use super::cluster::{ClusterSums, Spread, spread};
 use super::distribution::{normal_cdf, normal_two_sided};
-use super::estimate::{Estimate, FewReach, Method, MinimumData, Warning, few_carry, free_ratio_estimate, interval_of};
+use super::estimate::{
+    Estimate, FARTHEST_WITHIN_COST, Method, MinimumData, Warning, few_carry, free_ratio_estimate, interval_of,
+};
 use super::interval::Interval;
-use super::lost::interval_of_lost;
+use super::lost::{interval_of_few_lost, interval_of_lost};
 use super::seldom::Carried;
 
 /// Standard normal quantiles are capped here (p = 1e-15).
 const FARTHEST: f64 = 8.0;
 /// Halvings of the range of quantiles in which a p-value is looked for: it is then known to six digits.
 const HALVINGS: usize = 24;
+/// Below this effective number of tasks that lose successes, few do.
+const FEW_LOSE: f64 = 12.0;
 /// With so many tasks that lose successes, half of the correlation that is seen in them counts.
 const TASKS_TO_CORRELATE: f64 = 8.0;
 
@@ -106,7 +110,7 @@ impl CostParts {
         let lost = tasks.iter().map(|task| task.lost().numerator / total.successes_without);
         Some(Self {
             unspent: of(CostSums::saved)?,
-            lost_by_few: Carried::by_few(lost, tasks.len() as u64).is_some(),
+            lost_by_few: Carried::by_few(lost, tasks.len() as u64).is_some_and(|lost| lost.tasks() < FEW_LOSE),
             lost: of(CostSums::lost)?,
             correlation: correlation(tasks, total),
         })
@@ -115,11 +119,13 @@ impl CostParts {
     /// How far either end is from the ratio, on the logarithm: what is spent and what is kept both move it. `None` without an
     /// interval of either.
     fn reach(&self, level: f64) -> Option<(f64, f64)> {
-        let unspent = interval_of(&self.unspent, self.unspent.is_part, level, FewReach::WITHIN_COST)?;
+        let unspent = interval_of(&self.unspent, self.unspent.is_part, level, FARTHEST_WITHIN_COST)?;
         let spent = left_of(self.unspent.ratio, unspent);
-        let of_kept = |level: f64| Some(left_of(self.lost.ratio, interval_of_lost(&self.lost, level)?));
-        let (fewer_kept, more_kept) = of_kept(level)?;
-        let fewer_kept = if self.lost_by_few { of_kept(one_sided(level))?.0 } else { fewer_kept };
+        let (mut fewer_kept, more_kept) = left_of(self.lost.ratio, interval_of_lost(&self.lost, level)?);
+        if self.lost_by_few {
+            let lost = interval_of_few_lost(&self.lost, level_of_few(level))?;
+            (fewer_kept, _) = left_of(self.lost.ratio, lost);
+        }
         Some((self.both(spent.0, more_kept), self.both(spent.1, fewer_kept)))
     }
 
@@ -167,9 +173,11 @@ fn left_of(taken: f64, interval: Interval) -> (f64, f64) {
     (left(taken) - left(interval.high), left(interval.low) - left(taken))
 }
 
-/// The level of a two-sided interval whose ends are one-sided bounds at `level`.
-fn one_sided(level: f64) -> f64 {
-    (2.0 * level - 1.0).max(0.0)
+/// The level of the interval of what few tasks lose, of which the upper end counts. A bound on so few events covers more than it
+/// says: with three times the error of `level` the cost lies above its interval as seldom as below (0.4 and 0.6 % of the corpora
+/// with 30 tasks, 0.8 and 0.8 % with 60; `limited` of the validity simulation).
+fn level_of_few(level: f64) -> f64 {
+    (1.0 - 3.0 * (1.0 - level)).max(0.0)
 }
 
 /// The correlation over tasks of what is spent with what is kept, each against what it is without the strategy, if positive;
@@ -201,8 +209,7 @@ fn correlation(tasks: &[CostSums], total: &CostSums) -> f64 {
 /// ends.
 ///
 /// It is put together from the intervals of what is not spent and of the successes lost, on the logarithm, with the
-/// correlation of both over tasks (MOVER). Where few tasks lose a success, the upper end allows for as many losses as the
-/// one-sided bound at the same level does, which is how `kills at most` is printed.
+/// correlation of both over tasks (MOVER). Where few tasks lose a success, the bound of what is lost is taken at a lower level.
 /// Undefined if nothing was spent or no success is left; no interval below 20 tasks, or below 8 with a success.
 ///
 /// Zou & Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.

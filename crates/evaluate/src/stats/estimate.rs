@@ -18,23 +18,12 @@ pub const MIN_CLUSTERS_FOR_AMOUNTS: u64 = 50;
 /// If tasks are so unequal that their effective number (Kish) is below this, the interval carries a warning.
 pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
 
-/// How far up the interval of an amount reaches that few tasks carry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FewReach {
-    /// How much of a further task it allows for.
-    allowance: EventAllowance,
-    /// The t interval's upper end is at most so many times as far out as with the degrees of freedom of all tasks.
-    farthest: f64,
-}
-
-impl FewReach {
-    /// For an amount printed alone: covers 93.5 % or more in 116 worlds, where `farthest: 1.0` covers 86 % (600 corpora each).
-    const ALONE: Self = Self { allowance: EventAllowance::Full, farthest: 1.4 };
-    /// For what is not spent within the cost of a success, whose interval is the wider for the kills that were not seen: with
-    /// [`Self::ALONE`] it covers 98 to 100 % at 30 and 60 tasks, and is 2.5 and 1.8 times as wide as costs differ between
-    /// corpora; with this 2.2 and 1.6 times (`limited` of the validity simulation).
-    pub(super) const WITHIN_COST: Self = Self { allowance: EventAllowance::Half, farthest: 1.2 };
-}
+/// Where few tasks carry an amount, the t interval's upper end is at most so many times as far out as with the degrees of freedom
+/// of all tasks. For an amount printed alone: with 1.2 it covers two points less where tokens have long tails.
+const FARTHEST_ALONE: f64 = 1.4;
+/// The same for what is not spent within the cost of a success, whose interval is the wider for the kills that were not seen: it
+/// covers 93 % or more there.
+pub(super) const FARTHEST_WITHIN_COST: f64 = 1.2;
 
 /// How many tasks an interval needs.
 pub(super) struct MinimumData {
@@ -183,7 +172,7 @@ pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
 }
 
 fn from_spread(spread: &Spread, is_part: bool, level: f64) -> Estimate {
-    let interval = interval_of(spread, is_part, level, FewReach::ALONE);
+    let interval = interval_of(spread, is_part, level, FARTHEST_ALONE);
     let method = match interval {
         None => Method::EstimateOnly,
         Some(_) if is_part => Method::LogitT,
@@ -200,11 +189,11 @@ fn from_spread(spread: &Spread, is_part: bool, level: f64) -> Estimate {
 }
 
 /// The interval of a part of an amount, or of any other ratio; `None` if there are too few tasks.
-pub(super) fn interval_of(spread: &Spread, is_part: bool, level: f64, few: FewReach) -> Option<Interval> {
+pub(super) fn interval_of(spread: &Spread, is_part: bool, level: f64, farthest: f64) -> Option<Interval> {
     if !MinimumData::AMOUNT.is_met(spread.clusters()) {
         return None;
     }
-    if is_part { logit_interval(spread, level, few) } else { spread.residuals.interval(spread.ratio, level) }
+    if is_part { logit_interval(spread, level, farthest) } else { spread.residuals.interval(spread.ratio, level) }
 }
 
 /// The warning if few tasks carry an amount.
@@ -213,7 +202,7 @@ pub(super) fn few_carry(spread: &Spread) -> Option<Warning> {
     spread.carried.map(|carried| Warning::FewCarry { tasks: carried.tasks().round() as u64 })
 }
 
-fn logit_interval(spread: &Spread, level: f64, few: FewReach) -> Option<Interval> {
+fn logit_interval(spread: &Spread, level: f64, farthest: f64) -> Option<Interval> {
     let p = spread.ratio;
     let centre = (p / (1.0 - p)).ln();
     let half = spread.residuals.half_width(level)? / (p * (1.0 - p));
@@ -226,10 +215,10 @@ fn logit_interval(spread: &Spread, level: f64, few: FewReach) -> Option<Interval
     let z = normal_quantile(0.5 + 0.5 * level);
     // One task more can only add to what was seen. So few tasks support few degrees of freedom, which make the upper end
     // of the t interval as far out as any; beyond that of all tasks it is not followed far.
-    let farthest = few.farthest * spread.residuals.half_width_of_all(level)? / (p * (1.0 - p));
+    let farthest = farthest * spread.residuals.half_width_of_all(level)? / (p * (1.0 - p));
     Some(Interval {
         low: interval.low.max(p - carried.below(z).min(p)),
-        high: back(centre + half.min(farthest)).max((p + carried.above(z, few.allowance)).min(1.0)),
+        high: back(centre + half.min(farthest)).max((p + carried.above(z, EventAllowance::Full)).min(1.0)),
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) fn interval_of_lost(lost: &Spread, level: f64) -> Option<Interval> {
         return lost.residuals.interval(lost.ratio, level);
     }
     if lost.n > lost.clusters() {
-        return Some(over_tasks(lost, level));
+        return Some(over_tasks(lost, level, f64::INFINITY));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of n is a count up to n")]
     let hits = (lost.ratio * lost.n as f64).round() as u64;
@@ -36,21 +36,33 @@ pub(super) fn interval_of_lost(lost: &Spread, level: f64) -> Option<Interval> {
     Some(wilson(lost.ratio, lost.n as f64, normal_quantile(0.5 + 0.5 * level)))
 }
 
-/// Wilson's interval on the effective number of runs, with t quantiles over tasks, for each of the two estimates of the
-/// spread: the hull of both. The design effect is at least 1; if every run agrees it cannot be estimated, and a task counts as
+/// The same where few tasks lose: so few support few degrees of freedom, whose t quantile would allow for several times as many
+/// losses as an exact bound on as many events. It is no larger than with the degrees of freedom of all tasks.
+pub(super) fn interval_of_few_lost(lost: &Spread, level: f64) -> Option<Interval> {
+    let clusters = lost.clusters();
+    if !MinimumData::RATE.is_met(clusters) || !lost.is_part || lost.n == clusters {
+        return interval_of_lost(lost, level);
+    }
+    Some(over_tasks(lost, level, t_quantile(0.5 + 0.5 * level, clusters as f64 - 1.0)))
+}
+
+/// Wilson's interval on the effective number of runs, with t quantiles over tasks of at most `most`, for each of the two estimates
+/// of the spread: the hull of both. The design effect is at least 1; if every run agrees it cannot be estimated, and a task counts as
 /// one run: the worst case.
-fn over_tasks(lost: &Spread, level: f64) -> Interval {
+fn over_tasks(lost: &Spread, level: f64, most: f64) -> Interval {
     let (p, residuals, clusters) = (lost.ratio, &lost.residuals, lost.clusters() as f64);
+    let quantile = residuals.quantile(level).min(most);
     let of_one_run = p * (1.0 - p);
     let (Some(own), true) = (residuals.variance(), of_one_run > 0.0) else {
-        return wilson(p, clusters, residuals.quantile(level));
+        return wilson(p, clusters, quantile);
     };
     let effective_n = |variance: f64| of_one_run / variance.max(of_one_run / lost.n as f64);
     // Residuals without each task are larger by this factor than those of a mean over tasks.
     let factor = (1.0 - 1.0 / clusters).powi(2);
-    let interval = wilson(p, effective_n(own * factor), residuals.quantile(level));
+    let interval = wilson(p, effective_n(own * factor), quantile);
     let Some((variance, degrees_of_freedom)) = residuals.exchangeable() else { return interval };
-    interval.hull(wilson(p, effective_n(variance), t_quantile(0.5 + 0.5 * level, degrees_of_freedom)))
+    let quantile = t_quantile(0.5 + 0.5 * level, degrees_of_freedom).min(most);
+    interval.hull(wilson(p, effective_n(variance), quantile))
 }
 
 /// Wilson's score interval for a share `p` in [0, 1] with the information of `n_effective` independent runs, above 0, and the

@@ -15,14 +15,16 @@ use super::distribution::normal_two_sided;
 
 /// An amount is carried by few tasks if its effective number of tasks is below this and below half of all tasks.
 const FEW: f64 = 25.0;
+/// The same for a part of a whole, whose effective number of tasks follows from its residuals: below this and below three quarters
+/// of all tasks.
+const FEW_BY_RESIDUALS: f64 = 30.0;
 /// Standard normal quantiles are capped here (p = 1e-15).
 const FARTHEST: f64 = 8.0;
 
 /// How much of one further event an interval allows for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventAllowance {
-    /// Half of it: for a single difference, whose interval then covers about as often as its level says, and for an amount within
-    /// a ratio of two.
+    /// Half of it: for a single difference, whose interval then covers about as often as its level says.
     Half,
     /// All of it: for a single amount, whose next task may hold more than any that was seen, and for a family of
     /// tests, which uses p-values far out in the tail.
@@ -33,6 +35,9 @@ pub(super) enum EventAllowance {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Carried {
     sum: f64,
+    /// The variance of the sum.
+    variance: f64,
+    /// The sum of the squared amounts.
     squares: f64,
     /// What one further task may carry.
     further: f64,
@@ -45,6 +50,7 @@ impl Carried {
         let empty = Self { further: typical, ..Self::default() };
         amounts.filter(|amount| *amount > 0.0).fold(empty, |carried, amount| Self {
             sum: carried.sum + amount,
+            variance: carried.variance + amount * amount,
             squares: carried.squares + amount * amount,
             further: carried.further.max(amount),
         })
@@ -53,6 +59,30 @@ impl Carried {
     /// The same for parts of a whole of 1 held by `clusters` tasks; `None` unless few of them carry it.
     pub(super) fn by_few(parts: impl Iterator<Item = f64>, clusters: u64) -> Option<Self> {
         Some(Self::from_amounts(parts, 1.0 / clusters as f64)).filter(|carried| carried.is_few(clusters))
+    }
+
+    /// The same for parts of a whole, each with its residual: what the task holds beyond the same part of its own size.
+    ///
+    /// The sum of what all tasks hold varies as the residuals do, since a large task adds to the whole, too. The sum of what few
+    /// tasks hold varies as the amounts, as it is open which tasks these are. Both count, the residuals by the root of the share of
+    /// tasks that hold some: in 342 worlds (1,500 corpora each) what is saved and the cost of a success cover less than 93 % in 8
+    /// of 684 cases, by the amounts alone in 15; where all tasks hold some, the interval is up to half as wide.
+    pub(super) fn by_few_with_residuals(parts: impl Iterator<Item = (f64, f64)>, clusters: u64) -> Option<Self> {
+        let mut carried = Self { further: 1.0 / clusters as f64, ..Self::default() };
+        let (mut holding, mut squares) = (0.0, 0.0);
+        for (amount, residual) in parts {
+            if amount > 0.0 {
+                holding += 1.0;
+            }
+            carried.sum += amount;
+            carried.further = carried.further.max(amount);
+            carried.squares += amount * amount;
+            squares += residual * residual;
+        }
+        let weight = (holding / clusters as f64).sqrt();
+        carried.variance = weight * squares + (1.0 - weight) * carried.squares;
+        let few = FEW_BY_RESIDUALS.min(0.75 * clusters as f64);
+        if carried.shape() < few { Some(carried) } else { None }
     }
 
     /// The same for amounts in any unit; one further task may carry as much as the average one or the largest.
@@ -70,13 +100,18 @@ impl Carried {
         if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
     }
 
+    /// The squared sum over its variance; 0 without any.
+    fn shape(&self) -> f64 {
+        if self.variance > 0.0 { self.sum * self.sum / self.variance } else { 0.0 }
+    }
+
     /// The distance from the sum to its upper end at the standard normal quantile `z`.
     pub(super) fn above(&self, z: f64, allowance: EventAllowance) -> f64 {
         let further = match allowance {
             EventAllowance::Half => 0.5 * self.further,
             EventAllowance::Full => self.further,
         };
-        let with = Self { sum: self.sum + further, squares: self.squares + further * further, further };
+        let with = Self { sum: self.sum + further, variance: self.variance + further * further, ..*self };
         (with.quantile(z) - self.sum).max(0.0)
     }
 
@@ -85,12 +120,12 @@ impl Carried {
         (self.sum - self.quantile(-z)).max(0.0)
     }
 
-    /// The quantile of the gamma distribution that has the sum as its mean and the squares as its variance.
+    /// The quantile of the gamma distribution that has the sum as its mean, with its variance.
     fn quantile(&self, z: f64) -> f64 {
-        if self.squares <= 0.0 {
+        let shape = self.shape();
+        if shape <= 0.0 {
             return self.sum;
         }
-        let shape = self.tasks();
         self.sum * (1.0 - 1.0 / (9.0 * shape) + z / (3.0 * shape.sqrt())).max(0.0).powi(3)
     }
 }
