@@ -51,7 +51,7 @@ impl CorpusStream<'_> {
             |other: &&InputFile| other.name.folder == source.name.folder && Signature::is_parquet(other.path());
         let observes = |other: &&InputFile| {
             let Ok(table) = ParquetTable::open(other.path(), &other.name.path) else { return false };
-            table.is_of_dialect(RowDialect::Observations)
+            ColumnPlan::are_of_dialect(&table.columns(), RowDialect::Observations)
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
         files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::assemble::{RowField, begin};
-use super::layout::RowDialect;
+use super::layout::{ColumnPlan, RowDialect};
 use super::leaf::Torn;
 use super::table::{ParquetTable, TableRows};
 use crate::diagnostic::{Diagnostic, Location, Severity};
@@ -130,7 +130,7 @@ impl Export {
     fn read_scores(&mut self, path: &Path) {
         let name = path.display().to_string();
         let Ok(table) = ParquetTable::open(path, &name) else { return };
-        if !table.is_of_dialect(RowDialect::Scores) {
+        if !ColumnPlan::are_of_dialect(&table.columns(), RowDialect::Scores) {
             return;
         }
         let (names, columns) = numbered(&table, SCORE);

@@ -198,6 +198,11 @@ fn mapped(map: &FieldMap, columns: &[String]) -> Result<ColumnPlan, String> {
 }
 
 impl ColumnPlan {
+    /// Whether these are the columns of a known layout in this dialect.
+    pub(crate) fn are_of_dialect(columns: &[String], dialect: RowDialect) -> bool {
+        matches!(Self::from_columns(columns, None), Ok(plan) if plan.layout.dialect == dialect)
+    }
+
     /// The plan for a table with these columns. The error is a reason worded for a message.
     pub(crate) fn from_columns(columns: &[String], map: Option<&FieldMap>) -> Result<Self, String> {
         let found = LAYOUTS.iter().find_map(|layout| layout.plan(columns));

@@ -47,11 +47,6 @@ impl ParquetTable {
         self.fields().iter().map(|field| field.name().to_owned()).collect()
     }
 
-    /// Whether its columns are those of a known layout in this dialect.
-    pub(crate) fn is_of_dialect(&self, dialect: RowDialect) -> bool {
-        matches!(ColumnPlan::from_columns(&self.columns(), None), Ok(plan) if plan.layout.dialect == dialect)
-    }
-
     /// Reads the given columns, by number, row by row.
     pub(crate) fn rows(self, columns: Vec<usize>) -> TableRows {
         TableRows { table: self, columns, nodes: Vec::new(), next_group: 0, left: 0, row: 0 }
