@@ -66,7 +66,7 @@ impl Carried {
     /// The sum of what all tasks hold varies as the residuals do, since a large task adds to the whole, too. The sum of what few
     /// tasks hold varies as the amounts, as it is open which tasks these are. Both count, the residuals by the root of the share of
     /// tasks that hold some: in 342 worlds (1,500 corpora each) what is saved and the cost of a success cover less than 93 % in 8
-    /// of 684 cases, by the amounts alone in 15; where all tasks hold some, the interval is up to half as wide.
+    /// of 684 cases, and where all tasks hold some the interval is up to half as wide as by the amounts alone.
     pub(super) fn by_few_with_residuals(parts: impl Iterator<Item = (f64, f64)>, clusters: u64) -> Option<Self> {
         let mut carried = Self { further: 1.0 / clusters as f64, ..Self::default() };
         let (mut holding, mut squares) = (0.0, 0.0);
