@@ -116,9 +116,8 @@ impl Work {
     /// Derives it from a run.
     pub fn from_run(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
         let mut reader = EffectReader::new(table);
-        let told: Vec<Vec<CallEffect>> = (0..run.steps().len())
-            .map(|step| step_calls(run, step).iter().map(|call| reader.tell(call)).collect())
-            .collect();
+        let told: Vec<Vec<CallEffect>> =
+            (0..run.steps().len()).map(|step| run.calls(step).iter().map(|call| reader.tell(call)).collect()).collect();
         let scratch = Scratch::from_calls(&told);
         let delivered = Delivered::from_run(run);
         let mut checks = Checks::default();
@@ -265,11 +264,6 @@ struct StepErrorFlags<'r> {
     named: HashMap<&'r str, &'r Message>,
 }
 
-/// The calls of a step's reply.
-fn step_calls(run: &Run, step: usize) -> &[ToolCall] {
-    if let Some(reply) = run.reply(step) { &reply.tool_calls } else { &[] }
-}
-
 impl<'r> StepErrorFlags<'r> {
     fn from_step(run: &'r Run, step: usize) -> Self {
         let events = if let Some(at) = run.steps().get(step) { &run.events()[at.reply..at.end] } else { &[] };
@@ -281,7 +275,7 @@ impl<'r> StepErrorFlags<'r> {
                 named.entry(id).or_insert(*result);
             }
         }
-        Self { calls: step_calls(run, step), results, named }
+        Self { calls: run.calls(step), results, named }
     }
 
     /// Whether the call at `nth` of the step failed, by the flag of its result.

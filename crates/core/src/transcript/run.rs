@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::layout::Layout;
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Moments, Outcome, OutcomeSource, Point, PointView,
-    PromptedBy, RoundEnd, RunNumbers, Secured, Step, Totals,
+    PromptedBy, RoundEnd, RunNumbers, Secured, Step, ToolCall, Totals,
 };
 
 /// What is known about a run before it is replayed.
@@ -279,6 +279,12 @@ impl Run {
     pub fn reply(&self, index: usize) -> Option<&Message> {
         let step = self.steps().get(index)?;
         self.events[step.reply].message()
+    }
+
+    /// The calls that the reply of step `index` asks for; none if there is no such step.
+    #[doc(hidden)]
+    pub fn calls(&self, index: usize) -> &[ToolCall] {
+        if let Some(reply) = self.reply(index) { &reply.tool_calls } else { &[] }
     }
 
     /// The point by which everything recorded had happened. A stop at or after it is not an early stop. `None` for a

@@ -11,7 +11,7 @@ use crate::decision::{Decision, RuleReading, Strategy};
 use crate::diagnostic;
 use crate::effects::{Effect, EffectReader, EffectTable};
 use crate::replay::{Replay, replay_seen};
-use crate::transcript::{Lane, Message, Moment, Role, Run, ToolCall, messages};
+use crate::transcript::{Lane, Message, Moment, Role, Run, messages};
 use crate::verdict::Course;
 
 pub use story::{Series, StepKind, Story, StoryStep, Texts};
@@ -162,15 +162,7 @@ fn title(run: &Run) -> Vec<String> {
 fn effects_of(run: &Run, table: &EffectTable) -> Vec<Vec<Effect>> {
     let mut reader = EffectReader::new(table);
     let steps = 0..run.steps().len();
-    steps.map(|step| calls_of(run, step).iter().map(|call| reader.tell(call).effect).collect()).collect()
-}
-
-/// The calls that the reply of a step asks for.
-fn calls_of(run: &Run, step: usize) -> &[ToolCall] {
-    match run.reply(step) {
-        Some(reply) => &reply.tool_calls,
-        None => &[],
-    }
+    steps.map(|step| run.calls(step).iter().map(|call| reader.tell(call).effect).collect()).collect()
 }
 
 /// What the agent said, called and got in a step; each call with its effect.

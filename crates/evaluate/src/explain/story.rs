@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{calls_of, effects_of};
+use super::effects_of;
 use crate::decision::{RuleName, Strategy};
 use crate::effects::{Effect, EffectTable};
 use crate::replay::trail_seen;
@@ -162,7 +162,7 @@ fn story_step(run: &Run, index: usize, effects: &[Effect], told: bool) -> StoryS
     let results: Vec<&Message> = messages(&run.events()[step.reply..step.end])
         .filter(|message| message.role == Role::Tool && message.is_result())
         .collect();
-    let calls = calls_of(run, index);
+    let calls = run.calls(index);
     let kind = if results.iter().any(|result| result.is_error == Some(true)) {
         StepKind::Error
     } else if calls.is_empty() {

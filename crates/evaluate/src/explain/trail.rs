@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::calls_of;
 use crate::decision::{Decision, Strategy};
 use crate::replay::trail;
 use crate::transcript::{Moment, Run};
@@ -39,7 +38,7 @@ pub fn trail_lines(run: &Run, strategies: &[Arc<dyn Strategy>]) -> Vec<TrailLine
 fn call_number(run: &Run, decision: &Decision) -> usize {
     let step = decision.point.step as usize;
     let known = if decision.point.moment == Moment::BeforeRequest { step } else { step + 1 };
-    let calls = |index: usize| calls_of(run, index);
+    let calls = |index: usize| run.calls(index);
     let asked_for: usize = (0..known).map(|index| calls(index).len()).sum();
     let Some(id) = decision.call_id.as_deref() else { return asked_for };
     // The latest step with a call of this id: ids are not always unique in a run.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Parameter;
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 
 /// Rejected settings: what is wrong, where (if known), and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +43,7 @@ impl SettingsError {
 
     /// An unknown parameter name, with the nearest known one as a suggestion.
     pub fn unknown(name: &str, known: &[Parameter]) -> Self {
-        let help = did_you_mean(name, known.iter().map(|parameter| parameter.name), "");
+        let help = did_you_mean(nearest(name, known.iter().map(|parameter| parameter.name)), "");
         Self::about(ErrorSubject::Name(name.into()), format!("unknown parameter `{name}`"), help)
     }
 
@@ -77,9 +77,4 @@ impl SettingsError {
 pub(super) fn one_of(asked: &str, known: &[&str]) -> String {
     let all = format!("known: {}", known.join(", "));
     if let Some(near) = nearest(asked, known.iter().copied()) { format!("did you mean `{near}`? {all}") } else { all }
-}
-
-/// Help text that names the nearest of `known`; `otherwise` if none is near.
-pub(crate) fn did_you_mean<'k>(asked: &str, known: impl IntoIterator<Item = &'k str>, otherwise: &str) -> String {
-    if let Some(near) = nearest(asked, known) { format!("did you mean `{near}`?") } else { otherwise.to_owned() }
 }

@@ -157,11 +157,6 @@ pub fn cost_in_dollars(message: &Message) -> f64 {
     if let Some(cost) = message.cost() { cost.0 } else { 0.0 }
 }
 
-/// The tokens of a message's request and reply, if they are recorded.
-pub fn total_tokens(message: &Message) -> Option<u64> {
-    Some(message.usage()?.total()?.0)
-}
-
 /// The rules that are on, in the given order.
 pub fn rules_on(rules: &[(&'static str, bool)]) -> Vec<&'static str> {
     rules.iter().filter(|(_, is_on)| *is_on).map(|(rule, _)| *rule).collect()

@@ -17,7 +17,6 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::host::ExportTarget;
 
 pub use config::ConfigText;
-pub(crate) use error::did_you_mean;
 pub use error::{ErrorSubject, SettingsError};
 pub use machine::{MachineStrategy, Recipe};
 pub(crate) use params::params;

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::read::requests::{OpenRequests, is_step};
 use crate::read::{dialect, requests, subagents};
-use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall};
+use crate::transcript::{
+    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall, messages,
+};
 
 /// A call that has no result yet.
 #[derive(Debug)]
@@ -173,7 +175,7 @@ impl Turns {
 
     /// The messages so far.
     pub(crate) fn messages(&self) -> impl Iterator<Item = &Message> {
-        self.events.iter().filter_map(Event::message)
+        messages(&self.events)
     }
 
     /// The last event, if it is a message.

@@ -7,12 +7,11 @@ use serde_json::Value;
 use super::Code;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, starts_run, total_tokens,
-    wrong_kind,
+    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, starts_run, wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
+use crate::transcript::{Event, Message, Moment, Name, PointView, Tokens, ToolCall};
 
 const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "agent_steps";
@@ -250,7 +249,7 @@ impl Kilo {
         if self.doom_loop(reply, acts) {
             return;
         }
-        if let (Some(tokens), Some(usable)) = (total_tokens(reply), self.usable)
+        if let (Some(Tokens(tokens)), Some(usable)) = (reply.total_tokens(), self.usable)
             && tokens >= usable
         {
             if self.compactions >= COMPACTED {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Code;
 use super::frame::identity::{KeyOrder, js_text};
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
-use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, total_tokens, wrong_kind};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Message, PointView};
@@ -214,7 +214,7 @@ impl AgentLoop for Mastra {
 
     fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         self.steps += 1;
-        self.tokens += total_tokens(reply).unwrap_or(0) as f64;
+        self.tokens += reply.total_tokens().unwrap_or_default().0 as f64;
         let needs_approval = |name: &str| self.approval_tools.iter().any(|tool| tool == name);
         if let Some(call) = reply.tool_calls.iter().find(|call| needs_approval(&call.name)) {
             acts.act(Action::Ask, CALLER).code("tool-call-approval").call(call.id.as_deref());

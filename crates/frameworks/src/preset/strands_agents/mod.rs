@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Code;
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, total_tokens};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -260,7 +260,7 @@ impl Machine for Strands {
             self.team.new_invocation(message.ts);
         } else if message.is_step() {
             let usage = message.usage().unwrap_or_default();
-            let total = total_tokens(message).unwrap_or(0);
+            let total = message.total_tokens().unwrap_or_default().0;
             let output = usage.output.unwrap_or(0);
             for (used, more) in self.used.iter_mut().zip([1, total, output]) {
                 *used = used.saturating_add(more);

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::param;
 use crate::bailout::{self, BailoutError, Recipe};
-use crate::diagnostic::Location;
-use crate::framework::{ConfigText, Settings, SettingsError, did_you_mean};
+use crate::diagnostic::{Location, did_you_mean, nearest};
+use crate::framework::{ConfigText, Settings, SettingsError};
 
 /// agentao's iteration cap if the call gives none.
 pub const DEFAULT_MAX_ITERATIONS: i64 = 100;
@@ -46,7 +46,7 @@ impl IterationCap {
             },
         };
         if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(config.error_at(key, format!("unknown key `{key}`"), did_you_mean(key, KEYS, HELP)));
+            return Err(config.error_at(key, format!("unknown key `{key}`"), did_you_mean(nearest(key, KEYS), HELP)));
         }
         if settings.gives(&[&param::MAX_ITERATIONS]) {
             values.insert(param::MAX_ITERATIONS.name.to_owned(), settings.int(&param::MAX_ITERATIONS)?.into());
@@ -91,7 +91,8 @@ fn refused(config: &ConfigText, error: &BailoutError) -> SettingsError {
     let help = match error {
         BailoutError::Unknown(name) => {
             let known = bailout::REGISTRY.iter().map(|bailout| bailout.id);
-            did_you_mean(name, known.clone(), &format!("known: {}", known.collect::<Vec<_>>().join(", ")))
+            let near = nearest(name, known.clone());
+            did_you_mean(near, &format!("known: {}", known.collect::<Vec<_>>().join(", ")))
         }
         BailoutError::UnknownParam { .. } | BailoutError::BadParam { .. } => {
             "parameters stand in the table `params`".to_owned()

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::goal::Budgets;
 use super::limit::Limit;
 use super::{GoalRules, Version};
-use crate::framework::{ConfigText, Settings, SettingsError, did_you_mean};
+use crate::diagnostic::{did_you_mean, nearest};
+use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::judge::Judge;
 
 /// The keyword arguments that affect stopping, and `objective`, which is accepted but not used.
@@ -39,7 +40,11 @@ impl GoalConfig {
         let config = settings.config.as_ref().unwrap_or(&nowhere);
         let values = read_text(config)?;
         if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(config.error_at(key, format!("unknown argument `{key}`"), did_you_mean(key, KEYS, HELP)));
+            return Err(config.error_at(
+                key,
+                format!("unknown argument `{key}`"),
+                did_you_mean(nearest(key, KEYS), HELP),
+            ));
         }
         let arguments = GoalArguments { config, values: &values };
         let budgets = Budgets {

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::evaluate::{Referee, TurnUsage, Verified};
 use super::goal::AgenticaGoal;
 use super::reply::{self, JudgeAnswer};
-use crate::framework::machine::total_tokens;
 use crate::judge::{self, Judge};
 use crate::transcript::{Carries, Event, Lane, Message, Millis, PointView, Role, Truth};
 
@@ -124,7 +123,7 @@ impl RoundEvents<'_, '_> {
     /// Tokens of the agent's own calls and of its sub-agents.
     fn tokens(&self) -> f64 {
         let own = self.messages().filter(|message| matches!(message.lane, Lane::Main | Lane::Side(_)));
-        own.filter_map(total_tokens).map(|tokens| tokens as f64).sum()
+        own.filter_map(Message::total_tokens).map(|tokens| tokens.0 as f64).sum()
     }
 
     fn seconds(&self, since: Option<crate::transcript::Instant>) -> f64 {

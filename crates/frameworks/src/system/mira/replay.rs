@@ -12,11 +12,10 @@ use super::policy::AutomationPolicy;
 use super::rules::{Guardrail, MiraProfile, MiraRules, Order, ProviderCheck, TokenScope};
 use super::stop::{AutoStopReason, RULES};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::framework::machine::total_tokens;
 use crate::framework::{ConfigText, Settings, SettingsError, positive};
 use crate::python::{self, Raised, Strictness};
 use crate::system::{RoundClock, RoundUnit};
-use crate::transcript::{Event, Header, Lane, Message, Metrics, PointView, Role};
+use crate::transcript::{Event, Header, Lane, Message, Metrics, PointView, Role, Tokens};
 
 /// The policy's own keys, which a stack file may also set.
 const POLICY_KEYS: &[&str] = &[
@@ -289,7 +288,7 @@ impl AutoRun {
 
     fn hear(&mut self, message: &Message) -> Result<(), Raised> {
         if message.lane != Lane::Counterpart
-            && let Some(tokens) = total_tokens(message)
+            && let Some(Tokens(tokens)) = message.total_tokens()
         {
             self.tokens += i128::from(tokens);
         }
