@@ -1,7 +1,7 @@
 //! Cluster-robust standard errors (all runs of one task are a cluster), for a mean and for a ratio of sums.
 
 use super::residual::{ResidualPart, Residuals};
-use super::seldom::Carried;
+use super::seldom::Held;
 
 /// What one cluster contributes to a ratio of sums: `sum of numerators / sum of denominators`.
 ///
@@ -75,8 +75,8 @@ pub struct Spread {
     pub residuals: Residuals,
     /// True for a part of an amount (tokens, cost): in every cluster the numerator is between 0 and the denominator.
     pub is_part: bool,
-    /// For a part of an amount carried by few clusters, what the interval needs to allow for that.
-    pub(super) carried: Option<Carried>,
+    /// What the clusters hold, by which it is known whether few carry a part of an amount.
+    pub(super) held: Held,
 }
 
 impl Spread {
@@ -121,15 +121,14 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
     }
     let scale = total.denominator.abs();
     let sizes: f64 = counted().map(|cluster| cluster.denominator.abs()).sum();
-    let parts: Vec<ResidualPart> = counted()
-        .map(|cluster| {
-            let residual = (cluster.numerator - ratio * cluster.denominator) / scale;
-            let left_out = left_out(residual, cluster.denominator / total.denominator);
-            ResidualPart { residual, left_out, share: cluster.denominator.abs() / sizes }
-        })
-        .collect();
-    let amounts = counted().map(|cluster| cluster.numerator / total.denominator);
-    let amounts = amounts.zip(parts.iter().map(|part| part.left_out));
-    let carried = if is_part { Carried::by_few_with_residuals(amounts, parts.len() as u64) } else { None };
-    Some(Spread { ratio, n: total.n, residuals: Residuals::of_parts(&parts, parts.len() as u64), is_part, carried })
+    let mut parts = Vec::with_capacity(clusters.len());
+    let mut held = Held::default();
+    for cluster in counted() {
+        let residual = (cluster.numerator - ratio * cluster.denominator) / scale;
+        let left_out = left_out(residual, cluster.denominator / total.denominator);
+        let share = cluster.denominator.abs() / sizes;
+        held.add(cluster.numerator / total.denominator, left_out, share);
+        parts.push(ResidualPart { residual, left_out, share });
+    }
+    Some(Spread { ratio, n: total.n, residuals: Residuals::of_parts(&parts, parts.len() as u64), is_part, held })
 }

@@ -2,12 +2,10 @@
 
 use super::cluster::{ClusterSums, Spread, spread};
 use super::distribution::{normal_cdf, normal_two_sided};
-use super::estimate::{
-    Estimate, FARTHEST_WITHIN_COST, Method, MinimumData, Warning, few_carry, free_ratio_estimate, interval_of,
-};
+use super::estimate::{Estimate, Method, MinimumData, Warning, few_carry, free_ratio_estimate, interval_of};
 use super::interval::Interval;
 use super::lost::{interval_of_few_lost, interval_of_lost};
-use super::seldom::Carried;
+use super::seldom::{AmountUse, Carried};
 
 /// Standard normal quantiles are capped here (p = 1e-15).
 const FARTHEST: f64 = 8.0;
@@ -119,7 +117,7 @@ impl CostParts {
     /// How far either end is from the ratio, on the logarithm: what is spent and what is kept both move it. `None` without an
     /// interval of either.
     fn reach(&self, level: f64) -> Option<(f64, f64)> {
-        let unspent = interval_of(&self.unspent, self.unspent.is_part, level, FARTHEST_WITHIN_COST)?;
+        let unspent = interval_of(&self.unspent, self.unspent.is_part, level, AmountUse::WithinCost)?;
         let spent = left_of(self.unspent.ratio, unspent);
         let (mut fewer_kept, more_kept) = left_of(self.lost.ratio, interval_of_lost(&self.lost, level)?);
         if self.lost_by_few {
@@ -162,7 +160,9 @@ impl CostParts {
         if !has_interval && MinimumData::AMOUNT.is_met(tasks) {
             return MinimumData::RATE.warning(self.lost.clusters(), false);
         }
-        MinimumData::AMOUNT.warning_for(residuals, has_interval).or_else(|| few_carry(&self.unspent))
+        MinimumData::AMOUNT
+            .warning_for(residuals, has_interval)
+            .or_else(|| few_carry(&self.unspent, AmountUse::WithinCost))
     }
 }
 

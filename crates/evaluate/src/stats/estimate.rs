@@ -6,7 +6,7 @@ use super::distribution::normal_quantile;
 use super::interval::Interval;
 pub use super::method::{Method, Warning};
 use super::residual::{ResidualPart, Residuals};
-use super::seldom::EventAllowance;
+use super::seldom::{AmountUse, EventAllowance};
 
 /// Below this many tasks a difference of rates has no interval, only the estimate.
 pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
@@ -23,7 +23,7 @@ pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
 const FARTHEST_ALONE: f64 = 1.4;
 /// The same for what is not spent within the cost of a success, whose interval is the wider for the kills that were not seen: it
 /// covers 93 % or more there.
-pub(super) const FARTHEST_WITHIN_COST: f64 = 1.2;
+const FARTHEST_WITHIN_COST: f64 = 1.2;
 
 /// How many tasks an interval needs.
 pub(super) struct MinimumData {
@@ -172,7 +172,7 @@ pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
 }
 
 fn from_spread(spread: &Spread, is_part: bool, level: f64) -> Estimate {
-    let interval = interval_of(spread, is_part, level, FARTHEST_ALONE);
+    let interval = interval_of(spread, is_part, level, AmountUse::Alone);
     let method = match interval {
         None => Method::EstimateOnly,
         Some(_) if is_part => Method::LogitT,
@@ -184,25 +184,31 @@ fn from_spread(spread: &Spread, is_part: bool, level: f64) -> Estimate {
         n: spread.n,
         clusters: spread.clusters(),
         method,
-        warning: MinimumData::AMOUNT.warning_for(&spread.residuals, interval.is_some()).or_else(|| few_carry(spread)),
+        warning: MinimumData::AMOUNT
+            .warning_for(&spread.residuals, interval.is_some())
+            .or_else(|| few_carry(spread, AmountUse::Alone)),
     }
 }
 
 /// The interval of a part of an amount, or of any other ratio; `None` if there are too few tasks.
-pub(super) fn interval_of(spread: &Spread, is_part: bool, level: f64, farthest: f64) -> Option<Interval> {
+pub(super) fn interval_of(spread: &Spread, is_part: bool, level: f64, purpose: AmountUse) -> Option<Interval> {
     if !MinimumData::AMOUNT.is_met(spread.clusters()) {
         return None;
     }
-    if is_part { logit_interval(spread, level, farthest) } else { spread.residuals.interval(spread.ratio, level) }
+    if is_part { logit_interval(spread, level, purpose) } else { spread.residuals.interval(spread.ratio, level) }
 }
 
 /// The warning if few tasks carry an amount.
-pub(super) fn few_carry(spread: &Spread) -> Option<Warning> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number below 25")]
-    spread.carried.map(|carried| Warning::FewCarry { tasks: carried.tasks().round() as u64 })
+pub(super) fn few_carry(spread: &Spread, purpose: AmountUse) -> Option<Warning> {
+    if !spread.is_part {
+        return None;
+    }
+    let carried = spread.held.by_few(purpose)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of tasks")]
+    Some(Warning::FewCarry { tasks: carried.tasks().round() as u64 })
 }
 
-fn logit_interval(spread: &Spread, level: f64, farthest: f64) -> Option<Interval> {
+fn logit_interval(spread: &Spread, level: f64, purpose: AmountUse) -> Option<Interval> {
     let p = spread.ratio;
     let centre = (p / (1.0 - p)).ln();
     let half = spread.residuals.half_width(level)? / (p * (1.0 - p));
@@ -211,10 +217,14 @@ fn logit_interval(spread: &Spread, level: f64, farthest: f64) -> Option<Interval
     if !centre.is_finite() || !half.is_finite() {
         return None;
     }
-    let Some(carried) = spread.carried else { return Some(interval) };
+    let Some(carried) = spread.held.by_few(purpose) else { return Some(interval) };
     let z = normal_quantile(0.5 + 0.5 * level);
     // One task more can only add to what was seen. So few tasks support few degrees of freedom, which make the upper end
     // of the t interval as far out as any; beyond that of all tasks it is not followed far.
+    let farthest = match purpose {
+        AmountUse::Alone => FARTHEST_ALONE,
+        AmountUse::WithinCost => FARTHEST_WITHIN_COST,
+    };
     let farthest = farthest * spread.residuals.half_width_of_all(level)? / (p * (1.0 - p));
     Some(Interval {
         low: interval.low.max(p - carried.below(z).min(p)),
