@@ -2,7 +2,9 @@
 //!
 //! The run id is the path from the pipeline's folder on: `model/suite/user_task/attack/injection`.
 
-use super::{Format, RecordLayout, reason_if};
+use serde_json::Value;
+
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::Probe;
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -10,7 +12,6 @@ use crate::record::node::Node;
 use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Json, PromptedBy};
-use crate::value::json;
 
 /// AgentDojo runs.
 pub(super) struct AgentDojo;
@@ -80,9 +81,7 @@ impl Format for AgentDojo {
 
 /// The attack that the run was under: runs under different ones are no trials of the same thing.
 fn attack(run: &Node<'_>) -> Option<Json> {
-    let word = |name: &str| Some(format!("\"{name}\":{}", serde_json::Value::String(run.some_word(name)?)));
-    let settings: Vec<String> = ["attack_type", "injection_task_id"].into_iter().filter_map(word).collect();
-    json::kept(&*format!("{{{}}}", settings.join(","))).filter(|_| !settings.is_empty())
+    object_of(["attack_type", "injection_task_id"].map(|name| (name, run.some_word(name).map(Value::String))))
 }
 
 /// The pipeline's folder, and the path from there on, if the path has the benchmark's layout.

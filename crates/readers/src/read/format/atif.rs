@@ -1,7 +1,7 @@
 //! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run per document, or a header line and one step
 //! per line.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::texts;
 use crate::record::node::Node;
@@ -10,7 +10,6 @@ use crate::record::tokens;
 use crate::transcript::{
     Draft, Event, Grade, Header, Instant, Json, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage,
 };
-use crate::value::json;
 
 /// Agent trajectories in the interchange format.
 pub(super) struct Atif;
@@ -93,7 +92,7 @@ impl Format for Atif {
 /// The totals of the run, which its steps may lack.
 fn run_totals(head: &Node<'_>) -> Option<Json> {
     let totals = head.get("final_metrics").filter(Node::is_object)?;
-    json::kept(&*format!("{{\"final_metrics\":{}}}", totals.written()))
+    object_of([("final_metrics", Some(totals.written()))])
 }
 
 /// The verdict of the verifier beside the trajectory, or one that the producer put into it.

@@ -1,7 +1,7 @@
 //! bashkit evaluations: one file per model and date, one run per task, with messages as Anthropic blocks. Tokens are
 //! known only for the whole run.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -10,7 +10,6 @@ use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::transcript::{EndCause, Grade, Header, PromptedBy, Role, Usage};
-use crate::value::json;
 
 /// bashkit evaluations.
 pub(super) struct Bashkit;
@@ -68,7 +67,7 @@ impl Format for Bashkit {
             model: around.some_word("model"),
             agent: Some("bashkit".to_owned()),
             started_at: None,
-            meta: around.some_count("max_turns").and_then(|cap| json::kept(&*format!("{{\"max_turns\":{cap}}}"))),
+            meta: object_of([("max_turns", around.some_count("max_turns"))]),
             totals: tokens::totals(usage),
             ..Header::default()
         };

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::ClaudeConversation;
 use crate::read::requests::is_step;
@@ -105,13 +105,12 @@ impl Format for ClaudeCode {
         // The file of a checkpoint is called `full` in every session.
         let named = id.clone().filter(|_| record.file.stem == "full");
         let parent = id.clone().filter(|_| all_side);
-        let meta = id.map(|id| format!("{{\"session_id\":{}}}", serde_json::Value::String(id)));
         let header = Header {
             run_id: named.unwrap_or_else(|| record.file.stem.clone()),
             parent,
             model: conversation.model,
             agent: Some(texts::agent_name(agent, version)),
-            meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+            meta: object_of([("session_id", id.map(Value::String))]),
             ..Header::default()
         };
         let grade = Grade { end, ..Grade::default() };

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use super::{Format, RecordLayout, codex, reason_if};
+use super::{Format, RecordLayout, codex, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -83,12 +83,11 @@ impl Format for CodexExec {
                 Some(id) if !alone => format!("{stem}/{id}"),
                 _ => stem.clone(),
             };
-            let meta = thread.id.map(|id| format!("{{\"thread_id\":{}}}", serde_json::Value::String(id)));
             let header = Header {
                 run_id,
                 model: thread.model,
                 agent: Some("codex".to_owned()),
-                meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+                meta: object_of([("thread_id", thread.id.map(Value::String))]),
                 ..Header::default()
             };
             let grade = Grade { end: thread.end, ..Grade::default() };

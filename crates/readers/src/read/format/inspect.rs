@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{openai, texts};
@@ -63,10 +63,7 @@ impl Format for Inspect {
         let id = sample.some_word("id").unwrap_or_else(|| record.key.to_owned());
         let epoch = sample.some_word("epoch");
         let config = eval.within("config");
-        let limits: Vec<String> = ["message_limit", "token_limit", "time_limit"]
-            .into_iter()
-            .filter_map(|name| Some(format!("\"{name}\":{}", config.some_number(name)?)))
-            .collect();
+        let limits = ["message_limit", "token_limit", "time_limit"].map(|name| (name, config.some_number(name)));
         let trial = epoch.as_deref().map(|epoch| format!("_epoch_{epoch}")).unwrap_or_default();
         let started_at = sample.instant("started_at", out);
         let ended_at = sample.instant("completed_at", out);
@@ -80,7 +77,7 @@ impl Format for Inspect {
                 agent: Some("inspect".to_owned()),
                 started_at,
                 ended_at,
-                meta: json::kept(&*format!("{{{}}}", limits.join(","))).filter(|_| !limits.is_empty()),
+                meta: object_of(limits),
                 ..Header::default()
             },
             events,

@@ -1,8 +1,6 @@
 //! InterCode: one object of runs, each with parallel arrays of actions, observations and rewards.
 
-use serde_json::value::RawValue;
-
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::requests::is_step;
 use crate::record::node::Node;
@@ -78,7 +76,7 @@ impl Format for InterCode {
                 task_id: Some(task_id),
                 suite: Some(if tool.is_empty() { "intercode".to_owned() } else { format!("intercode-{tool}") }),
                 model: model(&record.file.stem),
-                meta: cap.and_then(|cap| RawValue::from_string(format!("{{\"turns_max\":{cap}}}")).ok()),
+                meta: object_of([("turns_max", cap)]),
                 ..Header::default()
             },
             events,

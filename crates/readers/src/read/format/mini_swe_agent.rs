@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::json_text::trimmed;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::text_calls::{only_command, return_code};
+use crate::read::texts::agent_name;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{
@@ -77,10 +76,7 @@ impl Format for MiniSweAgent {
         }
         let instance = run.word("instance_id", out).unwrap_or_else(|| record.file.stem.clone());
         let graded = record.grades.grade(&instance);
-        let limits: Vec<String> = ["step_limit", "cost_limit"]
-            .into_iter()
-            .filter_map(|name| Some(format!("\"{name}\":{}", json::number(&agent.get(name)?)?)))
-            .collect();
+        let limits = ["step_limit", "cost_limit"].map(|name| (name, agent.some_number(name)));
         let version = info.word("mini_version", out);
         let submission = info.get("submission");
         let header = Header {
@@ -88,10 +84,8 @@ impl Format for MiniSweAgent {
             task_id: Some(instance),
             suite: Some("swe-bench".to_owned()),
             model: model.string("model_name", out).map(Cow::into_owned),
-            agent: Some(
-                version.map_or_else(|| "mini-swe-agent".to_owned(), |version| format!("mini-swe-agent {version}")),
-            ),
-            meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+            agent: Some(agent_name("mini-swe-agent", version)),
+            meta: object_of(limits),
             delivered: submission.and_then(|patch| json::patched_files(&patch.as_string()?)),
             ..Header::default()
         };

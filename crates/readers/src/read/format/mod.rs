@@ -14,11 +14,14 @@
 //!
 //! `CONTRIBUTING.md` has the whole recipe.
 
+use std::fmt::Display;
+
 use crate::open::inputs::add_input;
 use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Sketch};
 use crate::record::reading::{Reading, Record};
-use crate::transcript::PromptedBy;
+use crate::transcript::{Json, PromptedBy};
+use crate::value::json;
 
 /// One format of recorded runs.
 pub trait Format: Sync {
@@ -100,6 +103,17 @@ pub trait Format: Sync {
 /// The reason for which a format recognises a file, if it does.
 fn reason_if(is_recognised: bool, reason: &str) -> Option<String> {
     if is_recognised { Some(reason.to_owned()) } else { None }
+}
+
+/// An object of those of the fields that are recorded, each with its value as JSON; `None` if none is.
+fn object_of<const N: usize>(fields: [(&str, Option<impl Display>); N]) -> Option<Json> {
+    let mut members = Vec::new();
+    for (name, value) in fields {
+        if let Some(value) = value {
+            members.push(format!("\"{name}\":{value}"));
+        }
+    }
+    if members.is_empty() { None } else { json::kept(&*format!("{{{}}}", members.join(","))) }
 }
 
 macro_rules! formats {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::texts::agent_name;
 use crate::record::node::Node;
@@ -116,7 +116,7 @@ fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
             suite: metadata.some_word("dataset"),
             model: metadata.within("llm_config").some_word("model"),
             agent: Some(agent_name("openhands", metadata.some_word("agent_class"))),
-            meta: cap.and_then(|cap| json::kept(&*format!("{{\"max_iterations\":{cap}}}"))),
+            meta: object_of([("max_iterations", cap)]),
             ..Header::default()
         },
         events: history.events,

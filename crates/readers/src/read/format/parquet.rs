@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::mapped::push_messages;
 use super::swe_agent::end_cause;
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, object_of};
 use crate::open::probe::Probe;
 use crate::read::parquet_tables::{self, RowDialect};
 use crate::read::turns::Turns;
@@ -119,17 +119,16 @@ fn moment(row: &Node<'_>, name: &str, out: &mut Reading<'_>) -> Option<Instant> 
 /// The row's totals for the whole run, which its calls do not have.
 fn totals(row: &Node<'_>, out: &mut Reading<'_>) -> Option<Json> {
     let names = ["input_tokens", "output_tokens", "cache_tokens", "total_tokens", "cost_usd", "cost_cents", "seconds"];
-    let number = |name: &&str| {
-        let number = row.number(*name, out)?;
-        if number < 0.0 {
-            out.wrong(&row.get(*name)?, name, "a number, 0 or more");
-            return None;
-        }
-        Some(format!("\"{name}\":{number}"))
-    };
-    let totals: Vec<String> = names.iter().filter_map(number).collect();
-    let text = format!("{{\"run_totals\":{{{}}}}}", totals.join(","));
-    if totals.is_empty() { None } else { json::kept(&*text) }
+    object_of([("run_totals", object_of(names.map(|name| (name, total(row, name, out)))))])
+}
+
+fn total(row: &Node<'_>, name: &str, out: &mut Reading<'_>) -> Option<f64> {
+    let number = row.number(name, out)?;
+    if number < 0.0 {
+        out.wrong(&row.get(name)?, name, "a number, 0 or more");
+        return None;
+    }
+    Some(number)
 }
 
 /// The grade: success, failure, or unknown for null (or −1, which some collections write).

@@ -3,14 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
-use crate::value::json;
 
 /// Pi coding agent sessions.
 pub(super) struct Pi;
@@ -220,8 +219,8 @@ pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Mes
 
 /// What a tool returned besides its text, in the form of our own format; some rules compare it.
 fn details(told: &Node<'_>) -> Option<Json> {
-    let native = || json::kept(&*format!("{{\"native\":{{\"details\":{}}}}}", told.written()));
-    told.is_object().then(native).flatten()
+    let details = if told.is_object() { object_of([("details", Some(told.written()))]) } else { None };
+    object_of([("native", details)])
 }
 
 fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'_>) {

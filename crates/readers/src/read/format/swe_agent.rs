@@ -1,7 +1,7 @@
 //! SWE-agent trajectories: one run per file, as steps with an action and observation each, or only the message history
 //!.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
@@ -79,17 +79,14 @@ impl Format for SweAgent {
         }
         let graded = record.grades.grade(&record.file.stem);
         let exit = info.some_word("exit_status");
-        let meta = info
-            .get("model_stats")
-            .filter(Node::is_object)
-            .map(|stats| format!("{{\"model_stats\":{}}}", stats.written()));
+        let stats = info.get("model_stats").filter(Node::is_object);
         let header = Header {
             run_id: record.file.stem.clone(),
             task_id: Some(record.file.stem.clone()),
             suite: Some("swe-bench".to_owned()),
             agent: Some("swe-agent".to_owned()),
             totals: totals(&info.within("model_stats"), out),
-            meta: meta.and_then(|meta| json::kept(&*meta)),
+            meta: object_of([("model_stats", stats.map(|stats| stats.written()))]),
             delivered: info.some_word("submission").and_then(|patch| json::patched_files(&patch)),
             ..Header::default()
         };

@@ -2,9 +2,7 @@
 
 mod ticks;
 
-use serde_json::value::RawValue;
-
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -12,7 +10,6 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, PromptedBy, Role,
 };
-use crate::value::json;
 
 /// tau2-bench simulation results.
 pub(super) struct Tau2;
@@ -107,16 +104,13 @@ impl Format for Tau2 {
 fn about(envelope: &str) -> Header {
     let envelope = Node::from_written(envelope);
     let info = envelope.get("info").unwrap_or_else(|| Node::from_written("{}"));
-    let word = |part: &str, name: &str| info.get(part).and_then(|part| part.some_word(name));
-    let limits: Vec<String> = ["max_steps", "max_errors", "num_trials"]
-        .into_iter()
-        .filter_map(|name| Some(format!("\"{name}\":{}", json::count(&info.get(name)?)?)))
-        .collect();
+    let word = |part: &str, name: &str| info.within(part).some_word(name);
+    let limits = ["max_steps", "max_errors", "num_trials"].map(|name| (name, info.some_count(name)));
     Header {
         suite: word("environment_info", "domain_name").or_else(|| envelope.some_word("domain")),
         model: word("agent_info", "llm").or_else(|| envelope.some_word("model")),
         agent: word("agent_info", "implementation").or_else(|| envelope.some_word("agent")),
-        meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+        meta: object_of(limits),
         ..Header::default()
     }
 }

@@ -4,7 +4,7 @@ mod write;
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::json_text::{Inner, List};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
@@ -326,17 +326,13 @@ fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
 /// The fields that only some frameworks' rules read, combined into one object.
 fn extra(line: &TraceLine<'_>) -> Option<Json> {
     let TraceLine { invalid_call, native, page, plan_update, target, .. } = line;
-    invalid_call.or(*native).or(*page).or(*plan_update).or(*target)?;
-    let fields = [
-        ("invalid_call", invalid_call),
-        ("native", native),
-        ("page", page),
-        ("plan_update", plan_update),
-        ("target", target),
-    ];
-    let fields: Vec<String> =
-        fields.into_iter().filter_map(|(name, raw)| Some(format!("\"{name}\":{}", (*raw)?))).collect();
-    RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
+    object_of([
+        ("invalid_call", *invalid_call),
+        ("native", *native),
+        ("page", *page),
+        ("plan_update", *plan_update),
+        ("target", *target),
+    ])
 }
 
 fn usage(found: Option<&Inner<'_, TraceUsage<'_>>>, out: &mut Reading<'_>) -> Option<Usage> {
