@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::value::RawValue;
 
 use super::mapped::push_messages;
-use super::swe_agent::end_cause;
+use super::swe_agent::{answered, end_cause};
 use super::{Format, RecordLayout, object_of};
 use crate::open::probe::Probe;
 use crate::read::parquet_tables::{self, RowDialect};
@@ -14,11 +14,11 @@ use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
 use crate::record::field_map::FieldMap;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, Role, ToolCall, Usage,
 };
-use crate::value::json;
 
 /// Tables of runs in Parquet.
 pub(super) struct Parquet;
@@ -58,9 +58,10 @@ impl Format for Parquet {
             told.what = format!("the messages of run `{run_id}`: {}", told.what);
             return out.error(told);
         }
-        let layout = parquet_tables::by_name(record.envelope);
-        let dialect = layout.map_or(RowDialect::Chat, |layout| layout.dialect);
-        let column = layout.map_or("outcome", |layout| layout.outcome_column());
+        let (dialect, column, is_known) = match parquet_tables::by_name(record.envelope) {
+            Some(layout) => (layout.dialect, layout.outcome_column(), !layout.is_mapped()),
+            None => (RowDialect::Chat, "outcome", false),
+        };
         let long = |at: usize| parts.get(at).map(Node::from_written).filter(|long| long.written() != "null");
         let grade = grade(&row, column, out);
         if long(1).is_none() {
@@ -80,7 +81,7 @@ impl Format for Parquet {
         let header = header(&row, run_id, record, out);
         let mut draft = Draft { header, events, grade, warnings: Vec::new() };
         // The agents of the known collections act by what they write, where they call no tool.
-        if layout.is_some_and(|layout| !layout.is_mapped()) {
+        if is_known {
             text_calls::read(&mut draft, true);
         }
         out.run(draft);
@@ -97,11 +98,12 @@ fn header(row: &Node<'_>, run_id: String, record: &Record<'_>, out: &mut Reading
         run_id.rsplit_once("_run").filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     let from_id = trial_in_id.map(|(task, trial)| (task.to_owned(), trial.to_owned()));
     let (id_task, id_trial) = from_id.filter(|_| task.is_none()).unzip();
+    let has_suite = record.envelope != "mapped" && !record.envelope.is_empty();
     Header {
         run_id,
         task_id: task.or(id_task),
         trial: row.some_word("trial").or(id_trial),
-        suite: (record.envelope != "mapped" && !record.envelope.is_empty()).then(|| record.envelope.to_owned()),
+        suite: if has_suite { Some(record.envelope.to_owned()) } else { None },
         model: row.some_word("model"),
         agent: row.some_word("agent"),
         started_at: moment(row, "started_at", out),
@@ -142,13 +144,7 @@ fn grade(row: &Node<'_>, column: &'static str, out: &mut Reading<'_>) -> Grade {
         (.., Some(status)) => ended(&status),
         _ => EndCause::Unknown,
     };
-    Grade {
-        outcome: Outcome::from_grade(graded),
-        score,
-        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native(column)),
-        end,
-        secured_step: None,
-    }
+    Grade { end, ..native_grade(column, graded, score) }
 }
 
 /// The outcome and score of a row; a negative number means that there is none.
@@ -216,10 +212,11 @@ fn message(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
     if bare {
         message.content = node.content(OTHER_NAMES, out);
     }
-    if unnamed {
-        let answered = || node.get("tool_call_ids")?.elements()?.first().and_then(json::word);
-        message.tool_call_id = message.tool_call_id.take().or_else(|| answered().map(Into::into));
-        message.name = message.name.take().or_else(|| node.some_word("function").map(Into::into));
+    if unnamed && message.tool_call_id.is_none() {
+        message.tool_call_id = answered(node).map(Into::into);
+    }
+    if unnamed && message.name.is_none() {
+        message.name = node.some_word("function").map(Into::into);
     }
     Some(message)
 }
@@ -229,13 +226,13 @@ fn message(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
 fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, out: &mut Reading<'_>) {
     let mut calls: VecDeque<(Option<String>, Option<Usage>, Option<Instant>)> = VecDeque::new();
     for event in elements(Some(events), "events", out) {
-        let grades = event.some_word("role").is_some_and(|role| role.contains("grader"));
+        let grades = event.some_word("role").unwrap_or_default().contains("grader");
         if !event.is("event", "model") || grades || event.has("error") {
             continue;
         }
         let output = event.within("output");
-        let choice = output.get("choices").and_then(|all| all.elements()?.into_iter().next());
-        let id = choice.and_then(|choice| choice.within("message").some_word("id"));
+        let choice = output.some_list("choices").into_iter().next().unwrap_or_default();
+        let id = choice.within("message").some_word("id");
         let cached = event.is("cache", "read");
         let usage = super::inspect::usage(&output.counts("usage", out).unwrap_or_default(), out).filter(|_| !cached);
         calls.push_back((id, usage, event.instant(["completed", "timestamp"], out)));
@@ -245,10 +242,10 @@ fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, ou
     let by_id: BTreeMap<String, (Option<Usage>, Option<Instant>)> =
         calls.iter().filter_map(|(id, usage, ts)| Some((id.clone()?, (*usage, *ts)))).collect();
     for (message, id) in messages.iter_mut().zip(ids).filter(|(message, _)| message.role == Role::Assistant) {
-        let known = if in_order {
-            calls.pop_front().map(|(_, usage, ts)| (usage, ts))
-        } else {
-            id.as_ref().and_then(|id| by_id.get(id).copied())
+        let known = match id {
+            _ if in_order => calls.pop_front().map(|(_, usage, ts)| (usage, ts)),
+            Some(id) => by_id.get(id).copied(),
+            None => None,
         };
         if let Some((usage, ts)) = known {
             message.ts = ts;
@@ -292,5 +289,6 @@ fn steps(list: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
 
 /// Whether it is a pointer such as `$1f` to a text stored elsewhere.
 fn is_pointer(text: &str) -> bool {
-    text.strip_prefix('$').is_some_and(|id| (1..=8).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit()))
+    let Some(id) = text.strip_prefix('$') else { return false };
+    (1..=8).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -24,14 +24,15 @@ impl Format for SweAgent {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let document = probe.document()?;
-        let is_step = |value: &Sketch| value.has(&["action", "observation"]);
-        let steps = document.get("trajectory").map(Sketch::elements).unwrap_or_default();
-        if steps.first().is_some_and(is_step) || (document.has(&["trajectory", "info"]) && steps.is_empty()) {
+        let is_trajectory = match document.elements_of("trajectory").first() {
+            Some(step) => step.has(&["action", "observation"]),
+            None => document.has(&["trajectory", "info"]),
+        };
+        if is_trajectory {
             return Some("a `trajectory` of actions and observations".to_owned());
         }
-        let history = document.get("history").map(Sketch::elements).unwrap_or_default();
         let typed = |value: &Sketch| value.has(&["message_type"]) || value.has(&["role", "agent"]);
-        reason_if(history.iter().any(typed), "a `history` with agents or message types")
+        reason_if(document.elements_of("history").iter().any(typed), "a `history` with agents or message types")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -70,7 +71,7 @@ impl Format for SweAgent {
             push_prompts(history, &mut turns, out);
             for (index, step) in steps.into_iter().enumerate() {
                 push_step(index, step, &mut turns, out);
-                if let Some(count) = counts.get(index).and_then(Option::as_ref) {
+                if let Some(Some(count)) = counts.get(index) {
                     let mut message = Message::saying(Role::User, count.as_str());
                     message.origin = Origin::Host;
                     turns.push(message);
@@ -78,7 +79,7 @@ impl Format for SweAgent {
             }
         }
         let graded = record.grades.grade(&record.file.stem);
-        let exit = info.some_word("exit_status");
+        let exit = info.some_word("exit_status").unwrap_or_default();
         let stats = info.get("model_stats").filter(Node::is_object);
         let header = Header {
             run_id: record.file.stem.clone(),
@@ -87,13 +88,17 @@ impl Format for SweAgent {
             agent: Some("swe-agent".to_owned()),
             totals: totals(&info.within("model_stats"), out),
             meta: object_of([("model_stats", stats.map(|stats| stats.written()))]),
-            delivered: info.some_word("submission").and_then(|patch| json::patched_files(&patch)),
+            delivered: json::patched_files(&info.some_word("submission").unwrap_or_default()),
             ..Header::default()
+        };
+        let source = match graded {
+            Some(graded) => OutcomeSource::Sidecar(graded.path.clone()),
+            None => OutcomeSource::None,
         };
         let grade = Grade {
             outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
-            source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
-            end: exit.map_or(EndCause::Unknown, |exit| end_cause(&exit)),
+            source,
+            end: end_cause(&exit),
             ..Grade::default()
         };
         out.run(turns.into_draft(header, grade));
@@ -105,7 +110,12 @@ fn totals(stats: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let mut count = |name: &str| stats.tokens(name, out).filter(|count| *count > 0);
     let usage = Usage { input: count("tokens_sent"), output: count("tokens_received"), ..Usage::default() };
     let cost = stats.dollars(["instance_cost", "total_cost"], out).filter(|cost| cost.0 > 0.0);
-    (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
+    if usage.is_empty() && cost.is_none() { None } else { Some(Totals { usage, cost }) }
+}
+
+/// The id of the call that a result answers.
+pub(super) fn answered(result: &Node<'_>) -> Option<String> {
+    result.some_list("tool_call_ids").first()?.as_word()
 }
 
 /// The end cause. `submitted (exit_cost)` is a run that hit its limit, after which its current state was submitted.
@@ -153,9 +163,10 @@ fn step_counts(history: &[Node<'_>]) -> Vec<Option<String>> {
     for message in history.iter().filter(|message| !is_demonstration(message)) {
         if message.is("role", "assistant") {
             counts.push(None);
-        } else if let (Some(last), Some(text)) = (counts.last_mut(), message.some_word("content")) {
-            let told = text.lines().rfind(|line| line.contains("Remaining Steps:"));
-            *last = told.map(str::to_owned).or_else(|| last.take());
+        } else if let (Some(last), Some(text)) = (counts.last_mut(), message.some_word("content"))
+            && let Some(told) = text.lines().rfind(|line| line.contains("Remaining Steps:"))
+        {
+            *last = Some(told.to_owned());
         }
     }
     counts
@@ -178,8 +189,9 @@ fn push_step(index: usize, step: Node<'_>, turns: &mut Turns, out: &mut Reading<
 
 /// Adds the calls of a reply, or the action parsed from its text.
 fn push_calls(node: &Node<'_>, action: Option<&str>, index: usize, reply: &mut Message, out: &mut Reading<'_>) {
-    let calls = node.list("tool_calls", out);
-    reply.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
+    for call in node.list("tool_calls", out) {
+        reply.tool_calls.extend(openai::tool_call(&call, out));
+    }
     if let Some(action) = action.filter(|_| reply.tool_calls.is_empty()) {
         let mut call = text_calls::command_of(action);
         call.id = Some(format!("s{index}").into());
@@ -204,8 +216,7 @@ fn push_message(message: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         let call = turns.last_message().and_then(|last| last.tool_calls.first());
         if role == Role::Tool || (role == Role::User && call.is_some()) {
             read.role = Role::Tool;
-            let own = message.get("tool_call_ids").and_then(|ids| ids.elements()?.first().and_then(json::word));
-            read.tool_call_id = own.map(Into::into);
+            read.tool_call_id = answered(&message).map(Into::into);
             read.name = call.map(|call| call.name.clone());
         }
     }
