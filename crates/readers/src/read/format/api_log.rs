@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, first_is};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, Opened};
@@ -67,9 +67,16 @@ impl Format for ApiLog {
         let is_openhands =
             |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
         for value in probe.values.iter().chain(lists).filter(|value| !is_openhands(value)) {
-            let inner = AROUND.iter().filter_map(|name| value.get(name)).filter(|inner| !is_openhands(inner));
-            if let Some(reason) = std::iter::once(value).chain(inner).find_map(looks_like_call) {
+            if let Some(reason) = looks_like_call(value) {
                 return Some(reason);
+            }
+            for name in AROUND {
+                if let Some(inner) = value.get(name)
+                    && !is_openhands(inner)
+                    && let Some(reason) = looks_like_call(inner)
+                {
+                    return Some(reason);
+                }
             }
         }
         None
@@ -103,29 +110,32 @@ impl Format for ApiLog {
     }
 }
 
-/// Whether it is a list whose first message has a role.
-fn has_roles(list: &Sketch) -> bool {
-    let Some(first) = list.elements().first() else { return false };
-    first.text_of("role").is_some_and(|role| openai::role(&role).is_some())
+/// Whether a message has a role.
+fn has_role(message: &Sketch) -> bool {
+    openai::role(&message.text_of("role").unwrap_or_default()).is_some()
+}
+
+fn is_request(value: &Sketch) -> bool {
+    let Some(asks) = value.get("messages").or(value.get("input")) else { return false };
+    first_is(asks, has_role) || value.get("model").is_some()
+}
+
+fn is_reply(value: &Sketch) -> bool {
+    let kinds = [value.text_of("object"), value.text_of("type")];
+    value.has_array("choices")
+        || kinds.into_iter().flatten().any(|kind| matches!(&*kind, "chat.completion" | "response" | "message"))
+}
+
+/// Whether it fits, or what stands in its body.
+fn fits_in_body(value: &Sketch, fits: fn(&Sketch) -> bool) -> bool {
+    fits(value) || BODIES.iter().any(|name| matches!(value.get(name), Some(body) if fits(body)))
 }
 
 /// The reason why a value is a call; `None` if it is not.
 fn looks_like_call(value: &Sketch) -> Option<String> {
-    let is_request = |value: &Sketch| {
-        let Some(asks) = value.get("messages").or(value.get("input")) else { return false };
-        has_roles(asks) || value.get("model").is_some()
-    };
-    let is_reply = |value: &Sketch| {
-        let kind = [value.text_of("object"), value.text_of("type")].into_iter().flatten();
-        value.has_array("choices")
-            || kind.into_iter().any(|kind| matches!(&*kind, "chat.completion" | "response" | "message"))
-    };
-    let response = RESPONSE.iter().find_map(|name| Some((*name, value.get(name)?)));
-    let bodied = |inner: &Sketch, is: &dyn Fn(&Sketch) -> bool| {
-        is(inner) || BODIES.iter().any(|name| inner.get(name).is_some_and(is))
-    };
-    let request = REQUEST.iter().find(|name| value.get(name).is_some_and(|inner| bodied(inner, &is_request)));
-    if let (Some(request), Some((response, _))) = (request, response) {
+    let response = RESPONSE.iter().find(|name| value.has(&[name]));
+    let asks = |name: &&&str| matches!(value.get(name), Some(inner) if fits_in_body(inner, is_request));
+    if let (Some(request), Some(response)) = (REQUEST.iter().find(asks), response) {
         return Some(format!("calls: `{request}` with messages, and `{response}`"));
     }
     if value.has_array("choices") && is_reply(value) {
@@ -134,9 +144,10 @@ fn looks_like_call(value: &Sketch) -> Option<String> {
     if value.is("object", "response") && value.has_array("output") {
         return Some("responses of an API with `output`".to_owned());
     }
-    let (name, found) = response?;
-    let whole = is_request(value) || value.has(&["custom_id"]);
-    if whole && bodied(found, &is_reply) { Some(format!("calls: messages, and `{name}` of an API")) } else { None }
+    let name = response?;
+    let is_whole = is_request(value) || value.has(&["custom_id"]);
+    let is_call = is_whole && fits_in_body(value.get(name)?, is_reply);
+    if is_call { Some(format!("calls: messages, and `{name}` of an API")) } else { None }
 }
 
 /// The calls: lines, or the elements of an array.
@@ -176,8 +187,7 @@ struct ApiConversation {
 
 impl ApiConversations {
     fn add(&mut self, call: &Node<'_>, out: &mut Reading<'_>) {
-        let inner = AROUND.iter().filter_map(|name| call.get(*name)).find(|inner| inner.has(RESPONSE));
-        let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
+        let line = line_of(call);
         let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_object());
         let request = request.unwrap_or_else(|| line.opened());
         let is_output = line.has_list("output") && !line.has(["messages", "request"]);
@@ -266,6 +276,17 @@ impl ApiConversations {
     }
 }
 
+/// What has the response: an object that some loggers wrap around a call, or else the call itself.
+fn line_of<'a>(call: &Node<'a>) -> Node<'a> {
+    for name in AROUND {
+        let Some(inner) = call.get(*name) else { continue };
+        if inner.has(RESPONSE) {
+            return if call.has(RESPONSE) { call.clone() } else { inner };
+        }
+    }
+    call.clone()
+}
+
 /// The id that a call has in common with the others of its run.
 fn shared_id(node: &Node<'_>) -> Option<String> {
     if let Some(id) = node.some_word(TOGETHER) {
@@ -285,7 +306,10 @@ impl ApiConversation {
             Some(last) => last + 1,
             // The last reply is not in the request: it is a first request, a shortened one, or a retry.
             None if self.events.is_empty() => 0,
-            None => asked.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1),
+            None => match asked.iter().rposition(|message| message.role == Role::Assistant) {
+                Some(at) => at + 1,
+                None => 0,
+            },
         };
         // A failed request before this one already added some of them.
         let heard = if last.is_some() { self.asked } else { 0 };
@@ -351,14 +375,19 @@ fn marks(message: &Message) -> Vec<Fingerprint> {
 /// The `body` of an HTTP logger's request or response, or else the value itself.
 fn body<'a>(node: &Node<'a>) -> Opened<'a> {
     let whole = node.opened();
-    BODIES.iter().find_map(|name| whole.inner(name)).unwrap_or(whole)
+    for name in BODIES {
+        if let Some(body) = whole.inner(name) {
+            return body;
+        }
+    }
+    whole
 }
 
 /// Sets the reply's model, tokens, cost and time from its call.
-fn about(
+fn about<'a>(
     reply: &mut Message,
-    call: &Node<'_>,
-    line: &Node<'_>,
+    call: &Node<'a>,
+    line: &Node<'a>,
     (request, response): (&Node<'_>, &Node<'_>),
     out: &mut Reading<'_>,
 ) {
@@ -374,9 +403,21 @@ fn about(
     let told = line.dollars(["response_cost", "cost_usd", "cost", "total_cost"], out);
     let told = told.or_else(|| response.within("_hidden_params").dollars("response_cost", out));
     reply.set_cost(told.or_else(|| response.within("usage").dollars("cost", out)));
-    let recorded = |at: &Node<'_>| TIMES.iter().find_map(|name| instant(&at.get(*name)?));
-    let created = || instant(&response.get("created")?);
-    reply.ts = recorded(line).or_else(|| recorded(call)).or_else(created);
+    reply.ts = recorded_time(&[line, call]).or_else(|| instant(&response.get("created")?));
+}
+
+/// The first time in one of these objects.
+fn recorded_time(nodes: &[&Node<'_>]) -> Option<Instant> {
+    for node in nodes {
+        for name in TIMES {
+            if let Some(found) = node.get(name)
+                && let Some(time) = instant(&found)
+            {
+                return Some(time);
+            }
+        }
+    }
+    None
 }
 
 /// Names for a call's time; its end is preferred to its start.
@@ -415,6 +456,8 @@ fn counted_in(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
 
 /// A time; a small number is a duration and ignored.
 fn instant(node: &Node<'_>) -> Option<Instant> {
-    let is_duration = json::number(node).is_some_and(|number| number < 1e8);
-    if is_duration { None } else { time::instant(node) }
+    match json::number(node) {
+        Some(number) if number < 1e8 => None,
+        _ => time::instant(node),
+    }
 }

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::{Format, RecordLayout, codex, reason_if};
+use super::{Format, RecordLayout, codex, first_is, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, sound};
 use crate::record::outcomes::{NAMED_FIELD, native_grade};
 use crate::record::reading::{Reading, Record};
-use crate::record::usage;
+use crate::record::{tokens, usage};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd,
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Totals, Usd, messages,
 };
 use crate::value::json::plausible;
 use crate::value::marks::SearchTexts;
@@ -123,28 +123,19 @@ impl Format for Chat {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_message = |value: &Sketch| {
-            let role = value.text_of("role").or_else(|| value.text_of("from"));
-            role.is_some_and(|role| openai::role(&role).is_some())
-        };
-        let says = |value: &Sketch| value.has_any(&SAYING) || value.has_object("message");
-        let are_messages =
-            |list: &Sketch| list.elements().first().is_some_and(is_message) && list.elements().iter().any(says);
-        let holds = |value: &Sketch| {
-            MESSAGES
-                .iter()
-                .find(|key| value.get(key).is_some_and(are_messages))
-                .map(|key| format!("`{key}` with roles"))
-        };
         let first = probe.first()?;
-        if let Some(why) = probe.values.iter().find_map(holds) {
-            return Some(why);
+        for value in &probe.values {
+            if let Some(name) = messages_in(value) {
+                return Some(format!("`{name}` with roles"));
+            }
         }
         if are_messages(first) {
             return Some("an array of messages with roles".to_owned());
         }
-        if let Some(why) = first.elements().first().and_then(holds) {
-            return Some(format!("an array of objects: {why}"));
+        if let Some(inner) = first.elements().first()
+            && let Some(name) = messages_in(inner)
+        {
+            return Some(format!("an array of objects: `{name}` with roles"));
         }
         let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message) && probe.any(says);
         reason_if(lines, "lines that are messages with roles")
@@ -160,9 +151,8 @@ impl Format for Chat {
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
         let has = |value: &Sketch| MESSAGES.iter().any(|key| value.has_array(key));
-        let many = |value: &Sketch| value.first().is_some_and(has);
         match (probe.shape, probe.first()) {
-            (Shape::Document, Some(first)) if first.is_array() && many(first) => {
+            (Shape::Document, Some(first)) if first_is(first, has) => {
                 RecordLayout::Elements { at: None, envelope: &[] }
             }
             (Shape::Lines, Some(first)) if has(first) || first.is_array() => RecordLayout::Lines,
@@ -174,8 +164,13 @@ impl Format for Chat {
         let whole = match Node::parsed(record.text, record) {
             Ok(whole) => whole,
             Err(_) if looks_like_lines(record) => {
-                let line = |line| Node::parsed(line, record).map_err(|diagnostic| out.error(diagnostic)).ok();
-                let messages: Vec<Node<'_>> = record.lines().filter_map(line).collect();
+                let mut messages = Vec::new();
+                for line in record.lines() {
+                    match Node::parsed(line, record) {
+                        Ok(message) => messages.push(message),
+                        Err(diagnostic) => out.error(diagnostic),
+                    }
+                }
                 return push_runs(record, messages, out);
             }
             Err(diagnostic) => return out.error(diagnostic),
@@ -195,13 +190,35 @@ impl Format for Chat {
     }
 }
 
+fn is_message(value: &Sketch) -> bool {
+    let role = value.text_of("role").or_else(|| value.text_of("from")).unwrap_or_default();
+    openai::role(&role).is_some()
+}
+
+/// Whether a message has anything that it says or asks for.
+fn says(value: &Sketch) -> bool {
+    value.has_any(&SAYING) || value.has_object("message")
+}
+
+fn are_messages(list: &Sketch) -> bool {
+    first_is(list, is_message) && list.elements().iter().any(says)
+}
+
+/// The name of the list of messages in an object.
+fn messages_in(value: &Sketch) -> Option<&'static str> {
+    MESSAGES.into_iter().find(|name| matches!(value.get(name), Some(list) if are_messages(list)))
+}
+
 /// Messages on lines of their own: one run, or several if the lines say which one each belongs to.
 fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>) {
     let by = RUN_OF_LINE.into_iter().find(|name| messages.iter().all(|message| message.some_word(*name).is_some()));
     let mut runs: BTreeMap<String, Vec<Node<'_>>> = BTreeMap::new();
     let mut order = Vec::new();
     for message in messages {
-        let id = by.and_then(|name| message.some_word(name)).unwrap_or_default();
+        let id = match by {
+            Some(name) => message.some_word(name).unwrap_or_default(),
+            None => String::new(),
+        };
         let run = runs.entry(id.clone()).or_default();
         if run.is_empty() {
             order.push(id);
@@ -256,7 +273,9 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         }
         for mut message in said {
             if of_codex {
-                message.ts = message.ts.or_else(|| node.within("_metadata").some_instant("timestamp"));
+                if message.ts.is_none() {
+                    message.ts = node.within("_metadata").some_instant("timestamp");
+                }
                 codex::attribute(&mut message);
             }
             // In these chats the text and the calls of one reply are messages of their own.
@@ -317,12 +336,11 @@ fn is_of_codex(text: &str) -> bool {
 
 /// The totals for the run from the object around the messages, if the messages do not have them.
 fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<Totals> {
-    let messages = || events.iter().filter_map(Event::message);
     let own = fields.get(["usage", "token_usage", "total_usage", "tokens"]).filter(Node::is_object);
-    let own = own.filter(|_| !messages().any(Message::has_usage));
-    let usage = usage::usage(own.as_ref(), out).filter(|usage| usage.total() > Some(Tokens(0)));
-    let cost =
-        fields.some_number(["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost().is_none()));
+    let own = own.filter(|_| !messages(events).any(Message::has_usage));
+    let usage = usage::usage(own.as_ref(), out).filter(tokens::is_spent);
+    let cost = fields.some_number(["cost", "total_cost", "cost_usd"]);
+    let cost = cost.filter(|_| messages(events).all(|message| message.cost().is_none()));
     let cost = cost.and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
     if usage.is_none() && cost.is_none() {
         return None;
@@ -354,20 +372,22 @@ fn in_another_api(node: &Node<'_>, out: &mut Reading<'_>) -> Option<(Vec<Message
     // The inner message, if the role is outside: `{"role": …, "message": {"content": …}}`.
     let inner = node.get("message").filter(|inner| inner.is_object() && !node.mentions("content"));
     if let Some(inner) = inner.filter(|_| node.mentions("role")) {
-        let role = inner.some_string("role").or_else(|| node.some_string("role"));
-        let role = role.as_deref().and_then(dialect::named_role);
-        let said = role.map(|role| dialect::messages_of(&inner, role, out));
-        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User, out)), false));
+        let role = inner.some_string("role").or_else(|| node.some_string("role")).unwrap_or_default();
+        let said = match dialect::named_role(&role) {
+            Some(role) => dialect::messages_of(&inner, role, out),
+            None => dialect::messages(&inner, Role::User, out),
+        };
+        return Some((said, false));
     }
     let acts = |block: &Node<'_>| {
-        let kind = block.some_string("type");
+        let kind = block.some_string("type").unwrap_or_default();
         let is_of_amazon = block.has(["toolUse", "toolResult", "reasoningContent"]);
-        is_of_amazon || kind.is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
+        is_of_amazon || kind.starts_with("tool") || kind.contains("reasoning")
     };
     let is_item = !node.mentions("role");
     let is_other = node.has_list("parts")
         || node.some_list("content").iter().any(acts)
-        || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));
+        || (is_item && !node.some_string("type").unwrap_or_default().is_empty());
     if is_other { Some((dialect::messages(node, Role::User, out), is_item)) } else { None }
 }
 

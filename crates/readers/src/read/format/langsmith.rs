@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, elements_under, reason_if};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
@@ -14,7 +14,7 @@ use crate::record::node::Node;
 use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Text, Usage};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Text, Usage, Usd};
 use crate::value::json;
 
 /// LangSmith run exports.
@@ -51,7 +51,7 @@ impl Format for LangSmith {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut export = LangSmithExport { key: record.options.outcome_key.as_deref(), ..LangSmithExport::default() };
         for value in Node::rows(record, out) {
-            match value.get("runs").and_then(|runs| runs.elements()) {
+            match elements_under(&value, "runs") {
                 Some(runs) => runs.iter().for_each(|run| export.row(run, None, out)),
                 None => export.row(&value, None, out),
             }
@@ -94,7 +94,7 @@ impl LangSmithExport<'_> {
         let Some(id) = row.some_word(["id", "run_id"]) else {
             return out.error_at(row.place(), "a run without an `id`", "the run is left out");
         };
-        let parent = row.some_word("parent_run_id").or_else(|| around.map(|(id, _)| id.to_owned()));
+        let parent = row.some_word("parent_run_id").or(around.map(|(id, _)| id.to_owned()));
         let above = around.map(|(_, trace)| trace);
         let Some(name) = trace_of(row, &id, parent.as_deref(), above) else {
             return out.error_at(row.place(), "a run without a `trace_id`", "the run is left out");
@@ -158,8 +158,8 @@ impl LangSmithExport<'_> {
         if self.key.is_none() || row.some_word("key").as_deref() != self.key {
             return;
         }
-        let score = row.get("score").and_then(|score| grade_number(&score));
-        let said = row.get("value").and_then(|said| graded_in_words(&said));
+        let score = grade_number(&row.within("score"));
+        let said = graded_in_words(&row.within("value"));
         if let Some(about) = about {
             let graded = score.map(|score| score >= 1.0).or(said);
             self.feedback.push((about, native_grade("feedback", graded, score)));
@@ -226,8 +226,7 @@ fn grade_number(score: &Node<'_>) -> Option<f64> {
 /// The grade from the average of the feedback that the user named.
 fn stats(row: &Node<'_>, key: &str) -> Grade {
     let stats = row.held("feedback_stats");
-    let average = stats.node().within(key).get(["avg", "mean"]);
-    let score = average.as_ref().and_then(grade_number);
+    let score = grade_number(&stats.node().within(key).within(["avg", "mean"]));
     native_grade("feedback", score.map(|score| score >= 1.0), score)
 }
 
@@ -240,8 +239,11 @@ fn started(row: &Node<'_>) -> Option<i128> {
         Some(time.to_owned())
     };
     let time = ordered().or_else(|| row.some_word("start_time"))?;
-    let end = time.char_indices().skip(11).find(|(_, c)| matches!(c, 'Z' | '+' | '-')).map_or(time.len(), |(at, _)| at);
-    let digits: String = time.get(..end)?.chars().filter(char::is_ascii_digit).take(20).collect();
+    let before_zone = match time.char_indices().skip(11).find(|(_, c)| matches!(c, 'Z' | '+' | '-')) {
+        Some((at, _)) => time.get(..at)?,
+        None => &time,
+    };
+    let digits: String = before_zone.chars().filter(char::is_ascii_digit).take(20).collect();
     format!("{digits:0<20}").parse().ok()
 }
 
@@ -250,9 +252,7 @@ fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall 
     let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
     let mut reply = dialect::reply(&outputs, out).unwrap_or_else(|| Message::new(Role::Assistant));
     reply.set_usage(usage(row, &outputs, reply.usage(), out));
-    let both = ["prompt_cost", "completion_cost"];
-    let whole = row.dollars("total_cost", out);
-    reply.set_cost(whole.or_else(|| both.iter().filter_map(|name| row.dollars(*name, out)).reduce(|a, b| a + b)));
+    reply.set_cost(cost(row, out));
     let places = ["metadata", "invocation_params"];
     let about = places.iter().find_map(|place| extra.get(*place)?.some_word(["ls_model_name", "model", "model_name"]));
     reply.set_model(about.map(Into::into));
@@ -263,12 +263,22 @@ fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall 
     ModelCall { input: dialect::messages(&prompts, Role::User, out), reply }
 }
 
+fn cost(row: &Node<'_>, out: &mut Reading<'_>) -> Option<Usd> {
+    if let Some(whole) = row.dollars("total_cost", out) {
+        return Some(whole);
+    }
+    match (row.dollars("prompt_cost", out), row.dollars("completion_cost", out)) {
+        (Some(prompt), Some(completion)) => Some(prompt + completion),
+        (prompt, completion) => prompt.or(completion),
+    }
+}
+
 /// The token counts of one call, from the row or else the reply. Input includes cached tokens; two zeros mean that the
 /// counts were not recorded.
 fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Reading<'_>) -> Option<Usage> {
-    let nested =
-        outputs.get(["usage_metadata", "usage"]).or_else(|| outputs.get("llm_output")?.get(["token_usage", "usage"]));
-    let said = said.or_else(|| nested.as_ref().and_then(|nested| dialect::usage(nested, out)));
+    let nested = outputs.get(["usage_metadata", "usage"]);
+    let nested = nested.unwrap_or_else(|| outputs.within("llm_output").within(["token_usage", "usage"]));
+    let said = said.or_else(|| dialect::usage(&nested, out));
     let own = dialect::usage(row, out).filter(tokens::is_spent);
     match (own, said) {
         (Some(own), Some(said)) => Some(Usage {
@@ -287,7 +297,11 @@ fn tool_run(row: &Node<'_>, failed: Option<&str>, out: &mut Reading<'_>) -> Tool
     let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
     let given = inputs.get("args").filter(|_| inputs.mentions("id") && inputs.mentions("name"));
     let is_alone = inputs.members().len() == 1 && inputs.mentions("input");
-    let asked = given.clone().or_else(|| if is_alone { inputs.get("input") } else { Some(inputs.clone()) });
+    let asked = match &given {
+        Some(given) => Some(given.clone()),
+        None if is_alone => inputs.get("input"),
+        None => Some(inputs.clone()),
+    };
     let said = outputs.get(["output", "content", "result"]).unwrap_or(outputs);
     let message = dialect::messages(&said, Role::Tool, out).into_iter().find(|message| message.role == Role::Tool);
     let plain = || if said.is_null() { None } else { Some(said.compact_text()) };
@@ -297,7 +311,7 @@ fn tool_run(row: &Node<'_>, failed: Option<&str>, out: &mut Reading<'_>) -> Tool
     ToolRun {
         call_id: id.or(given_id).or_else(|| extra.some_word("tool_call_id")),
         arguments: asked.filter(|asked| !asked.is_null()).map(|asked| asked.compact_text()),
-        result: message.content.or_else(plain).or_else(|| failed.map(Text::plain)),
+        result: message.content.or_else(plain).or(failed.map(Text::plain)),
         is_error: Some(failed.is_some() || message.is_error == Some(true)),
     }
 }

@@ -19,6 +19,7 @@ use std::fmt::Display;
 use crate::open::inputs::add_input;
 use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Sketch};
+use crate::record::node::{MemberNames, Node};
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Json, PromptedBy};
 use crate::value::json;
@@ -103,6 +104,19 @@ pub trait Format: Sync {
 /// The reason for which a format recognises a file, if it does.
 fn reason_if(is_recognised: bool, reason: &str) -> Option<String> {
     if is_recognised { Some(reason.to_owned()) } else { None }
+}
+
+/// Whether the first element of an array fits.
+fn first_is(list: &Sketch, fits: impl Fn(&Sketch) -> bool) -> bool {
+    match list.elements().first() {
+        Some(first) => fits(first),
+        None => false,
+    }
+}
+
+/// The elements of the member with one of these names, if it is an array.
+fn elements_under<'a>(node: &Node<'a>, names: impl MemberNames) -> Option<Vec<Node<'a>>> {
+    node.get(names)?.elements()
 }
 
 /// An object of those of the fields that are recorded, each with its value as JSON; `None` if none is.
@@ -208,7 +222,10 @@ fn beside(record: &Record<'_>, name: &str) -> Option<String> {
     // A text that does not come from a file has no neighbours.
     let path = Some(record.file.folder.join(name)).filter(|_| !record.file.folder_name.is_empty())?;
     let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
-    let text = (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(&path).ok()).flatten()?;
+    if size > LARGEST_BESIDE {
+        return None;
+    }
+    let text = std::fs::read_to_string(&path).ok()?;
     add_input(&path);
     Some(text)
 }

@@ -10,11 +10,12 @@ use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
-    OutcomeSource, PromptedBy, Requests, Totals, Usage,
+    PromptedBy, Requests, Totals, Usage,
 };
 use crate::value::json::{self, DeclaredFields as _, fields};
 pub use write::{write, write_event};
@@ -108,9 +109,7 @@ impl Format for Trace {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_run = |value: &crate::open::probe::Sketch| {
-            value.text_of("type").as_deref() == Some("run") && value.has(&["run_id"]) && !value.has(&["run_type"])
-        };
+        let is_run = |value: &Sketch| value.is("type", "run") && value.has(&["run_id"]) && !value.has(&["run_type"]);
         reason_if(probe.any(is_run), "a line of type `run` with a `run_id`")
     }
 
@@ -176,8 +175,14 @@ fn begins_run(line: &[u8]) -> bool {
     if let Some(rest) = line.strip_prefix(b"{\"type\":\"") {
         return rest.starts_with(b"run\"");
     }
-    let is_run = |line: &str| LineType::from_text(line).is_ok_and(|line| line.kind == Some("\"run\""));
-    memchr::memmem::find(line, b"\"run\"").is_some() && std::str::from_utf8(line).is_ok_and(is_run)
+    if memchr::memmem::find(line, b"\"run\"").is_none() {
+        return false;
+    }
+    let Ok(line) = std::str::from_utf8(line) else { return false };
+    match LineType::from_text(line) {
+        Ok(line) => line.kind == Some("\"run\""),
+        Err(_) => false,
+    }
 }
 
 fn begin(line: &TraceLine<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
@@ -198,9 +203,7 @@ fn begin(line: &TraceLine<'_>, text: &str, record: &Record<'_>, out: &mut Readin
         ended_at: out.instant(line.ended_at, "ended_at"),
         totals: totals(line, out),
         meta: line.meta.and_then(json::kept),
-        prompted_by: out
-            .string(line.prompted_by, "prompted_by")
-            .map_or_else(PromptedBy::default, |name| PromptedBy::named(&name)),
+        prompted_by: PromptedBy::named(&out.string(line.prompted_by, "prompted_by").unwrap_or_default()),
         delivered: out.part(line.delivered, "delivered", "an array of strings"),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
         requests: requests(line.requests, out),
@@ -210,7 +213,7 @@ fn begin(line: &TraceLine<'_>, text: &str, record: &Record<'_>, out: &mut Readin
 }
 
 fn requests(raw: Option<&str>, out: &mut Reading<'_>) -> Requests {
-    let Some((raw, name)) = raw.zip(out.string(raw, "requests")) else { return Requests::Recorded };
+    let (Some(raw), Some(name)) = (raw, out.string(raw, "requests")) else { return Requests::Recorded };
     match &*name {
         "recorded" => Requests::Recorded,
         "only_runs" => Requests::OnlyRuns,
@@ -227,7 +230,7 @@ fn requests(raw: Option<&str>, out: &mut Reading<'_>) -> Requests {
 fn totals(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let usage = usage(line.usage.as_ref(), out).unwrap_or_default();
     let cost = out.dollars(line.cost_usd, "cost_usd");
-    (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
+    if usage.is_empty() && cost.is_none() { None } else { Some(Totals { usage, cost }) }
 }
 
 /// Adds the content of a line to its run.
@@ -260,12 +263,17 @@ fn add(draft: &mut Draft, kind: &str, line: &TraceLine<'_>, text: &str, out: &mu
                 out.error_at(text, "a second outcome, which contradicts the first", "neither counts: keep one");
             }
         }
-        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept).or_else(|| null_body(text))) {
-            (Some(kind), Some(body)) => {
-                draft.events.push(Event::Note(Note { kind: kind.into(), body }));
-            }
-            _ => out.error_at(text, "a note without `kind` or `body`", "the line is left out"),
-        },
+        _ => {
+            let kind = out.string(line.kind, "kind");
+            let body = match line.body {
+                Some(body) => json::kept(body),
+                None => null_body(text),
+            };
+            let (Some(kind), Some(body)) = (kind, body) else {
+                return out.error_at(text, "a note without `kind` or `body`", "the line is left out");
+            };
+            draft.events.push(Event::Note(Note { kind: kind.into(), body }));
+        }
     }
 }
 
@@ -274,23 +282,24 @@ fn add(draft: &mut Draft, kind: &str, line: &TraceLine<'_>, text: &str, out: &mu
 fn null_body(line: &str) -> Option<Json> {
     let mut found = false;
     json::parsed_members(line, |key, value| found |= key == "body" && value == "null").ok()?;
-    found.then(|| RawValue::NULL.to_owned())
+    if found { Some(RawValue::NULL.to_owned()) } else { None }
 }
 
 fn message(line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
-    let named = out.string(line.role, "role");
-    let Some(role) = named.as_deref().and_then(openai::role) else {
-        if let Some(name) = &named {
-            out.part_of_run(&format!("role {name}"), &Node::from_written(text));
-        }
-        let shown =
-            named.map_or_else(|| "a message without a `role`".to_owned(), |name| format!("`{name}` is no role"));
-        out.error_at(text, shown, "the line is left out; roles are system, user, assistant and tool");
+    let help = "the line is left out; roles are system, user, assistant and tool";
+    let Some(name) = out.string(line.role, "role") else {
+        out.error_at(text, "a message without a `role`", help);
+        return None;
+    };
+    let Some(role) = openai::role(&name) else {
+        out.part_of_run(&format!("role {name}"), &Node::from_written(text));
+        out.error_at(text, format!("`{name}` is no role"), help);
         return None;
     };
     let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
-    message.origin = out.string(line.origin, "origin").and_then(|name| Origin::named(&name)).unwrap_or_default();
+    let origin = out.string(line.origin, "origin").unwrap_or_default();
+    message.origin = Origin::named(&origin).unwrap_or_default();
     message.content = out.content(line.content, "content");
     message.set_reasoning(out.content(line.reasoning, "reasoning"));
     message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);
@@ -307,7 +316,7 @@ fn message(line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) -> Option<Me
 }
 
 fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
-    let Some((raw, name)) = raw.zip(out.string(raw, "lane")) else { return Lane::Main };
+    let (Some(raw), Some(name)) = (raw, out.string(raw, "lane")) else { return Lane::Main };
     match &*name {
         "main" => Lane::Main,
         "canned" => Lane::Canned,
@@ -364,27 +373,35 @@ fn graded(line: &TraceLine<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Op
     if line.success == Some("\"unknown\"") {
         return None;
     }
-    let said = line.success.and_then(|raw| json::flag(raw).or_else(|| words::grade_word(&json::word(raw)?)));
-    if let Some(raw) = line.success.filter(|_| said.is_none()) {
-        out.wrong(raw, "success", "true or false");
+    let mut said = None;
+    if let Some(raw) = line.success {
+        said = flag_or_word(raw);
+        if said.is_none() {
+            out.wrong(raw, "success", "true or false");
+        }
     }
     let threshold = out.number(line.threshold, "threshold").unwrap_or(1.0);
-    said.or_else(|| score.map(|score| score >= threshold))
+    said.or(score.map(|score| score >= threshold))
+}
+
+/// A success as true or false, or as a word for either.
+fn flag_or_word(raw: &str) -> Option<bool> {
+    if let Some(flag) = json::flag(raw) {
+        return Some(flag);
+    }
+    words::grade_word(&json::word(raw)?)
 }
 
 fn outcome(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Grade {
     let score = out.number(line.score, "score");
     let graded = graded(line, score, out);
-    let end = out.string(line.end, "end");
-    let cause = end.as_deref().map(str::parse::<EndCause>);
-    if let Some(raw) = line.end.filter(|_| matches!(cause, Some(Err(())))) {
-        out.wrong(raw, "end", "self_finish, cap, timeout, error, killed or unknown");
+    let mut end = EndCause::default();
+    if let (Some(raw), Some(word)) = (line.end, out.string(line.end, "end")) {
+        match word.parse() {
+            Ok(cause) => end = cause,
+            Err(()) => out.wrong(raw, "end", "self_finish, cap, timeout, error, killed or unknown"),
+        }
     }
-    Grade {
-        outcome: Outcome::from_grade(graded),
-        score,
-        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("outcome")),
-        end: cause.and_then(Result::ok).unwrap_or_default(),
-        secured_step: out.step(line.secured_step, "secured_step"),
-    }
+    let secured_step = out.step(line.secured_step, "secured_step");
+    Grade { end, secured_step, ..native_grade("outcome", graded, score) }
 }
