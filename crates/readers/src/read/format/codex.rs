@@ -8,7 +8,7 @@ mod output;
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, joined, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{openai, texts};
 use crate::record::node::Node;
@@ -98,13 +98,12 @@ impl Format for Codex {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_one_of =
-            |value: &Sketch, kinds: &[&str]| value.text_of("type").is_some_and(|kind| kinds.contains(&&*kind));
+        let is_one_of = |value: &Sketch, kinds: &[&str]| kinds.contains(&&*value.text_of("type").unwrap_or_default());
         let enveloped = |value: &Sketch| value.has(&["payload"]) && is_one_of(value, ENVELOPES);
         if probe.any(enveloped) {
             return Some("lines with a `payload` of Codex's types".to_owned());
         }
-        let opens = probe.first().is_some_and(|first| first.has(&["id", "timestamp", "instructions"]));
+        let opens = probe.first()?.has(&["id", "timestamp", "instructions"]);
         let bare = |value: &Sketch| is_one_of(value, ITEMS);
         reason_if(opens && probe.any(bare), "a session's line and Codex's items")
     }
@@ -222,8 +221,11 @@ impl CodexSession {
                 if result.content.is_none() {
                     result.content = item.get("tools").map(|tools| Text::plain(tools.written()));
                 }
-                let told = result.tool_call_id.as_ref().and_then(|id| self.ended.get(id.as_str()));
-                result.is_error = told.copied().or(result.is_error);
+                if let Some(id) = &result.tool_call_id
+                    && let Some(failed) = self.ended.get(id.as_str())
+                {
+                    result.is_error = Some(*failed);
+                }
                 result.ts = ts;
                 self.events.push(Event::Message(result));
                 if !self.counted {
@@ -240,12 +242,7 @@ impl CodexSession {
         let content = item.content("content", out);
         let Some(role) = item.role("role", openai::role, out) else { return };
         if role == Role::Assistant {
-            return self.reply(ts, |reply| {
-                reply.content = match (reply.content.take(), content) {
-                    (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
-                    (before, more) => more.or(before),
-                };
-            });
+            return self.reply(ts, |reply| reply.content = joined(reply.content.take(), content));
         }
         let mut message = Message::new(role);
         message.content = content;
@@ -281,7 +278,7 @@ impl CodexSession {
                 self.ended(item, item.number("exit_code", out).map(|code| code != 0.0), out);
             }
             "item_completed" => self.item_completed(item, out),
-            "mcp_tool_call_end" => self.ended(item, item.get("result").as_ref().and_then(has_failed), out),
+            "mcp_tool_call_end" => self.ended(item, has_failed(&item.within("result")), out),
             kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(&format!("event {other}"), item),
         }
@@ -293,7 +290,8 @@ impl CodexSession {
         let Some(item) = event.object("item", out) else { return };
         let Some(code) = item.number(["exit_code", "exitCode"], out) else { return };
         let id = item.word(["call_id", "id"], out);
-        let Some(Event::Message(reply)) = self.latest.and_then(|at| self.events.get(at)) else { return };
+        let Some(latest) = self.latest else { return };
+        let Some(Event::Message(reply)) = self.events.get(latest) else { return };
         let ids: Vec<&str> = reply.tool_calls.iter().filter_map(|call| call.id.as_deref()).collect();
         let own = id.as_deref().filter(|id| ids.contains(id));
         let Some(call) = own.or(ids.last().copied()) else { return };
@@ -303,7 +301,7 @@ impl CodexSession {
 
     /// Records whether a tool failed, as reported by the program before or after the result.
     fn ended(&mut self, item: &Node<'_>, failed: Option<bool>, out: &mut Reading<'_>) {
-        let Some((id, failed)) = item.word("call_id", out).zip(failed) else { return };
+        let (Some(id), Some(failed)) = (item.word("call_id", out), failed) else { return };
         for event in self.events.iter_mut().rev() {
             if let Event::Message(result) = event
                 && result.role == Role::Tool

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, codex, object_of, reason_if};
+use super::{Format, RecordLayout, codex, joined, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -32,10 +32,11 @@ impl Format for CodexExec {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_event = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
-            let item = value.get("item").is_some_and(|item| item.has_any(&["type", "item_type"]));
             match &*kind {
                 "thread.started" => value.has(&["thread_id"]),
-                "item.started" | "item.updated" | "item.completed" => item,
+                "item.started" | "item.updated" | "item.completed" => {
+                    value.has_within("item", &["type"]) || value.has_within("item", &["item_type"])
+                }
                 _ => false,
             }
         };
@@ -67,8 +68,11 @@ impl Format for CodexExec {
         for line in lines {
             let Some(line) = Node::line(line, out) else { continue };
             let id = line.word(["thread_id", "session_id"], out);
-            let other = |thread: &Thread| thread.id.is_some() && id.is_some() && thread.id != id;
-            if threads.last().is_some_and(other) {
+            if let Some(thread) = threads.last()
+                && thread.id.is_some()
+                && id.is_some()
+                && thread.id != id
+            {
                 threads.push(Thread::default());
             }
             if let Some(thread) = threads.last_mut() {
@@ -263,16 +267,9 @@ fn call(kind: &str, item: &Node<'_>, out: &mut Reading<'_>) -> (String, Text) {
     }
 }
 
-fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
-    match (before, more) {
-        (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
-        (before, more) => more.or(before),
-    }
-}
-
 /// What a turn added to the thread's total; the whole total if it was restarted.
 fn since(total: Usage, before: Usage) -> Usage {
-    let fell = |now: Option<u64>, then: Option<u64>| now.zip(then).is_some_and(|(now, then)| now < then);
+    let fell = |now: Option<u64>, then: Option<u64>| matches!((now, then), (Some(now), Some(then)) if now < then);
     if fell(total.input, before.input) || fell(total.output, before.output) {
         return total;
     }

@@ -21,7 +21,7 @@ use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Json, PromptedBy};
+use crate::transcript::{Json, PromptedBy, Text};
 use crate::value::json;
 
 /// One format of recorded runs.
@@ -117,6 +117,14 @@ fn first_is(list: &Sketch, fits: impl Fn(&Sketch) -> bool) -> bool {
 /// The elements of the member with one of these names, if it is an array.
 fn elements_under<'a>(node: &Node<'a>, names: impl MemberNames) -> Option<Vec<Node<'a>>> {
     node.get(names)?.elements()
+}
+
+/// A text that was said in two pieces.
+fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
+    match (before, more) {
+        (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
+        (before, more) => more.or(before),
+    }
 }
 
 /// An object of those of the fields that are recorded, each with its value as JSON; `None` if none is.

@@ -7,15 +7,17 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, joined, reason_if};
 use crate::find::file_name::OtherFile;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::openai;
 use crate::read::subagents;
+use crate::read::texts::agent_name;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Event, Grade, Header, Instant, Lane, Message, Role, Text, ToolCall, Usage};
+use crate::record::tokens::is_spent;
+use crate::transcript::{EndCause, Event, Grade, Header, Instant, Lane, Message, Role, ToolCall, Usage};
 use crate::value::json;
 
 /// OpenCode sessions.
@@ -31,15 +33,11 @@ impl Format for OpenCode {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let has_info = |value: &Sketch| {
-            let role = value.get("info").and_then(|info| info.text_of("role"));
-            role.is_some() && value.has_array("parts")
-        };
+        let has_info = |value: &Sketch| value.text_within("info", "role").is_some() && value.has_array("parts");
         let holds = |value: &Sketch| {
-            let lists = [Some(value), value.get("messages")];
-            lists.into_iter().flatten().any(|list| list.elements().iter().any(has_info))
+            value.elements().iter().any(has_info) || value.elements_of("messages").iter().any(has_info)
         };
-        if probe.values.iter().any(|value| has_info(value) || holds(value)) {
+        if probe.any(|value| has_info(value) || holds(value)) {
             return Some("messages with `info` and `parts`".to_owned());
         }
         let is_event = |value: &Sketch| {
@@ -83,12 +81,11 @@ impl Format for OpenCode {
         for child in mem::take(&mut session.children) {
             session.turns.insert_by_time(started(&child, record, out));
         }
-        let agent = session.version.map_or_else(|| "opencode".to_owned(), |version| format!("opencode {version}"));
         let header = Header {
             run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
             parent: session.parent,
             model: session.model,
-            agent: Some(agent),
+            agent: Some(agent_name("opencode", session.version)),
             ..Header::default()
         };
         out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
@@ -153,8 +150,10 @@ impl<'a> OpenCodeSession<'a> {
         for (_, parts) in std::mem::take(&mut session.printed) {
             // Only replies are printed.
             session.message(&Node::from_written(r#"{"role":"assistant"}"#), &parts, out);
-            let ended = parts.last().is_some_and(|part| part.is("type", "step-finish") && part.is("reason", "stop"));
-            session.end = if ended { EndCause::SelfFinish } else { EndCause::Unknown };
+            session.end = match parts.last() {
+                Some(last) if last.is("type", "step-finish") && last.is("reason", "stop") => EndCause::SelfFinish,
+                _ => EndCause::Unknown,
+            };
         }
         if session.failed {
             session.end = EndCause::Error;
@@ -185,24 +184,32 @@ impl<'a> OpenCodeSession<'a> {
             return;
         }
         if let Some(of) = entry.some_word("messageID") {
-            let message = self.by_id.get(&of).and_then(|at| self.loose.get_mut(*at));
-            if let Some((_, parts)) = message {
+            if let Some(at) = self.by_id.get(&of)
+                && let Some((_, parts)) = self.loose.get_mut(*at)
+            {
                 parts.push(entry);
             }
             return;
         }
         if entry.has("role") {
             self.by_id.extend(entry.some_word("id").map(|id| (id, self.loose.len())));
-            self.id = self.id.take().or_else(|| entry.some_word("sessionID"));
+            self.name_after(&entry);
             self.loose.push((entry, Vec::new()));
             return;
         }
         self.begin(&entry);
     }
 
+    /// Takes the session's id from the first entry.
+    fn name_after(&mut self, entry: &Node<'a>) {
+        if self.id.is_none() {
+            self.id = entry.some_word("sessionID");
+        }
+    }
+
     /// Reads an event that the program printed.
     fn print(&mut self, event: &Node<'a>) {
-        self.id = self.id.take().or_else(|| event.some_word("sessionID"));
+        self.name_after(event);
         let part = event.within("part");
         let of = part.some_word("messageID").unwrap_or_default();
         match self.printed.iter_mut().rev().find(|(known, _)| *known == of) {
@@ -219,7 +226,7 @@ impl<'a> OpenCodeSession<'a> {
 
     fn whole(&mut self, entry: &Node<'a>, out: &mut Reading<'_>) {
         let info = entry.within("info");
-        self.id = self.id.take().or_else(|| info.some_word("sessionID"));
+        self.name_after(&info);
         let parts = entry.list("parts", out);
         self.message(&info, &parts, out);
     }
@@ -362,18 +369,12 @@ impl MessageSteps<'_, '_> {
 
 /// When the last part of an unfinished message was written.
 fn last_written(parts: &[Node<'_>], out: &mut Reading<'_>) -> Option<Instant> {
-    let times = parts.iter().filter_map(|part| {
+    let mut last = None;
+    for part in parts {
         let end = part.at(&["time", "end"]).or_else(|| part.at(&["state", "time", "start"]));
-        out.instant(end.as_ref(), "time.end")
-    });
-    times.max()
-}
-
-fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
-    match (before, more) {
-        (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
-        (before, more) => more.or(before),
+        last = last.max(out.instant(end.as_ref(), "time.end"));
     }
+    last
 }
 
 /// The token counts of a message or step. A failed message has zeros everywhere.
@@ -389,7 +390,10 @@ fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let total = out.tokens(tokens.get("total").as_ref(), "tokens.total");
     // Older versions counted reasoning as part of the output. If the total has room for it, it is counted separately.
     let sum = [input, output, Some(beside)].into_iter().flatten().fold(0, u64::saturating_add);
-    let is_beside = total.map_or(reasoning > output, |total| sum.saturating_add(reasoning.unwrap_or(0)) <= total);
+    let is_beside = match total {
+        Some(total) => sum.saturating_add(reasoning.unwrap_or(0)) <= total,
+        None => reasoning > output,
+    };
     let thought = reasoning.filter(|_| is_beside).unwrap_or(0);
     let usage = Usage {
         input: input.map(|input| input.saturating_add(beside)),
@@ -398,6 +402,5 @@ fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: output.map(|output| output.saturating_add(thought)),
         reasoning,
     };
-    let spent = usage.total().is_some_and(|total| total.0 > 0);
-    spent.then_some(usage)
+    Some(usage).filter(is_spent)
 }
