@@ -3,12 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Format, RecordLayout, object_of, reason_if};
+use super::{Format, RecordLayout, elements_under, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
+use crate::read::texts::lines;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::tokens::is_spent;
 use crate::transcript::{EndCause, Grade, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
@@ -24,15 +26,12 @@ impl Format for Pi {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let kind = |value: &Sketch, wanted: &str| value.text_of("type").as_deref() == Some(wanted);
-        let is_session = |value: &Sketch| kind(value, "session") && value.has(&["id", "cwd"]);
-        let is_entry = |value: &Sketch| {
-            let role = value.get("message").and_then(|message| message.text_of("role"));
-            kind(value, "message")
-                && role.is_some()
-                && (value.has(&["parentId"]) || role.as_deref() == Some("toolResult"))
+        let is_session = |value: &Sketch| value.is("type", "session") && value.has(&["id", "cwd"]);
+        let is_entry = |value: &Sketch| match value.text_within("message", "role") {
+            Some(role) if value.is("type", "message") => value.has(&["parentId"]) || role == "toolResult",
+            _ => false,
         };
-        if probe.values.iter().any(is_session) {
+        if probe.any(is_session) {
             return Some("a `session` line with its folder".to_owned());
         }
         reason_if(probe.any(is_entry), "`message` entries with a `parentId`")
@@ -66,7 +65,10 @@ impl Format for Pi {
         let path = path_to_last(&entries);
         let mut aside = 0;
         for entry in &entries {
-            let on_path = entry.some_word("id").is_none_or(|id| path.is_empty() || path.contains(&id));
+            let on_path = match entry.some_word("id") {
+                Some(id) => path.is_empty() || path.contains(&id),
+                None => true,
+            };
             let is_reply = session.entry(entry, on_path, out);
             aside += usize::from(!on_path && is_reply);
         }
@@ -82,17 +84,22 @@ impl Format for Pi {
 /// The ids on the path from the last entry up to the root. Where an entry answers one that is not in the file, because
 /// its line could not be read, the path goes on with the entry before it in the file.
 fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
-    let ids = |entry: &Node<'_>| Some((entry.some_word("id")?, entry.some_word("parentId")));
-    let entries: Vec<(String, Option<String>)> = entries.iter().filter_map(ids).collect();
-    let places: BTreeMap<&str, usize> = entries.iter().enumerate().map(|(at, (id, _))| (id.as_str(), at)).collect();
+    let mut ids: Vec<(String, Option<String>)> = Vec::new();
+    for entry in entries {
+        if let Some(id) = entry.some_word("id") {
+            ids.push((id, entry.some_word("parentId")));
+        }
+    }
+    let places: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(at, (id, _))| (id.as_str(), at)).collect();
     let mut path = BTreeSet::new();
-    let mut at = entries.len().checked_sub(1);
-    while let Some((id, parent)) = at.and_then(|at| entries.get(at)) {
-        let before = at.and_then(|at| at.checked_sub(1));
-        at = parent.as_ref().and_then(|parent| places.get(parent.as_str()).copied().or(before));
+    let mut next = ids.len().checked_sub(1);
+    while let Some(at) = next {
+        let (id, parent) = &ids[at];
         if !path.insert(id.clone()) {
             break;
         }
+        let Some(parent) = parent else { break };
+        next = places.get(parent.as_str()).copied().or(at.checked_sub(1));
     }
     path
 }
@@ -159,10 +166,10 @@ impl PiSession {
                 Some("error") => EndCause::Error,
                 _ => EndCause::Unknown,
             };
-            self.header.model = self.header.model.take().or_else(|| message.model().map(str::to_owned));
+            self.header.model = self.header.model.take().or(message.model().map(str::to_owned));
         }
-        let says_nothing = message.tool_calls.is_empty()
-            && [message.content.as_ref(), message.reasoning()].iter().all(|text| text.is_none_or(Text::is_empty));
+        let texts = [message.content.as_ref(), message.reasoning()];
+        let says_nothing = message.tool_calls.is_empty() && texts.into_iter().flatten().all(Text::is_empty);
         if is_aborted && says_nothing {
             // A call aborted before any output keeps only the interruption mark and its cost.
             message.lane = Lane::Side("unseen aborted".into());
@@ -193,8 +200,7 @@ pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Mes
     if role == Role::User && named.as_deref() != Some("user") {
         message.origin = Origin::Host;
     }
-    let blocks = fields.get("content").and_then(|content| content.elements());
-    match blocks.filter(|_| role == Role::Assistant) {
+    match elements_under(fields, "content").filter(|_| role == Role::Assistant) {
         Some(blocks) => push_blocks(blocks, &mut message, out),
         None => message.content = fields.content(["content", "output", "summary"], out),
     }
@@ -203,7 +209,7 @@ pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Mes
             message.tool_call_id = fields.some_word("toolCallId").map(Into::into);
             message.name = fields.some_word("toolName").map(Into::into);
             message.is_error = fields.flag("isError", out);
-            message.set_extra(fields.get("details").and_then(|told| details(&told)));
+            message.set_extra(details(fields));
         }
         Role::Assistant => {
             message.set_model(fields.some_word("model").map(Into::into));
@@ -218,9 +224,9 @@ pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Mes
 }
 
 /// What a tool returned besides its text, in the form of our own format; some rules compare it.
-fn details(told: &Node<'_>) -> Option<Json> {
-    let details = if told.is_object() { object_of([("details", Some(told.written()))]) } else { None };
-    object_of([("native", details)])
+fn details(result: &Node<'_>) -> Option<Json> {
+    let told = result.get("details").filter(Node::is_object)?;
+    object_of([("native", object_of([("details", Some(told.written()))]))])
 }
 
 fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'_>) {
@@ -242,9 +248,8 @@ fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'
             }
         }
     }
-    let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
-    message.content = joined(texts);
-    message.set_reasoning(joined(thoughts));
+    message.content = lines(&texts);
+    message.set_reasoning(lines(&thoughts));
 }
 
 /// The token counts of one call: cached tokens are separate from the input, unless the total leaves no room for them.
@@ -263,5 +268,5 @@ fn usage(counted: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         reasoning: None,
     };
     // Zeros mean that a call failed before it was counted.
-    (usage.total().is_some_and(|total| total.0 > 0)).then_some(usage)
+    Some(usage).filter(is_spent)
 }

@@ -29,7 +29,7 @@ impl Format for PydanticAi {
             matches!(value.text_of("kind").as_deref(), Some("request" | "response")) && value.has_array("parts")
         };
         let is_history = |value: &Sketch| value.elements().iter().any(is_message);
-        let holds = |value: &Sketch| HISTORIES.iter().any(|key| value.get(key).is_some_and(is_history));
+        let holds = |value: &Sketch| HISTORIES.iter().any(|key| value.elements_of(key).iter().any(is_message));
         let found = |value: &Sketch| is_message(value) || is_history(value) || holds(value);
         let within = |value: &Sketch| found(value) || value.elements().iter().any(found);
         reason_if(probe.any(within), "`parts` of kind `request` or `response`")
@@ -199,8 +199,14 @@ fn said(content: &Node<'_>) -> Text {
         let kind = item.some_word("kind").unwrap_or_else(|| "data".to_owned());
         json::mark(&kind, item.written())
     };
-    let texts = items.iter().map(|item| item.as_string().map_or_else(|| mark(item), Into::into));
-    Text::plain(texts.collect::<Vec<String>>().join("\n"))
+    let mut texts = Vec::new();
+    for item in &items {
+        texts.push(match item.as_string() {
+            Some(text) => text.into_owned(),
+            None => mark(item),
+        });
+    }
+    Text::plain(texts.join("\n"))
 }
 
 /// The token counts of one call, under the new or old names. Cached tokens are part of the input; zeros mean that the
@@ -222,5 +228,5 @@ fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: output.map(|output| output.saturating_add(beside.unwrap_or(0))),
         reasoning,
     };
-    (both > 0).then_some(usage)
+    if both > 0 { Some(usage) } else { None }
 }

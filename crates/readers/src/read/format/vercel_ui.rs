@@ -4,10 +4,12 @@
 use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
+use crate::read::texts::lines;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, Role, Text, ToolCall, Totals, Usage};
+use crate::record::tokens;
+use crate::transcript::{Grade, Header, Message, Role, ToolCall, Usage};
 
 /// Messages of Vercel's AI SDK for user interfaces.
 pub(super) struct VercelUi;
@@ -22,7 +24,8 @@ impl Format for VercelUi {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_own = |part: &Sketch| part.text_of("type").is_some_and(|kind| kind == "step-start" || is_tool(&kind));
+        let is_own =
+            |part: &Sketch| part.is("type", "step-start") || is_tool(&part.text_of("type").unwrap_or_default());
         let is_message = |value: &Sketch| value.has(&["role"]) && value.elements_of("parts").iter().any(is_own);
         let whole = probe.document()?;
         let list = if whole.is_array() { whole } else { whole.get("messages")? };
@@ -57,10 +60,9 @@ impl Format for VercelUi {
                 usage = sum(usage, dialect::usage(&counts, out).unwrap_or_default());
             }
         }
-        let totals = (!usage.is_empty()).then_some(Totals { usage, cost: None });
         let header = Header {
             run_id: whole.some_word(["id", "chatId"]).unwrap_or_else(|| record.file.stem.clone()),
-            totals,
+            totals: tokens::totals(usage),
             ..Header::default()
         };
         out.run(turns.into_draft(header, Grade::default()));
@@ -102,10 +104,9 @@ impl VercelStep {
         if self.texts.is_empty() && self.thoughts.is_empty() && self.calls.is_empty() {
             return;
         }
-        let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
         let mut reply = Message::new(Role::Assistant);
-        reply.content = joined(self.texts);
-        reply.set_reasoning(joined(self.thoughts));
+        reply.content = lines(&self.texts);
+        reply.set_reasoning(lines(&self.thoughts));
         reply.tool_calls = self.calls;
         turns.push(reply);
         for result in self.results {
