@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use self::attributes::Attributes;
 use self::span::SpanEvent;
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::spans::{self, Span, SpanContent};
 use crate::record::node::Node;
@@ -36,16 +36,17 @@ impl Format for Otel {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let names = |value: &Sketch| RESOURCES.iter().find(|name| value.get(name).is_some()).copied();
-        let found =
-            |value: &Sketch| names(value).or_else(|| names(value.get("data")?)).or_else(|| names(value.first()?));
-        if let Some(name) = probe.values.iter().find_map(found) {
-            return Some(format!("`{name}` of an OTLP request"));
+        for value in &probe.values {
+            for place in [Some(value), value.get("data"), value.first()].into_iter().flatten() {
+                if let Some(name) = RESOURCES.iter().find(|name| place.has(&[name])) {
+                    return Some(format!("`{name}` of an OTLP request"));
+                }
+            }
         }
         let is_console =
             |value: &Sketch| value.has_within("context", &["trace_id", "span_id"]) && value.has(&["attributes"]);
         let is_span = |value: &Sketch| value.has(&["traceId", "spanId", "attributes"]) || is_console(value);
-        let spans = probe.any(|value| is_span(value) || value.first().is_some_and(is_span));
+        let spans = probe.any(|value| is_span(value) || matches!(value.first(), Some(first) if is_span(first)));
         reason_if(spans, "spans with a trace and attributes")
     }
 
@@ -159,23 +160,22 @@ impl<'r> Traces<'r> {
             return out.error_at(line.place(), "a span without `traceId` and `spanId`", "the span is left out");
         };
         let attributes = Attributes::from_written(span.get("attributes").as_ref());
-        let said = span.get("status");
-        let status = status_of(said.as_ref());
-        let message = said.and_then(|status| status.some_word(["message", "description"]));
+        let said = span.within("status");
+        let status = status_of(&said);
+        let message = said.some_word(["message", "description"]);
         let mut error = attributes.word(&["error.type"]);
         if error.is_none() && status == SpanStatus::Error {
             error = Some(String::new());
         }
         let error = error.map(|kind| format!("{kind} {}", message.unwrap_or_default()));
-        let start = span.get(["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"]);
+        let start = span.within(["startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time"]);
+        let end = span.within(["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"]);
         self.spans.push(RecordedSpan {
             span: Span {
                 id,
                 parent: span.some_word(["parentSpanId", "parent_span_id", "parent_id"]).filter(|id| !id.is_empty()),
-                start: start.as_ref().and_then(nanoseconds),
-                end: span
-                    .get(["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"])
-                    .and_then(|end| instant(&end)),
+                start: nanoseconds(&start),
+                end: instant(&end),
                 name: span.some_word("name").unwrap_or_default(),
                 kind: SpanContent::Other,
             },
@@ -321,9 +321,8 @@ fn event_of<'r>(value: &Node<'r>) -> SpanEvent<'r> {
 }
 
 /// The status code from a number, a name, or the console exporter's word.
-fn status_of(status: Option<&Node<'_>>) -> SpanStatus {
-    let code = status.and_then(|status| status.some_word(["code", "status_code"])).unwrap_or_default();
-    match code.as_str() {
+fn status_of(status: &Node<'_>) -> SpanStatus {
+    match status.some_word(["code", "status_code"]).unwrap_or_default().as_str() {
         "1" | "STATUS_CODE_OK" | "OK" | "Ok" => SpanStatus::Ok,
         "2" | "STATUS_CODE_ERROR" | "ERROR" | "Error" => SpanStatus::Error,
         _ => SpanStatus::Unset,

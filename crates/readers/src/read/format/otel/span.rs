@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::attributes::Attributes;
+use super::object_of;
 use crate::read::dialect;
 use crate::read::spans::{ModelCall, SpanContent, ToolRun};
 use crate::record::node::Node;
@@ -169,19 +170,21 @@ fn model_call(
     let model =
         attributes.word(&["gen_ai.response.model", "gen_ai.request.model", "llm.response.model", "llm.model_name"]);
     reply.set_model(model.or_else(|| attributes.word(&["ai.model.id", "llm.request.model"])).map(Into::into));
-    let reasons =
-        attributes.get(&["gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason"]);
-    let reasons = reasons.map(|reasons| reasons.opened());
-    let reason = reasons.as_ref().map(|reasons| reasons.node()).and_then(|reasons| match reasons.elements() {
-        Some(reasons) => reasons.first().and_then(Node::as_word),
-        None => reasons.as_word(),
-    });
-    reply.set_finish_reason(if failed {
-        Some("error".into())
-    } else {
-        reason.as_deref().or(reply.finish_reason()).map(Into::into)
-    });
+    if failed {
+        reply.set_finish_reason(Some("error".into()));
+    } else if let Some(reason) = finish_reason(attributes) {
+        reply.set_finish_reason(Some(reason.into()));
+    }
     ModelCall { input: input(attributes, events, out), reply }
+}
+
+fn finish_reason(attributes: &Attributes<'_>) -> Option<String> {
+    let names = ["gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason"];
+    let reasons = attributes.get(&names)?.opened();
+    match reasons.node().elements() {
+        Some(reasons) => reasons.first()?.as_word(),
+        None => reasons.node().as_word(),
+    }
 }
 
 /// The token counts of one call. Cached tokens are part of the input, unless there are more of them than input; then
@@ -238,12 +241,13 @@ fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Readin
 
 /// The reply, wherever the convention puts it.
 fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Reading<'_>) -> Option<Message> {
-    let reply = match attributes.get(&["gen_ai.output.messages", "gen_ai.completion"]) {
-        Some(whole) => dialect::reply(&whole, out),
-        None => attributes
-            .unfolded("gen_ai.completion")
-            .or_else(|| attributes.unfolded("llm.output_messages"))
-            .and_then(|unfolded| dialect::reply(&Node::from_written(unfolded.as_str()), out)),
+    let unfolded = || attributes.unfolded("gen_ai.completion").or_else(|| attributes.unfolded("llm.output_messages"));
+    let reply = if let Some(whole) = attributes.get(&["gen_ai.output.messages", "gen_ai.completion"]) {
+        dialect::reply(&whole, out)
+    } else if let Some(unfolded) = unfolded() {
+        dialect::reply(&Node::from_written(unfolded.as_str()), out)
+    } else {
+        None
     };
     if reply.is_some() {
         return reply;
@@ -251,11 +255,10 @@ fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Readi
     let text = attributes.get(&["ai.response.text"]);
     let calls = attributes.get(&["ai.response.toolCalls"]);
     if text.is_some() || calls.is_some() {
-        let fields = [("content", text), ("tool_calls", calls)];
-        let fields =
-            fields.iter().filter_map(|(name, found)| Some(format!("\"{name}\":{}", found.as_ref()?.written())));
-        let reply = format!("{{\"role\":\"assistant\",{}}}", fields.collect::<Vec<_>>().join(","));
-        return dialect::reply(&Node::from_written(reply.as_str()), out);
+        let text = text.as_ref().map(Node::written);
+        let calls = calls.as_ref().map(Node::written);
+        let reply = object_of([("role", Some("\"assistant\"")), ("content", text), ("tool_calls", calls)])?;
+        return dialect::reply(&Node::from_written(&*reply), out);
     }
     let choice = told(attributes, events).into_iter().find(|event| event.name == "gen_ai.choice")?;
     event_message(&choice, Role::Assistant, out)
@@ -263,16 +266,17 @@ fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Readi
 
 /// The span's message events; some recorders put them into one attribute as JSON.
 fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEvent<'r>> {
-    let listed = attributes.get(&["events", "all_messages_events"]).map(|listed| listed.opened());
-    if let Some(listed) = listed.as_ref().and_then(|listed| listed.node().elements()) {
-        let event = |value: &Node<'_>| {
-            let name = value.some_word(["event.name", "name"])?;
+    let Some(listed) = attributes.get(&["events", "all_messages_events"]) else { return events.to_vec() };
+    let listed = listed.opened();
+    let Some(values) = listed.node().elements() else { return events.to_vec() };
+    let mut told = Vec::new();
+    for value in &values {
+        if let Some(name) = value.some_word(["event.name", "name"]) {
             let body = Cow::Owned(value.written().to_owned());
-            Some(SpanEvent { name, attributes: Attributes::default(), body })
-        };
-        return listed.iter().filter_map(event).collect();
+            told.push(SpanEvent { name, attributes: Attributes::default(), body });
+        }
     }
-    events.to_vec()
+    told
 }
 
 /// The message in an event's body or attributes.
@@ -292,9 +296,9 @@ fn event_message(event: &SpanEvent<'_>, speaker: Role, out: &mut Reading<'_>) ->
         return None;
     };
     let mut message = messages.pop()?;
-    message.set_finish_reason(
-        message.finish_reason().map(Into::into).or_else(|| value.some_word("finish_reason").map(Into::into)),
-    );
+    if message.finish_reason().is_none() {
+        message.set_finish_reason(value.some_word("finish_reason").map(Into::into));
+    }
     Some(message)
 }
 
@@ -308,10 +312,13 @@ fn gathered(attributes: &Attributes<'_>) -> String {
         ("name", &["name", "gen_ai.tool.name"]),
         ("finish_reason", &["finish_reason"]),
     ];
-    let field = |(name, names): (&str, &[&str])| {
-        Some(format!("\"{name}\":{}", attributes.get(names)?.opened().node().written()))
-    };
-    format!("{{{}}}", fields.into_iter().filter_map(field).collect::<Vec<_>>().join(","))
+    let mut members = Vec::new();
+    for (name, names) in fields {
+        if let Some(found) = attributes.get(names) {
+            members.push(format!("\"{name}\":{}", found.opened().node().written()));
+        }
+    }
+    format!("{{{}}}", members.join(","))
 }
 
 fn tool_run(attributes: &Attributes<'_>, failed: bool) -> ToolRun {
