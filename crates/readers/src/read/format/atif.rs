@@ -5,11 +5,10 @@ use super::{Format, RecordLayout, object_of, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::texts;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{
-    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage,
-};
+use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Role, ToolCall, Usage};
 
 /// Agent trajectories in the interchange format.
 pub(super) struct Atif;
@@ -34,7 +33,7 @@ impl Format for Atif {
             return Some("`schema_version` and `steps` of an agent trajectory".to_owned());
         }
         let is_step = |value: &Sketch| value.has(&["step_id", "source"]);
-        let own = first.elements_of("steps").first().is_some_and(is_step);
+        let own = matches!(first.elements_of("steps").first(), Some(step) if is_step(step));
         if own && first.has(&["agent"]) {
             return Some("`steps` with a `source`, and their `agent`".to_owned());
         }
@@ -98,23 +97,13 @@ fn run_totals(head: &Node<'_>) -> Option<Json> {
 /// The verdict of the verifier beside the trajectory, or one that the producer put into it.
 fn grade(head: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) -> Grade {
     if let Some(graded) = record.grades.grade("").or_else(|| record.grades.grade(&record.file.stem)) {
-        return Grade {
-            outcome: Outcome::from_grade(Some(graded.resolved)),
-            score: graded.score,
-            source: OutcomeSource::Sidecar(graded.path.clone()),
-            ..Grade::default()
-        };
+        return graded.grade();
     }
     let extras =
         [("extra", head.within("extra")), ("final_metrics.extra", head.within("final_metrics").within("extra"))];
     for (place, extra) in extras {
         if let Some((graded, score)) = extra.outcome(["success", "verdict", "resolved", "reward"], out) {
-            return Grade {
-                outcome: Outcome::from_grade(Some(graded)),
-                score,
-                source: OutcomeSource::Native(place),
-                ..Grade::default()
-            };
+            return native_grade(place, Some(graded), score);
         }
     }
     Grade::default()
@@ -203,7 +192,7 @@ fn push_results(
         let result = result.into_object("results", out).unwrap_or_default();
         let mut message = Message::new(Role::Tool);
         message.tool_call_id =
-            result.some_word(["source_call_id", "tool_call_id"]).or_else(|| id.map(str::to_owned)).map(Into::into);
+            result.some_word(["source_call_id", "tool_call_id"]).or(id.map(str::to_owned)).map(Into::into);
         message.content = result.content("content", out);
         // The format has no error flag; some producers add one.
         let success = result.within("result").some_flag("success").map(|success| !success);

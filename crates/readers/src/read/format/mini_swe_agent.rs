@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::{Format, RecordLayout, object_of, reason_if};
+use super::{Format, RecordLayout, first_is, object_of, reason_if};
 use crate::json_text::trimmed;
+use crate::label::report_files::Graded;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::text_calls::{only_command, return_code};
 use crate::read::texts::agent_name;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, ToolCall,
-};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, PromptedBy, Role, ToolCall};
 use crate::value::json;
 
 /// mini-swe-agent trajectories.
@@ -33,7 +32,7 @@ impl Format for MiniSweAgent {
             return Some(format!("`trajectory_format` is `{version}`"));
         }
         let is_message = |value: &Sketch| value.has(&["role", "content"]);
-        if document.elements().first().is_some_and(is_message) && probe.name.ends_with(".traj.json") {
+        if first_is(document, is_message) && probe.name.ends_with(".traj.json") {
             return Some("messages in a file called `.traj.json`".to_owned());
         }
         let info = document.get("info")?;
@@ -75,10 +74,9 @@ impl Format for MiniSweAgent {
             push_message(message, out, &mut events, &mut exit);
         }
         let instance = run.word("instance_id", out).unwrap_or_else(|| record.file.stem.clone());
-        let graded = record.grades.grade(&instance);
+        let graded = record.grades.grade(&instance).map(Graded::grade).unwrap_or_default();
         let limits = ["step_limit", "cost_limit"].map(|name| (name, agent.some_number(name)));
         let version = info.word("mini_version", out);
-        let submission = info.get("submission");
         let header = Header {
             run_id: record.file.stem.clone(),
             task_id: Some(instance),
@@ -86,15 +84,10 @@ impl Format for MiniSweAgent {
             model: model.string("model_name", out).map(Cow::into_owned),
             agent: Some(agent_name("mini-swe-agent", version)),
             meta: object_of(limits),
-            delivered: submission.and_then(|patch| json::patched_files(&patch.as_string()?)),
+            delivered: json::patched_files(&info.some_string("submission").unwrap_or_default()),
             ..Header::default()
         };
-        let grade = Grade {
-            outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
-            source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
-            end: end_cause(exit.as_deref()),
-            ..Grade::default()
-        };
+        let grade = Grade { end: end_cause(exit.as_deref()), score: None, ..graded };
         out.run(Draft { header, events, grade, warnings: Vec::new() });
     }
 }
@@ -128,8 +121,9 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
     match role {
         Role::Assistant => {
             complete_reply(&mut message, &extra, out);
-            let calls = node.list("tool_calls", out);
-            message.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
+            for call in node.list("tool_calls", out) {
+                message.tool_calls.extend(openai::tool_call(&call, out));
+            }
             if !node.has("tool_calls") {
                 let id = format!("c{}", events.len());
                 let command = only_command(&message.text());
@@ -143,10 +137,12 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
             // A command that timed out and the one that submits have no return code in their answer.
             if role == Role::Tool || call.is_some() {
                 message.role = Role::Tool;
-                let id = node.word("tool_call_id", out).map(Into::into);
-                message.tool_call_id = id.or_else(|| call.and_then(|call| call.id.clone()));
-                message.name = call.map(|call| call.name.clone());
+                message.tool_call_id = node.word("tool_call_id", out).map(Into::into);
                 message.is_error = returned.map(|code| code != 0.0);
+                if let Some(call) = call {
+                    message.name = Some(call.name.clone());
+                    message.tool_call_id = message.tool_call_id.take().or(call.id.clone());
+                }
             }
         }
         Role::System => {}
@@ -159,7 +155,7 @@ fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>
     let response = extra.under("response", out);
     message.set_model(response.string("model", out).map(Into::into));
     message.set_usage(response.usage("usage", out));
-    let priced = response.get("usage").unwrap_or_else(|| Node::from_written("{}"));
+    let priced = response.within("usage");
     message.set_cost(if extra.has("cost") { extra } else { &priced }.dollars("cost", out));
     if message.ts.is_none() {
         message.ts = response.instant("created", out);

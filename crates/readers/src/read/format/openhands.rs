@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, object_of, reason_if};
+use super::{Format, RecordLayout, first_is, object_of, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::texts::agent_name;
 use crate::record::node::Node;
@@ -10,7 +10,7 @@ use crate::record::reading::{Reading, Record};
 use crate::record::tokens::{is_spent, recorded};
 use crate::record::usage;
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage, messages,
 };
 use crate::value::json;
 
@@ -52,7 +52,7 @@ impl Format for OpenHands {
         let is_output = |value: &Sketch| value.has(&["instance_id"]);
         match (probe.shape, probe.first()) {
             (Shape::Lines, Some(first)) if is_output(first) => RecordLayout::Lines,
-            (Shape::Document, Some(first)) if first.elements().first().is_some_and(is_output) => {
+            (Shape::Document, Some(first)) if first_is(first, is_output) => {
                 RecordLayout::Elements { at: None, envelope: &[] }
             }
             _ => RecordLayout::Whole,
@@ -90,7 +90,7 @@ fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
             None => history.add(event, out),
         }
     }
-    let asked = history.events.iter().filter_map(Event::message).any(|message| message.role == Role::User);
+    let asked = messages(&history.events).any(|message| message.role == Role::User);
     if let Some(task) = output.content("instruction", out).filter(|_| !asked) {
         history.events.insert(0, Event::Message(Message::saying(Role::User, task)));
     }

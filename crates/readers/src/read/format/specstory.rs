@@ -25,7 +25,7 @@ impl Format for SpecStory {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let head = probe.head.trim_start_matches('\u{feff}').trim_start();
-        head.starts_with(BEGINS).then(|| format!("begins with `{BEGINS}`"))
+        if head.starts_with(BEGINS) { Some(format!("begins with `{BEGINS}`")) } else { None }
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -67,7 +67,7 @@ impl Format for SpecStory {
 fn session(text: &str) -> Option<(&str, &str)> {
     let comment = text.lines().take(12).find_map(|line| {
         let inner = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?;
-        inner.contains(" Session ").then(|| inner.trim())
+        if inner.contains(" Session ") { Some(inner.trim()) } else { None }
     })?;
     comment.split_once(" Session ")
 }
@@ -91,7 +91,7 @@ struct EntryHeading<'a> {
 impl<'a> EntryHeading<'a> {
     fn from_line(line: &'a str) -> Option<Self> {
         let inner = line.strip_prefix("_**")?.strip_suffix("**_")?;
-        let (who, about) = inner.split_once(" (").map_or((inner, ""), |(who, rest)| (who, rest));
+        let (who, about) = inner.split_once(" (").unwrap_or((inner, ""));
         let role = match who.split(':').next().unwrap_or(who).trim() {
             "User" => Role::User,
             "Agent" | "Assistant" => Role::Assistant,
@@ -99,13 +99,9 @@ impl<'a> EntryHeading<'a> {
         };
         let is_side = about.contains("sidechain");
         let about = about.split(')').next().unwrap_or_default().trim();
-        let ts = about.char_indices().filter(|(_, c)| c.is_ascii_digit()).find_map(|(at, _)| {
-            let written = format!("\"{}\"", about.get(at..)?.trim().replacen(' ', "T", 1));
-            (written.len() > 14).then(|| time::instant(written.as_str())).flatten()
-        });
         let model = about.strip_prefix("model ").unwrap_or(about).split([' ', ',']).next();
         let model = model.filter(|model| role == Role::Assistant && model.starts_with(|c: char| c.is_alphabetic()));
-        Some(Self { role, model, ts, is_side })
+        Some(Self { role, model, ts: time_at_end(about), is_side })
     }
 
     /// Adds what was said. The agent's next reply begins where a text follows a tool; a text without a tool at the end of
@@ -182,6 +178,19 @@ impl<'a> EntryHeading<'a> {
     }
 }
 
+/// The time at the end of a text.
+fn time_at_end(text: &str) -> Option<Instant> {
+    for (at, _) in text.char_indices().filter(|(_, c)| c.is_ascii_digit()) {
+        let written = format!("\"{}\"", text.get(at..)?.trim().replacen(' ', "T", 1));
+        if written.len() > 14
+            && let Some(time) = time::instant(written.as_str())
+        {
+            return Some(time);
+        }
+    }
+    None
+}
+
 /// A tool that was used.
 struct Used<'a> {
     name: &'a str,
@@ -229,14 +238,13 @@ fn push_text<'a>(text: &'a str, parts: &mut Vec<EntryPart<'a>>) {
     let mut kept = String::new();
     let mut uses = Vec::new();
     for line in text.lines() {
-        let named = line.trim().strip_prefix("_Tools used: ").and_then(|list| list.strip_suffix('_'));
-        match named {
-            Some(tools) => uses.extend(tools.split(", ").map(|name| Used { name, kind: "", body: "" })),
-            None if line.trim() != "---" => {
-                kept.push_str(line);
-                kept.push('\n');
-            }
-            None => {}
+        if let Some(list) = line.trim().strip_prefix("_Tools used: ")
+            && let Some(tools) = list.strip_suffix('_')
+        {
+            uses.extend(tools.split(", ").map(|name| Used { name, kind: "", body: "" }));
+        } else if line.trim() != "---" {
+            kept.push_str(line);
+            kept.push('\n');
         }
     }
     let kept = kept.trim();
@@ -261,7 +269,8 @@ impl Used<'_> {
         }
         let asked = self.body.split("```text").next().unwrap_or_default();
         let quoted = asked.split('`').nth(1).filter(|quoted| !quoted.is_empty() && !asked.contains("```"));
-        let fenced = asked.split("```").nth(1).and_then(|block| block.split_once('\n')).map(|(_, code)| code.trim());
+        let block = asked.split("```").nth(1).unwrap_or_default();
+        let fenced = block.split_once('\n').map(|(_, code)| code.trim());
         let value = fenced.or(quoted);
         let key = match self.kind {
             "shell" => "command",
@@ -278,7 +287,10 @@ impl Used<'_> {
         let (summary, _) = self.body.split_once("<summary>")?.1.split_once("</summary>")?;
         let (_, title) = summary.split_once('\u{2022}')?;
         let title = title.trim();
-        Some(title.split_once(": ").map_or(title, |(_, value)| value))
+        match title.split_once(": ") {
+            Some((_, value)) => Some(value),
+            None => Some(title),
+        }
     }
 
     /// The contents of the fenced blocks, in order.

@@ -2,12 +2,13 @@
 //!.
 
 use super::{Format, RecordLayout, object_of, reason_if};
+use crate::label::report_files::Graded;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Grade, Header, Message, Origin, Outcome, OutcomeSource, Role, Totals, Usage};
+use crate::transcript::{EndCause, Grade, Header, Message, Origin, Role, Totals, Usage};
 use crate::value::json;
 
 /// SWE-agent trajectories.
@@ -78,7 +79,7 @@ impl Format for SweAgent {
                 }
             }
         }
-        let graded = record.grades.grade(&record.file.stem);
+        let graded = record.grades.grade(&record.file.stem).map(Graded::grade).unwrap_or_default();
         let exit = info.some_word("exit_status").unwrap_or_default();
         let stats = info.get("model_stats").filter(Node::is_object);
         let header = Header {
@@ -91,17 +92,7 @@ impl Format for SweAgent {
             delivered: json::patched_files(&info.some_word("submission").unwrap_or_default()),
             ..Header::default()
         };
-        let source = match graded {
-            Some(graded) => OutcomeSource::Sidecar(graded.path.clone()),
-            None => OutcomeSource::None,
-        };
-        let grade = Grade {
-            outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
-            source,
-            end: end_cause(&exit),
-            ..Grade::default()
-        };
-        out.run(turns.into_draft(header, grade));
+        out.run(turns.into_draft(header, Grade { end: end_cause(&exit), score: None, ..graded }));
     }
 }
 

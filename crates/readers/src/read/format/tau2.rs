@@ -2,7 +2,7 @@
 
 mod ticks;
 
-use super::{Format, RecordLayout, object_of, reason_if};
+use super::{Format, RecordLayout, first_is, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -33,12 +33,15 @@ impl Format for Tau2 {
                 || value.has(&["termination_reason", "ticks", "task_id"])
         };
         let first = probe.first()?;
-        if let Some(simulations) = probe.document().and_then(|document| document.get("simulations")) {
-            let holds = simulations.elements().first().is_none_or(|one| one.has(&["task_id"]) || is_simulation(one));
-            return reason_if(simulations.is_array() && holds, "a document with `simulations`");
+        if let Some(document) = probe.document()
+            && let Some(simulations) = document.get("simulations")
+        {
+            let is_one = |value: &Sketch| value.has(&["task_id"]) || is_simulation(value);
+            let are_simulations = simulations.elements().is_empty() || first_is(simulations, is_one);
+            return reason_if(simulations.is_array() && are_simulations, "a document with `simulations`");
         }
         if first.is_array() {
-            return reason_if(first.first().is_some_and(is_simulation), "an array of tau2 simulations");
+            return reason_if(first_is(first, is_simulation), "an array of tau2 simulations");
         }
         reason_if(is_simulation(first), "a simulation with `reward_info` and `messages`")
     }
@@ -70,13 +73,15 @@ impl Format for Tau2 {
         let task_id = simulation.word("task_id", out);
         let trial = simulation.word("trial", out);
         let run_id = simulation.word("id", out).unwrap_or_else(|| {
-            let key = task_id.clone().zip(trial.clone()).map(|(task, trial)| format!("{task}-{trial}"));
-            format!("{}/{}", record.file.stem, key.unwrap_or_else(|| record.key.to_owned()))
+            let key = match (&task_id, &trial) {
+                (Some(task), Some(trial)) => format!("{task}-{trial}"),
+                _ => record.key.to_owned(),
+            };
+            format!("{}/{key}", record.file.stem)
         });
         // For a simulation in its own file, the data common to all simulations is in the document above its folder.
-        let above = (record.envelope.is_empty() && record.file.folder_name == "simulations")
-            .then(|| super::beside(record, "../results.json"))
-            .flatten();
+        let is_apart = record.envelope.is_empty() && record.file.folder_name == "simulations";
+        let above = if is_apart { super::beside(record, "../results.json") } else { None };
         let mut header = about(above.as_deref().unwrap_or(record.envelope));
         header.run_id = run_id;
         header.task_id = task_id;
@@ -103,7 +108,7 @@ impl Format for Tau2 {
 /// contain API keys.
 fn about(envelope: &str) -> Header {
     let envelope = Node::from_written(envelope);
-    let info = envelope.get("info").unwrap_or_else(|| Node::from_written("{}"));
+    let info = envelope.within("info");
     let word = |part: &str, name: &str| info.within(part).some_word(name);
     let limits = ["max_steps", "max_errors", "num_trials"].map(|name| (name, info.some_count(name)));
     Header {
@@ -148,7 +153,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>)
         message.tool_call_id = node.word("id", out).map(Into::into);
         message.is_error = node.flag("error", out);
     }
-    let of_user = node.string("requestor", out).is_some_and(|who| who == "user");
+    let of_user = node.string("requestor", out).as_deref() == Some("user");
     message.lane = match role {
         // A simulated user makes tool calls of its own and is paid for separately; only its text is the user's
         // message.
