@@ -8,7 +8,7 @@ mod output;
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, joined, reason_if};
+use super::{Format, RecordLayout, difference, joined, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{openai, texts};
 use crate::record::node::Node;
@@ -409,16 +409,4 @@ fn has_failed(result: &Node<'_>) -> Option<bool> {
         return Some(given.some_flag(["isError", "is_error"]) == Some(true));
     }
     if result.has("Err") { Some(true) } else { None }
-}
-
-/// The increase of a running total.
-pub(super) fn difference(total: Usage, before: Usage) -> Usage {
-    let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
-    Usage {
-        input: less(total.input, before.input),
-        cache_read: less(total.cache_read, before.cache_read),
-        cache_write: None,
-        output: less(total.output, before.output),
-        reasoning: less(total.reasoning, before.reasoning),
-    }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, codex, joined, object_of, reason_if};
+use super::{Format, RecordLayout, codex, difference, joined, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -273,5 +273,5 @@ fn since(total: Usage, before: Usage) -> Usage {
     if fell(total.input, before.input) || fell(total.output, before.output) {
         return total;
     }
-    codex::difference(total, before)
+    difference(total, before)
 }

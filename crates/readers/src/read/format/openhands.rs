@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, first_is, object_of, reason_if};
+use super::{Format, RecordLayout, difference, first_is, object_of, reason_if, sum};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::texts::agent_name;
 use crate::record::node::Node;
@@ -414,30 +414,4 @@ fn counts_of(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         reasoning: counts.tokens("reasoning_tokens", out),
     };
     recorded(usage)
-}
-
-/// The token counts of two calls added up.
-fn sum(one: Usage, other: Usage) -> Usage {
-    let both = |a: Option<u64>, b: Option<u64>| match a {
-        Some(a) => Some(a.saturating_add(b.unwrap_or(0))),
-        None => b,
-    };
-    Usage {
-        input: both(one.input, other.input),
-        cache_read: both(one.cache_read, other.cache_read),
-        cache_write: both(one.cache_write, other.cache_write),
-        output: both(one.output, other.output),
-        reasoning: both(one.reasoning, other.reasoning),
-    }
-}
-
-fn difference(total: Usage, before: Usage) -> Usage {
-    let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
-    Usage {
-        input: less(total.input, before.input),
-        cache_read: less(total.cache_read, before.cache_read),
-        cache_write: less(total.cache_write, before.cache_write),
-        output: less(total.output, before.output),
-        reasoning: less(total.reasoning, before.reasoning),
-    }
 }

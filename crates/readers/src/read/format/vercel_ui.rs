@@ -1,7 +1,7 @@
 //! Messages of Vercel's AI SDK for user interfaces: one message for all replies to a prompt, with their calls and results
 //! as `parts`.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, RecordLayout, reason_if, sum};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::texts::lines;
@@ -66,21 +66,6 @@ impl Format for VercelUi {
             ..Header::default()
         };
         out.run(turns.into_draft(header, Grade::default()));
-    }
-}
-
-/// The sum of two counts; what neither has is unknown.
-fn sum(one: Usage, more: Usage) -> Usage {
-    let add = |one: Option<u64>, more: Option<u64>| match (one, more) {
-        (Some(one), Some(more)) => Some(one.saturating_add(more)),
-        (one, more) => one.or(more),
-    };
-    Usage {
-        input: add(one.input, more.input),
-        cache_read: add(one.cache_read, more.cache_read),
-        cache_write: add(one.cache_write, more.cache_write),
-        output: add(one.output, more.output),
-        reasoning: add(one.reasoning, more.reasoning),
     }
 }
 
