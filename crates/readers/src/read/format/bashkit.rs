@@ -27,7 +27,7 @@ impl Format for Bashkit {
         let is_result =
             |value: &Sketch| value.has(&["task", "trace", "score"]) && value.has_within("trace", &["messages"]);
         let results = probe.document()?.get("results")?.elements();
-        reason_if(results.first().is_some_and(is_result), "`results` of `task`, `trace` and `score`")
+        reason_if(is_result(results.first()?), "`results` of `task`, `trace` and `score`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

@@ -26,7 +26,7 @@ impl Format for BrowserUse {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_step = |value: &Sketch| value.has(&["model_output", "result", "state"]);
         let history = probe.document()?.get("history")?.elements();
-        reason_if(history.first().is_some_and(is_step), "`history` of `model_output` and `result`")
+        reason_if(is_step(history.first()?), "`history` of `model_output` and `result`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -89,9 +89,11 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
         if n < n_calls {
             message.is_error = Some(error.is_some());
         }
-        message.content = Some(error.or(said).unwrap_or_default());
+        let text = error.or(said).unwrap_or_default();
+        let is_told = n < n_calls || !text.is_empty();
+        message.content = Some(text);
         message.ts = ts;
-        if n < n_calls || message.content.as_ref().is_some_and(|text| !text.is_empty()) {
+        if is_told {
             turns.push(message);
         }
         verdict(result, grade, out);

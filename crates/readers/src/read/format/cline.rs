@@ -67,7 +67,7 @@ impl Format for Cline {
         }
         let messages = document.elements();
         let has_role = |value: &Sketch| value.has(&["role", "content"]);
-        if !messages.first().is_some_and(has_role) {
+        if !has_role(messages.first()?) {
             return None;
         }
         let is_reply = |value: &Sketch| value.is("role", "assistant") && value.has_within("modelInfo", &["modelId"]);

@@ -23,7 +23,7 @@ impl Format for GeminiContents {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_content = |value: &Sketch| value.has(&["role", "parts"]);
         let contents = probe.document()?.get("contents")?.elements();
-        reason_if(contents.first().is_some_and(is_content), "`contents` of a `role` and `parts`")
+        reason_if(is_content(contents.first()?), "`contents` of a `role` and `parts`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

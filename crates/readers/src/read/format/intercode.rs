@@ -24,7 +24,7 @@ impl Format for InterCode {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let document = probe.document()?;
         let is_run = |value: &Sketch| value.has_object("turn_history");
-        reason_if(document.first().is_some_and(is_run), "its values have a `turn_history`")
+        reason_if(is_run(document.first()?), "its values have a `turn_history`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

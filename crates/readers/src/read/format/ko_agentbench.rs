@@ -25,7 +25,7 @@ impl Format for KoAgentBench {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_task = |value: &Sketch| value.has(&["task_id", "conversation_log"]);
         let results = probe.document()?.get("results")?.elements();
-        reason_if(results.first().is_some_and(is_task), "`results` with a `conversation_log`")
+        reason_if(is_task(results.first()?), "`results` with a `conversation_log`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

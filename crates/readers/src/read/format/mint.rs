@@ -6,10 +6,9 @@ use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{
-    EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall, Totals, Usage,
-};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// MINT results.
 pub(super) struct Mint;
@@ -27,7 +26,7 @@ impl Format for Mint {
         let is_run = |value: &Sketch| {
             value.has(&["state", "task"]) && value.has_within("state", &["history", "terminate_reason"])
         };
-        reason_if(probe.first().is_some_and(is_run), "`state` with `history` and `terminate_reason`")
+        reason_if(is_run(probe.first()?), "`state` with `history` and `terminate_reason`")
     }
 
     fn ends_on_success(&self) -> bool {
@@ -77,16 +76,13 @@ impl Format for Mint {
             ..Header::default()
         };
         let grade = Grade {
-            outcome: Outcome::from_grade(success),
-            score: success.map(f64::from),
-            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("state.success")),
             end: match state.string("terminate_reason", out).as_deref() {
                 Some("task_success") => EndCause::SelfFinish,
                 Some("max_steps" | "max_propose_steps") => EndCause::Cap,
                 Some("error") => EndCause::Error,
                 _ => EndCause::Unknown,
             },
-            ..Grade::default()
+            ..native_grade("state.success", success, success.map(f64::from))
         };
         out.run(turns.into_draft(header, grade));
     }

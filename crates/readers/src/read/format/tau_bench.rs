@@ -4,8 +4,9 @@ use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, Event, Grade, Header, Outcome, OutcomeSource, PromptedBy, Role};
+use crate::transcript::{Draft, Event, Header, PromptedBy, Role};
 
 /// tau-bench historical trajectories.
 pub(super) struct TauBench;
@@ -22,7 +23,7 @@ impl Format for TauBench {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_trial = |value: &Sketch| value.has(&["traj", "reward"]);
         let elements = probe.document()?.elements();
-        reason_if(elements.first().is_some_and(is_trial), "an array of objects with `traj` and `reward`")
+        reason_if(is_trial(elements.first()?), "an array of objects with `traj` and `reward`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -60,12 +61,7 @@ impl Format for TauBench {
             model,
             ..Header::default()
         };
-        let grade = Grade {
-            outcome: Outcome::from_grade(score.map(|score| score >= 1.0)),
-            score,
-            source: score.map_or(OutcomeSource::None, |_| OutcomeSource::Native("reward")),
-            ..Grade::default()
-        };
+        let grade = native_grade("reward", score.map(|score| score >= 1.0), score);
         out.run(Draft { header, events, grade, warnings: Vec::new() });
     }
 }
@@ -73,7 +69,9 @@ impl Format for TauBench {
 /// The domain and model, which only the file name gives: `gpt-4o-airline.json`.
 fn suite_and_model(stem: &str) -> (String, Option<String>) {
     for domain in ["airline", "retail"] {
-        if let Some(model) = stem.strip_suffix(domain).and_then(|rest| rest.strip_suffix('-')) {
+        if let Some(rest) = stem.strip_suffix(domain)
+            && let Some(model) = rest.strip_suffix('-')
+        {
             return (format!("tau-bench-{domain}"), Some(model.to_owned()));
         }
     }

@@ -5,8 +5,9 @@ use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Totals};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Totals};
 
 /// verifiers rollouts.
 pub(super) struct Verifiers;
@@ -22,9 +23,8 @@ impl Format for Verifiers {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_rollout = |value: &Sketch| {
-            let messages = |key: &str| {
-                value.get(key).is_some_and(|list| list.elements().first().is_some_and(|one| one.has(&["role"])))
-            };
+            let messages =
+                |key: &str| matches!(value.elements_of(key).first(), Some(message) if message.has(&["role"]));
             let id =
                 value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
             value.has(&["reward"]) && id && messages("prompt") && messages("completion")
@@ -63,16 +63,13 @@ impl Format for Verifiers {
         };
         let stopped = rollout.some_word("stop_condition");
         let grade = Grade {
-            outcome: Outcome::from_grade(success),
-            score,
-            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("reward")),
             end: match stopped.as_deref() {
                 Some(word) if word.contains("max_turns") || word.contains("max_tokens") => EndCause::Cap,
                 _ if rollout.flag("is_truncated", out) == Some(true) => EndCause::Cap,
                 _ if rollout.has("error") => EndCause::Error,
                 _ => EndCause::Unknown,
             },
-            ..Grade::default()
+            ..native_grade("reward", success, score)
         };
         out.run(turns.into_draft(header, grade));
     }
@@ -93,8 +90,8 @@ fn push(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     read.set_reasoning(message.content("reasoning_content", out));
     read.ts = message.instant("timestamp", out);
     for call in calls {
-        let text = call.as_string().map_or_else(|| call.written().to_owned(), std::borrow::Cow::into_owned);
-        match Node::inside(&text, call.place()) {
+        let text = call.as_text();
+        match Node::inside(&text.as_str(), call.place()) {
             Some(inner) => read.tool_calls.extend(openai::tool_call(inner.written(), out)),
             None => out.error_at(call.place(), "a tool call that is no JSON", "the call is left out"),
         }

@@ -6,8 +6,9 @@ use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::Probe;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role};
+use crate::transcript::{Header, Message, Role};
 
 /// Who&When failure attributions.
 pub(super) struct WhoAndWhen;
@@ -53,12 +54,7 @@ impl Format for WhoAndWhen {
             meta: RawValue::from_string(serde_json::Value::Object(meta).to_string()).ok(),
             ..Header::default()
         };
-        let grade = Grade {
-            outcome: Outcome::from_grade(graded),
-            source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("is_correct")),
-            ..Grade::default()
-        };
-        out.run(turns.into_draft(header, grade));
+        out.run(turns.into_draft(header, native_grade("is_correct", graded, None)));
     }
 }
 
@@ -66,7 +62,7 @@ impl Format for WhoAndWhen {
 fn message(turn: &Node<'_>, out: &mut Reading<'_>) -> Message {
     let role = turn.string("role", out).unwrap_or_default();
     // The hand-crafted half has the speaker in the role, with a remark: `Orchestrator (thought)`.
-    let speaker = match turn.get("name").and_then(|name| name.as_string()) {
+    let speaker = match turn.some_string("name") {
         Some(name) => name.into_owned(),
         None => role.split(" (").next().unwrap_or(&role).to_owned(),
     };
