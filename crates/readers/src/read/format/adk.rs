@@ -23,7 +23,7 @@ impl Format for Adk {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_event = |value: &Sketch| value.has_any(&["invocation_id", "invocationId"]) && value.has(&["author"]);
         let holds = |value: &Sketch| value.elements_of("events").iter().any(is_event);
-        let inner = |value: &Sketch| holds(value) || value.get("session").is_some_and(holds);
+        let inner = |value: &Sketch| holds(value) || matches!(value.get("session"), Some(session) if holds(session));
         let is_session = |value: &Sketch| {
             (value.has(&["appName", "userId"]) || value.has(&["app_name", "user_id"])) && value.has(&["events"])
         };

@@ -47,8 +47,10 @@ impl Format for AutoGen {
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
         let is_whole = |first: &Sketch| first.has(&["messages"]) || is_state(first);
-        let are_runs = probe.shape == Shape::Lines && probe.first().is_some_and(is_whole);
-        if are_runs { RecordLayout::Lines } else { RecordLayout::Whole }
+        match (probe.shape, probe.first()) {
+            (Shape::Lines, Some(first)) if is_whole(first) => RecordLayout::Lines,
+            _ => RecordLayout::Whole,
+        }
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, beside, reason_if};
+use super::{Format, RecordLayout, beside, elements_under, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -96,7 +96,7 @@ fn push_event(line: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     match line.some_word("event").as_deref() {
         Some("action") => {
             let Some(action) = line.get("action") else { return };
-            let several = action.get("actions").and_then(|actions| actions.elements()).or_else(|| action.elements());
+            let several = elements_under(&action, "actions").or_else(|| action.elements());
             let mut reply = Message::new(Role::Assistant);
             for action in several.unwrap_or_else(|| vec![action]) {
                 let name = action.some_word("name").unwrap_or_else(|| "action".to_owned());
@@ -108,7 +108,7 @@ fn push_event(line: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         }
         Some("observation") => {
             let seen = line.get("observation");
-            let several = seen.as_ref().and_then(|seen| seen.get("observations")?.elements());
+            let several = elements_under(&line.within("observation"), "observations");
             for seen in several.unwrap_or_else(|| seen.into_iter().collect()) {
                 let mut result = Message::new(if turns.awaits() { Role::Tool } else { Role::User });
                 let found = seen.get(["result", "content"]);

@@ -185,7 +185,7 @@ fn push_message(entry: &GeminiMessage<'_>, turns: &mut Turns, out: &mut Reading<
         Some(kind @ ("info" | "error" | "warning")) => {
             let said = google::parts(fields.get("content").as_ref(), out).text;
             turns.note(format!("gemini-cli.{kind}"), fields.kept());
-            if said.is_some_and(|said| said.as_str().starts_with("Request cancelled")) {
+            if said.unwrap_or_default().as_str().starts_with("Request cancelled") {
                 turns.interrupted();
             }
             return;

@@ -54,7 +54,10 @@ impl Format for GeminiStream {
                     continue;
                 }
             };
-            if event.is("type", "init") && streams.last().is_some_and(|stream| stream.begun) {
+            if event.is("type", "init")
+                && let Some(stream) = streams.last()
+                && stream.begun
+            {
                 streams.push(GeminiStreamRun::default());
             }
             if let Some(stream) = streams.last_mut() {
@@ -141,8 +144,9 @@ impl GeminiStreamRun {
 
     /// Begins a new reply if the last message is a result.
     fn turns_begin_reply_after_result(&mut self) {
-        let last = self.turns.last_message();
-        if last.is_some_and(|last| last.role == Role::Tool) {
+        if let Some(last) = self.turns.last_message()
+            && last.role == Role::Tool
+        {
             self.turns.push(Message::new(Role::Assistant));
         }
     }

@@ -44,10 +44,10 @@ impl Format for Inspect {
     }
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
-        if probe.document().is_some_and(is_sample) {
-            return RecordLayout::Whole;
+        match probe.document() {
+            Some(document) if is_sample(document) => RecordLayout::Whole,
+            _ => RecordLayout::Elements { at: Some("samples"), envelope: &["eval", "status"] },
         }
-        RecordLayout::Elements { at: Some("samples"), envelope: &["eval", "status"] }
     }
 
     fn prompted_by(&self) -> crate::transcript::PromptedBy {
@@ -180,7 +180,7 @@ fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<InspectEvent<'a>> 
 
 /// A model event, unless it is a grader's, failed, or was answered from a cache.
 fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<InspectCall<'a>> {
-    if event.some_word("role").is_some_and(|role| role.contains("grader")) || event.has("error") {
+    if event.some_word("role").unwrap_or_default().contains("grader") || event.has("error") {
         return None;
     }
     let output = event.within("output");
@@ -200,7 +200,7 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let total = counts.tokens("total_tokens", out);
     let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
     let plain = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
-    let beside = total.is_some_and(|total| total >= plain.saturating_add(cached)) || input < cache_read;
+    let beside = total >= Some(plain.saturating_add(cached)) || input < cache_read;
     let usage = Usage {
         input: input.map(|input| if beside { input.saturating_add(cached) } else { input }),
         cache_read,
@@ -283,9 +283,8 @@ impl<'a> SampleLog<'a> {
         let wire = wire.into_object("message", out)?;
         let role = wire.role("role", openai::role, out)?;
         let mut message = Message::new(role);
-        let content = wire.get("content");
-        message.content = content.as_ref().map(|content| self.text(content));
-        message.set_reasoning(content.and_then(|content| reasoning(&content)));
+        message.content = wire.get("content").map(|content| self.text(&content));
+        message.set_reasoning(reasoning(&wire.within("content")));
         message.set_model(wire.some_word("model").map(Into::into));
         for call in wire.list("tool_calls", out) {
             message.tool_calls.extend(openai::tool_call(&call, out));
@@ -352,9 +351,9 @@ fn score_value(value: Option<&Node<'_>>) -> (Option<bool>, Option<f64>) {
         Some("C") => (Some(true), Some(1.0)),
         Some("P") => (Some(false), Some(0.5)),
         Some("I" | "N") => (Some(false), Some(0.0)),
-        word => {
-            let score = json::number(value);
-            (score.map(|score| score >= 1.0).or_else(|| words::grade_word(word?)), score)
-        }
+        word => match json::number(value) {
+            Some(score) => (Some(score >= 1.0), Some(score)),
+            None => (words::grade_word(word.unwrap_or_default()), None),
+        },
     }
 }

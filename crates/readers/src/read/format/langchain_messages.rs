@@ -25,7 +25,7 @@ impl Format for LangChainMessages {
         let whole = probe.document()?;
         let list = if whole.is_array() { whole } else { whole.get("messages")? };
         let first = list.elements().first()?;
-        let is_named = first.text_of("type").is_some_and(|kind| class_role(&kind).is_some());
+        let is_named = class_role(&first.text_of("type").unwrap_or_default()).is_some();
         let is_dumped = first.get("lc").is_some() && first.has_within("kwargs", &["content"]);
         if is_named && first.has_within("data", &["content"]) {
             Some("messages of a `type` and `data`".to_owned())

@@ -31,7 +31,7 @@ impl Format for Langfuse {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_observation = |value: &Sketch| {
-            value.text_of("type").is_some_and(|kind| KINDS.contains(&&*kind))
+            KINDS.contains(&&*value.text_of("type").unwrap_or_default())
                 && value.has_any(&["traceId", "trace_id", "parentObservationId", "startTime", "start_time"])
         };
         let lists = |value: &Sketch| {
@@ -123,7 +123,7 @@ impl LangfuseExport<'_> {
     }
 
     fn observation(&mut self, value: &Node<'_>, kind: &str, of: Option<&str>, out: &mut Reading<'_>) {
-        let trace = value.some_word(["traceId", "trace_id"]).or_else(|| of.map(str::to_owned));
+        let trace = value.some_word(["traceId", "trace_id"]).or(of.map(str::to_owned));
         let (Some(id), Some(trace)) = (value.some_word("id"), trace) else {
             let what = "an observation without `id` and `traceId`";
             return out.error_at(value.place(), what, "the observation is left out");
@@ -160,7 +160,7 @@ impl LangfuseExport<'_> {
 
     /// Reads a score, if it is the one that grades runs.
     fn score(&mut self, value: &Node<'_>, of: Option<&str>) {
-        let about = value.some_word(["traceId", "trace_id"]).or_else(|| of.map(str::to_owned));
+        let about = value.some_word(["traceId", "trace_id"]).or(of.map(str::to_owned));
         let is_named = self.key.is_some() && value.some_word("name").as_deref() == self.key;
         let Some(about) = about.filter(|_| is_named) else { return };
         let score = value.some_number("value");

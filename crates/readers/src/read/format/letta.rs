@@ -78,7 +78,10 @@ impl Begun {
         if message.role == Role::System && self.at.is_none() {
             self.at = message.ts;
         }
-        let together = self.at.zip(message.ts).is_some_and(|(begun, ts)| ts.since(begun).0 <= 50);
+        let together = match (self.at, message.ts) {
+            (Some(begun), Some(ts)) => ts.since(begun).0 <= 50,
+            _ => false,
+        };
         self.over |= message.role == Role::User || !together;
         !self.over
     }
@@ -93,9 +96,9 @@ fn push(node: &Node<'_>, turns: &mut Turns, begun: &mut Begun, out: &mut Reading
     if is_approval && !node.has("tool_calls") {
         return;
     }
-    let role = node.string("role", out);
-    if !is_approval && role.as_deref().is_some_and(|role| NOBODYS.contains(&role)) {
-        return out.unknown_kind(role.as_deref().unwrap_or_default());
+    let role = node.string("role", out).unwrap_or_default();
+    if !is_approval && NOBODYS.contains(&&*role) {
+        return out.unknown_kind(&role);
     }
     let written = if is_approval { node.written().replacen("\"approval\"", "\"assistant\"", 1) } else { String::new() };
     let raw = if is_approval { written.as_str() } else { node.written() };

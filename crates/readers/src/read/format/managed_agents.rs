@@ -1,10 +1,10 @@
 //! Sessions of Claude Managed Agents: their events, one a line or in a list. A step is a model request, which the
 //! recorder's spans delimit; without them, results do.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, elements_under, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
-use crate::read::dialect;
 use crate::read::turns::Turns;
+use crate::read::{dialect, subagents};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Instant, Lane, Message, PromptedBy, Role, ToolCall};
@@ -37,8 +37,8 @@ impl Format for ManagedAgents {
         let first = probe.first()?;
         let lists = [Some(first), first.get("data"), first.get("events")];
         let mut listed = lists.into_iter().flatten().flat_map(Sketch::elements);
-        (probe.values.iter().any(is_event) || listed.any(is_event))
-            .then(|| "events of types such as `agent.message` and `user.message`".to_owned())
+        let are_events = probe.any(is_event) || listed.any(is_event);
+        reason_if(are_events, "events of types such as `agent.message` and `user.message`")
     }
 
     fn joins_lines(&self, first: &Sketch) -> bool {
@@ -55,8 +55,7 @@ impl Format for ManagedAgents {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut session = ManagedAgentsSession::default();
         for value in Node::values(record, out) {
-            let listed = value.get(["data", "events"]).and_then(|list| list.elements());
-            for event in listed.unwrap_or_else(|| vec![value]) {
+            for event in elements_under(&value, ["data", "events"]).unwrap_or_else(|| vec![value]) {
                 if let Some(event) = event.into_object("event", out) {
                     session.event(&event, out);
                 }
@@ -110,15 +109,14 @@ impl ManagedAgentsSession {
                 self.request += 1;
             }
             "span.model_request_end" => {
-                let usage = event.get(["model_usage", "usage"]).and_then(|usage| dialect::usage(&usage, out));
+                let usage = dialect::usage_under(event, ["model_usage", "usage"], out);
                 if let Some(reply) = self.turns.last_reply().filter(|reply| reply.usage().is_none()) {
                     reply.set_usage(usage);
                     reply.set_model(event.some_word("model").map(Into::into));
                 }
             }
             "session.status_idle" => {
-                let reason = event.get("stop_reason").and_then(|reason| reason.some_word("type"));
-                self.end = match reason.as_deref() {
+                self.end = match event.within("stop_reason").some_word("type").as_deref() {
                     Some("end_turn") => EndCause::SelfFinish,
                     Some("max_tokens" | "budget_exceeded" | "retries_exhausted") => EndCause::Cap,
                     _ => EndCause::Unknown,
@@ -166,7 +164,7 @@ impl ManagedAgentsSession {
 
 /// The sub-agent whose thread an event belongs to.
 fn lane(event: &Node<'_>) -> Lane {
-    event.some_word("session_thread_id").map_or(Lane::Main, |thread| Lane::Side(thread.into()))
+    subagents::lane(event.some_word("session_thread_id"))
 }
 
 fn text(event: &Node<'_>) -> crate::transcript::Text {

@@ -11,7 +11,7 @@ use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Header, Instant, Message, Role};
+use crate::transcript::{Draft, Header, Instant, Message, Role};
 
 /// OpenAI Agents SDK traces.
 pub(super) struct OpenAiAgents;
@@ -31,7 +31,7 @@ impl Format for OpenAiAgents {
                 || (value.has(&["span_data", "trace_id"]))
         };
         let holds = |value: &Sketch| {
-            let listed = |name: &str| value.get(name).is_some_and(|list| list.elements().iter().any(is_item));
+            let listed = |name: &str| value.elements_of(name).iter().any(is_item);
             is_item(value) || value.elements().iter().any(is_item) || listed("data") || listed("spans")
         };
         reason_if(probe.any(holds), "objects that are a `trace` or a `trace.span`")
@@ -150,7 +150,9 @@ impl OpenAiAgentsExport {
                 ..Header::default()
             };
             let mut draft = Draft { header, ..Draft::default() };
-            draft.grade.end = trace.failed.as_deref().map_or(EndCause::Unknown, spans::end_by_error);
+            if let Some(error) = &trace.failed {
+                draft.grade.end = spans::end_by_error(error);
+            }
             let talk = spans::conversation(trace.spans);
             (draft.header.model, draft.header.requests) = (talk.model(), talk.requests);
             draft.events = talk.events;

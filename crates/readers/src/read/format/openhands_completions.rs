@@ -58,27 +58,29 @@ impl Format for OpenHandsCompletions {
         }
         let response = log.object(["fncall_response", "response"], out);
         let mut end = EndCause::Unknown;
-        if let Some(response) = &response {
-            let choice = response.list("choices", out).into_iter().next();
-            let reply = choice.as_ref().and_then(|choice| choice.object("message", out));
-            if let Some(mut reply) = reply.and_then(|reply| openai::message(&reply, out)) {
-                reply.set_usage(response.usage("usage", out));
-                reply.set_cost(log.dollars("cost", out).filter(|cost| cost.0 > 0.0 || reply.usage().is_none()));
-                reply.set_model(response.word("model", out).map(Into::into));
-                reply.ts = log.instant("timestamp", out);
-                push(reply, is_text, &mut turns);
-                let finishes =
-                    turns.last_reply().is_some_and(|reply| reply.tool_calls.iter().any(|call| call.name == "finish"));
-                end = if finishes { EndCause::SelfFinish } else { end };
+        if let Some(response) = &response
+            && let Some(choice) = response.list("choices", out).first()
+            && let Some(reply) = choice.object("message", out)
+            && let Some(mut reply) = openai::message(&reply, out)
+        {
+            reply.set_usage(response.usage("usage", out));
+            reply.set_cost(log.dollars("cost", out).filter(|cost| cost.0 > 0.0 || reply.usage().is_none()));
+            reply.set_model(response.word("model", out).map(Into::into));
+            reply.ts = log.instant("timestamp", out);
+            push(reply, is_text, &mut turns);
+            if let Some(reply) = turns.last_reply()
+                && reply.tool_calls.iter().any(|call| call.name == "finish")
+            {
+                end = EndCause::SelfFinish;
             }
         }
         // The folder of these files is named after its instance.
         let folder = &record.file.folder_name;
-        let instance = folder.contains("__").then(|| folder.clone());
+        let name = if folder.contains("__") { folder } else { &record.file.stem };
         let header = Header {
-            run_id: instance.clone().unwrap_or_else(|| record.file.stem.clone()),
-            task_id: instance.or_else(|| Some(record.file.stem.clone())),
-            model: response.and_then(|response| response.some_word("model")),
+            run_id: name.clone(),
+            task_id: Some(name.clone()),
+            model: response.unwrap_or_default().some_word("model"),
             agent: Some("openhands".to_owned()),
             ..Header::default()
         };
@@ -94,10 +96,12 @@ fn push(message: Message, is_text: bool, turns: &mut Turns) {
     }
     if is_text && message.role == Role::User && turns.awaits() {
         let text = message.text().into_owned();
-        if let Some(result) = text.strip_prefix("EXECUTION RESULT of [").and_then(|rest| rest.split_once("]:")) {
+        if let Some(rest) = text.strip_prefix("EXECUTION RESULT of [")
+            && let Some((name, result)) = rest.split_once("]:")
+        {
             message.role = Role::Tool;
-            message.name = Some(result.0.into());
-            message.content = Some(Text::plain(result.1.trim_start_matches('\n')));
+            message.name = Some(name.into());
+            message.content = Some(Text::plain(result.trim_start_matches('\n')));
         }
     }
     turns.push(message);

@@ -55,7 +55,7 @@ impl Format for QwenCode {
                 Some("user") => push(&line, Role::User, &mut turns, out),
                 Some("assistant") => push(&line, Role::Assistant, &mut turns, out),
                 Some("tool_result") => push(&line, Role::Tool, &mut turns, out),
-                Some("system") if line.some_string("subtype").is_some_and(|kind| kind.contains("compress")) => {
+                Some("system") if line.some_string("subtype").unwrap_or_default().contains("compress") => {
                     turns.note("qwen-code.compression", line.kept());
                 }
                 Some("system") => out.unknown_kind("system"),

@@ -38,7 +38,8 @@ impl Format for Smolagents {
         };
         let is_list =
             |value: &Sketch| value.elements().iter().any(|step| is_step(step) || is_plan(step)) || opens(value);
-        let holds = |value: &Sketch| is_list(value) || STEPS.iter().any(|key| value.get(key).is_some_and(is_list));
+        let lists = |value: &Sketch| STEPS.iter().any(|key| matches!(value.get(key), Some(list) if is_list(list)));
+        let holds = |value: &Sketch| is_list(value) || lists(value);
         let found = |value: &Sketch| holds(value) || value.elements().iter().any(holds);
         let loose = probe.values.iter().any(is_step);
         reason_if(loose || probe.values.iter().any(found), "steps with a `step_number` and observations")
@@ -75,8 +76,9 @@ impl Format for Smolagents {
 /// Delivers one run; `around` is the object that contains its steps.
 fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node<'_>>, out: &mut Reading<'_>) {
     let mut draft = Draft::default();
-    let system = around.get("system_prompt");
-    if let Some(prompt) = system.and_then(|system| json::text(&system).or_else(|| said(&system, "system_prompt"))) {
+    if let Some(system) = around.get("system_prompt")
+        && let Some(prompt) = json::text(&system).or_else(|| said(&system, "system_prompt"))
+    {
         draft.events.push(Event::Message(Message::saying(Role::System, prompt)));
     }
     let question = around.some_text(["augmented_question", "task", "question", "prompt"]);
@@ -139,7 +141,7 @@ fn push_step(step: &Node<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
     }
     let error = step.get("error");
     let failure = error.as_ref().map(|error| said(error, "message").unwrap_or_else(|| error.as_text()));
-    let kind = error.and_then(|error| error.some_word("type")).unwrap_or_default();
+    let kind = step.within("error").some_word("type").unwrap_or_default();
     let observed = said(step, "observations");
     let mut result = Message::new(Role::Tool);
     let first = reply.tool_calls.first();

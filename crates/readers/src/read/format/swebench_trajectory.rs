@@ -1,7 +1,7 @@
 //! Trajectories submitted to SWE-bench: one document per instance, with its model and tool calls in one list. The
 //! outcomes are in `results/results.json` beside `trajs/`.
 
-use super::{Format, RecordLayout};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -30,10 +30,7 @@ impl Format for SweBenchTrajectory {
                 && (value.has(&["output"]) || value.has(&["tool"]))
         };
         let entries = document.get("trajectory")?.elements();
-        entries
-            .iter()
-            .any(is_call)
-            .then(|| "`instance_id` with a `trajectory` of `llm_call` and `tool_call`".to_owned())
+        reason_if(entries.iter().any(is_call), "`instance_id` with a `trajectory` of `llm_call` and `tool_call`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -108,8 +105,11 @@ fn push_run(entry: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let mut result = Message::new(Role::Tool);
     result.name = Some(name.into());
     if let Some(returned) = entry.get(["result", "output"]) {
-        let code = returned.get(["exitCode", "exit_code"]).and_then(|code| json::number(&code));
-        result.is_error = code.map(|code| code != 0.0).or_else(|| entry.has("error").then_some(true));
+        result.is_error = match returned.some_number(["exitCode", "exit_code"]) {
+            Some(code) => Some(code != 0.0),
+            None if entry.has("error") => Some(true),
+            None => None,
+        };
         let streams = [returned.some_word("stdout"), returned.some_word("stderr")];
         let streams: Vec<String> = streams.into_iter().flatten().filter(|text| !text.is_empty()).collect();
         result.content = Some(match json::text(&returned) {

@@ -5,10 +5,11 @@ mod changes;
 
 use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::requests::is_step;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Event, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
 /// Chats of VS Code's Copilot.
@@ -28,7 +29,7 @@ impl Format for VsCodeChat {
         if is_chat(first) {
             return Some("a chat with `requests` and `sessionId`".to_owned());
         }
-        let is_whole = |line: &Sketch| line.has(&["kind"]) && line.get("v").is_some_and(is_chat);
+        let is_whole = |line: &Sketch| line.has(&["kind"]) && matches!(line.get("v"), Some(chat) if is_chat(chat));
         reason_if(probe.any(is_whole), "changes of a chat with `requests` and `sessionId`")
     }
 
@@ -37,8 +38,10 @@ impl Format for VsCodeChat {
     }
 
     fn layout(&self, probe: &Probe) -> RecordLayout {
-        let are_chats = probe.shape == Shape::Lines && probe.first().is_some_and(is_chat);
-        if are_chats { RecordLayout::Lines } else { RecordLayout::Whole }
+        match (probe.shape, probe.first()) {
+            (Shape::Lines, Some(first)) if is_chat(first) => RecordLayout::Lines,
+            _ => RecordLayout::Whole,
+        }
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -109,7 +112,7 @@ fn push_request(request: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) ->
         output: metadata.tokens("outputTokens", out).or_else(|| request.tokens("completionTokens", out)),
         ..Usage::default()
     };
-    let replies = turns.events().iter().skip(replies_from).filter_map(Event::message).filter(|said| said.is_step());
+    let replies = turns.events().iter().skip(replies_from).filter(|event| is_step(event));
     if replies.count() == 1
         && let Some(reply) = turns.last_reply().filter(|_| !usage.is_empty())
     {
@@ -136,8 +139,12 @@ fn push_round(round: &Node<'_>, results: &Node<'_>, model: Option<&str>, turns: 
             continue;
         };
         let id = call.word("id", out);
-        answers.extend(id.as_ref().and_then(|id| Some((id.clone(), results.get(id.as_str())?))));
         reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, call.arguments("arguments")));
+        if let Some(id) = id
+            && let Some(found) = results.get(id.as_str())
+        {
+            answers.push((id, found));
+        }
     }
     turns.push(reply);
     for (id, found) in answers {
@@ -159,7 +166,10 @@ fn push_result(id: &str, found: &Node<'_>, turns: &mut Turns) {
 
 /// The text of a part of a result, or else its JSON.
 fn text_of(part: &Node<'_>) -> Text {
-    part.get("value").map_or_else(|| part.as_content(), |value| value.compact_text())
+    match part.get("value") {
+        Some(value) => value.compact_text(),
+        None => part.as_content(),
+    }
 }
 
 /// The replies of a response without rounds: one begins where a text follows a tool's part.
@@ -170,15 +180,17 @@ fn push_parts(parts: &[Node<'_>], model: Option<&str>, turns: &mut Turns, out: &
             return;
         }
         let mut whole = std::mem::replace(reply, Message::new(Role::Assistant));
-        whole.content = (!texts.is_empty()).then(|| Text::plain(std::mem::take(texts).concat()));
+        if !texts.is_empty() {
+            whole.content = Some(Text::plain(std::mem::take(texts).concat()));
+        }
         whole.set_model(model.map(Into::into));
         turns.push(whole);
     };
     for part in parts {
         match part.some_word("kind").as_deref() {
             None | Some("markdownContent") => {
-                let text = part.get(["value", "content"]).map(|said| said.get("value").unwrap_or(said));
-                let Some(text) = text.and_then(|said| said.as_string()) else { continue };
+                let said = part.within(["value", "content"]);
+                let Some(text) = said.get("value").unwrap_or(said).as_string() else { continue };
                 if !reply.tool_calls.is_empty() {
                     push(&mut reply, &mut texts);
                 }

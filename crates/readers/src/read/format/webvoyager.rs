@@ -26,11 +26,10 @@ impl Format for WebVoyager {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let instructs = |value: &Sketch| {
-            value.text_of("role").as_deref() == Some("system")
-                && value.beginning_of("content").is_some_and(|text| text.starts_with(BEGINS))
+            value.is("role", "system") && value.beginning_of("content").unwrap_or_default().starts_with(BEGINS)
         };
         let first = probe.document()?.elements().first()?;
-        instructs(first).then(|| format!("messages that begin with `{BEGINS}`"))
+        if instructs(first) { Some(format!("messages that begin with `{BEGINS}`")) } else { None }
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {
@@ -62,7 +61,7 @@ impl Format for WebVoyager {
         let task =
             [stem, folder].into_iter().find_map(|name| name.strip_prefix("task").filter(|name| name.contains("--")));
         let header = Header {
-            run_id: task.map_or_else(|| stem.clone(), str::to_owned),
+            run_id: task.unwrap_or(stem).to_owned(),
             task_id: task.map(str::to_owned),
             suite: Some("webvoyager".to_owned()),
             agent: Some("webvoyager".to_owned()),

@@ -260,7 +260,7 @@ fn run_line(run: &Run) -> RunLine<'_> {
         prompted_by: header.prompted_by.name(),
         delivered: header.delivered.as_deref(),
         redacted: header.redacted,
-        requests: (header.requests != Requests::Recorded).then(|| header.requests.name()),
+        requests: if header.requests == Requests::Recorded { None } else { Some(header.requests.name()) },
     }
 }
 
@@ -300,13 +300,13 @@ fn call_line(call: &ToolCall) -> CallLine<'_> {
         return CallLine { id: call.id.as_deref(), name: &call.name, arguments: None };
     }
     let text = call.arguments.as_str();
-    let object = text.starts_with('{') && text.ends_with('}') && !text.contains(['\n', '\r']);
-    let parsed = object.then(|| RawValue::from_string(text.clone().into_owned()).ok()).flatten();
-    CallLine {
-        id: call.id.as_deref(),
-        name: &call.name,
-        arguments: Some(parsed.map_or_else(|| WrittenArguments::String(text.into_owned()), WrittenArguments::Object)),
-    }
+    let may_be_object = text.starts_with('{') && text.ends_with('}') && !text.contains(['\n', '\r']);
+    let object = if may_be_object { RawValue::from_string(text.clone().into_owned()).ok() } else { None };
+    let arguments = match object {
+        Some(object) => WrittenArguments::Object(object),
+        None => WrittenArguments::String(text.into_owned()),
+    };
+    CallLine { id: call.id.as_deref(), name: &call.name, arguments: Some(arguments) }
 }
 
 fn usage(usage: &Usage) -> UsageLine {
