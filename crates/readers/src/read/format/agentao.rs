@@ -135,7 +135,9 @@ impl AgentaoLog {
     /// Sequence numbers have no gaps, so a missing number is a missing line.
     fn check_seq(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         let seq = event.count("seq", out);
-        if let Some((last, seq)) = self.seq.zip(seq).filter(|(last, seq)| *seq != last.saturating_add(1)) {
+        if let (Some(last), Some(seq)) = (self.seq, seq)
+            && seq != last.saturating_add(1)
+        {
             let what = format!("event {seq} follows event {last}");
             out.warn_at(event.place(), what, "lines are missing, or out of order");
         }

@@ -85,8 +85,8 @@ fn root_of(run: &str, parents: &BTreeMap<String, Option<String>>) -> String {
     let mut root = run;
     // The limit ends a cycle of parents.
     for _ in 0..parents.len() {
-        match parents.get(root).and_then(Option::as_deref).filter(|parent| parents.contains_key(*parent)) {
-            Some(parent) if parent != run => root = parent,
+        match parents.get(root) {
+            Some(Some(parent)) if parent != run && parents.contains_key(parent) => root = parent,
             _ => break,
         }
     }

@@ -54,7 +54,12 @@ impl Format for Bashkit {
         let reached = run.within("score");
         let score = reached.number("score", out);
         let full = reached.number("max_score", out);
-        let success = score.zip(full).map(|(score, full)| score >= full);
+        let (mut success, mut share) = (None, None);
+        if let (Some(score), Some(full)) = (score, full) {
+            success = Some(score >= full);
+            // The share of the task's full score, so that 1 means the same in every task.
+            share = if full > 0.0 { Some(score / full) } else { None };
+        }
         let usage = Usage {
             input: trace.tokens("total_input_tokens", out),
             output: trace.tokens("total_output_tokens", out),
@@ -71,8 +76,6 @@ impl Format for Bashkit {
             totals: tokens::totals(usage),
             ..Header::default()
         };
-        // The share of the task's full score, so that 1 means the same in every task.
-        let share = score.zip(full).filter(|(_, full)| *full > 0.0).map(|(score, full)| score / full);
         let grade = Grade {
             end: match trace.flag("natural_stop", out) {
                 Some(true) => EndCause::SelfFinish,

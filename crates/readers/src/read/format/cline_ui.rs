@@ -31,7 +31,7 @@ impl Format for ClineUi {
                 && (value.has(&["say"]) || value.has(&["ask"]))
         };
         let messages = probe.document()?.elements();
-        reason_if(messages.first().is_some_and(is_shown), "messages with `ts`, and `say` or `ask`")
+        reason_if(is_shown(messages.first()?), "messages with `ts`, and `say` or `ask`")
     }
 
     fn layout(&self, _probe: &Probe) -> RecordLayout {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::dialect;
 use crate::read::turns::Turns;
 use crate::record::field_map::{EntryKind, FieldMap};
 use crate::record::node::Node;
@@ -329,8 +330,14 @@ fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage
     if !usage.is_empty() {
         return Some(usage);
     }
-    let named = ["usage", "token_usage", "tokens", "metrics"].into_iter().filter_map(|name| node.get(name));
-    named.filter(Node::is_object).find_map(|counts| crate::read::dialect::usage(&counts, out))
+    for name in ["usage", "token_usage", "tokens", "metrics"] {
+        if let Some(counts) = node.get(name).filter(Node::is_object)
+            && let Some(usage) = dialect::usage(&counts, out)
+        {
+            return Some(usage);
+        }
+    }
+    None
 }
 
 fn cost(node: &Node<'_>, map: &FieldMap) -> Option<Usd> {
