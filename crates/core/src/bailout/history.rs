@@ -89,7 +89,7 @@ impl History for RunHistory<'_> {
         Some(HistoryEntry {
             speaker,
             name: message.name.as_deref().map(Cow::Borrowed),
-            has_content: message.content.as_ref().is_some_and(|text| !text.is_empty()),
+            has_content: message.has_text(),
             mentions_error: speaker == Speaker::Tool && message.text().contains("Error"),
         })
     }

@@ -295,6 +295,12 @@ impl Message {
         }
     }
 
+    /// True when it has a text that is not empty.
+    #[doc(hidden)]
+    pub fn has_text(&self) -> bool {
+        matches!(&self.content, Some(text) if !text.is_empty())
+    }
+
     /// True when the message reports input or output tokens.
     pub fn has_usage(&self) -> bool {
         matches!(self.usage(), Some(usage) if !usage.is_empty())

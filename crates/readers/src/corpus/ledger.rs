@@ -108,7 +108,7 @@ impl<'c> ReportBuilder<'c> {
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
             Parsed::Runs { file, runs: found, findings, unknown, untaken, row, refused, .. } => {
-                let is_known = self.report.skipped.last().is_some_and(|skipped| skipped.path == file.name.path);
+                let is_known = matches!(self.report.skipped.last(), Some(last) if last.path == file.name.path);
                 if let Some(reason) = refused.filter(|_| !is_known) {
                     self.skip(Skipped::refused(&file.name.path, reason))?;
                 }
@@ -144,7 +144,7 @@ impl<'c> ReportBuilder<'c> {
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
-                    if let Some((report, pricing)) = self.report.pricing.as_mut().zip(pricing) {
+                    if let (Some(report), Some(pricing)) = (&mut self.report.pricing, pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
                     // Replies with ids of their own already show that two files hold the same session.
@@ -278,7 +278,7 @@ impl<'c> ReportBuilder<'c> {
                 ),
             });
         }
-        if let Some((success_at, score)) = self.options.success_at.zip(run.grade.score) {
+        if let (Some(success_at), Some(score)) = (self.options.success_at, run.grade.score) {
             run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
         }
         if self.labels.is_empty() {

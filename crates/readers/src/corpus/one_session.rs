@@ -9,7 +9,7 @@ use crate::find::run_ids;
 use crate::find::session_heads::Heads;
 use crate::find::source::InputFile;
 use crate::record::tokens;
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd, messages};
 
 /// The formats that hold one session a file, an agent's own first.
 const RECORDERS: &[&str] = &[
@@ -192,7 +192,7 @@ impl Told {
         }
         fill(&mut header.task_id, self.task.as_ref());
         fill(&mut header.model, self.model.as_ref());
-        let replies = || events.iter().filter_map(|event| event.message());
+        let replies = || messages(events);
         let (counted, priced) = (replies().any(Message::has_usage), replies().any(|reply| reply.cost().is_some()));
         let usage = self.usage.filter(|_| !counted);
         let cost = self.cost.filter(|_| !priced);

@@ -26,7 +26,7 @@ use crate::survey::told_limits::LimitSigns;
 use crate::survey::unread_parts;
 use crate::survey::unused_fields::{self, FieldValue};
 use crate::transcript::{
-    Draft, Event, Grade, Lane, Message, Origin, Outcome, OutcomeSource, PromptedBy, Role, Run, Spend, Totals,
+    Draft, Event, Grade, Lane, Message, Origin, Outcome, OutcomeSource, PromptedBy, Role, Run, Spend, Totals, messages,
 };
 use crate::value::json;
 
@@ -288,7 +288,7 @@ fn join_report(draft: &mut Draft, record: Record<'_>) {
         let header = &mut draft.header;
         fill(&mut header.task_id, graded.task.as_ref());
         fill(&mut header.model, graded.model.as_ref());
-        let counted = draft.events.iter().filter_map(Event::message).any(Message::has_usage);
+        let counted = messages(&draft.events).any(Message::has_usage);
         if header.totals.is_none() && !counted {
             header.totals = graded.usage.map(|usage| Totals { usage, cost: None });
         }

@@ -14,7 +14,7 @@ mod zero;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::nearest;
-use crate::transcript::{Draft, Event, Lane, Message, Role, Usage, Usd};
+use crate::transcript::{Draft, Event, Lane, Message, Role, Usage, Usd, messages};
 use crate::value::json::plausible;
 pub use report::{NotPriced, PricedModel, PricingReport};
 pub use zero::ZeroCosts;
@@ -304,7 +304,7 @@ pub(crate) fn settle(draft: &mut Draft, costs: &Costs<'_>, by_turn: bool) -> Set
 
 /// Model calls whose tokens count: those of the agent and its sub-agents.
 fn calls(events: &[Event]) -> impl Iterator<Item = &Message> {
-    events.iter().filter_map(Event::message).filter(|message| is_call(message))
+    messages(events).filter(|message| is_call(message))
 }
 
 fn calls_mut(events: &mut [Event]) -> impl Iterator<Item = &mut Message> {

@@ -11,7 +11,7 @@ use crate::read::iterations::{self, OtherRequest, largest};
 use crate::read::subagents;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, ReplyId};
-use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall};
+use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall, messages};
 use crate::value::json;
 
 /// A conversation being built.
@@ -100,8 +100,11 @@ impl ClaudeConversation {
         }
         let mut places = Vec::with_capacity(self.events.len());
         for (at, event) in mem::take(&mut self.events).into_iter().enumerate() {
-            let (model, ts) = event.message().map_or((None, None), |reply| (reply.model().map(Into::into), reply.ts));
             places.push(self.events.len());
+            let (model, ts) = match event.message() {
+                Some(reply) => (reply.model().map(Into::into), reply.ts),
+                None => (None, None),
+            };
             self.events.push(event);
             let taken = requests.remove(&at).unwrap_or_default().into_iter();
             self.events.extend(taken.map(|request| request.into_event(model.as_ref(), ts)));
@@ -165,15 +168,18 @@ impl ClaudeConversation {
         let (mut events, mut of_events) = (Vec::new(), Vec::new());
         for (at, event) in agent.events.into_iter().enumerate() {
             let Event::Message(message) = &event else { continue };
-            let print = prints.get(&at).copied();
-            if print.is_some_and(|print| own.contains(&print)) {
-                copied.extend(message.tool_calls.iter().filter_map(|call| call.id.clone()));
+            if let Some(call) = &message.tool_call_id
+                && copied.contains(call)
+            {
                 continue;
             }
-            if message.tool_call_id.as_ref().is_some_and(|call| copied.contains(call)) {
-                continue;
+            if let Some(print) = prints.get(&at) {
+                if own.contains(print) {
+                    copied.extend(message.tool_calls.iter().filter_map(|call| call.id.clone()));
+                    continue;
+                }
+                of_events.push((events.len(), *print));
             }
-            of_events.extend(print.map(|print| (events.len(), print)));
             events.push(event);
         }
         subagents::on_lane(&mut events, lane);
@@ -224,10 +230,10 @@ impl ClaudeConversation {
 
     /// Whether the user's last message says that they interrupted the agent.
     pub(crate) fn is_interrupted(&self) -> bool {
-        let last = self.events.iter().rev().filter_map(Event::message).find(|message| message.role != Role::System);
-        last.is_some_and(|message| {
-            message.role == Role::User && message.text().starts_with("[Request interrupted by user")
-        })
+        match messages(&self.events).rev().find(|message| message.role != Role::System) {
+            Some(last) => last.role == Role::User && last.text().starts_with("[Request interrupted by user"),
+            None => false,
+        }
     }
 }
 
@@ -315,13 +321,16 @@ fn origin(text: &str) -> Origin {
     if NOTIFICATIONS.iter().any(|mark| text.starts_with(mark)) {
         return Origin::Notification;
     }
-    let command = text.split("<command-name>").nth(1).and_then(|rest| rest.split("</command-name>").next());
-    let is_local = |name: &str| LOCAL.contains(&name.trim().trim_start_matches('/'));
-    let begins_with_command = text.starts_with("<command-");
-    if HOST.iter().any(|mark| text.starts_with(mark)) || (begins_with_command && command.is_some_and(is_local)) {
+    if HOST.iter().any(|mark| text.starts_with(mark)) || names_local_command(text) {
         return Origin::Host;
     }
     Origin::Prompt
+}
+
+fn names_local_command(text: &str) -> bool {
+    let Some(rest) = text.split("<command-name>").nth(1) else { return false };
+    let name = rest.split("</command-name>").next().unwrap_or(rest);
+    text.starts_with("<command-") && LOCAL.contains(&name.trim().trim_start_matches('/'))
 }
 
 /// The blocks of a message's content; `None` if the content is plain text or absent.

@@ -4,6 +4,8 @@
 //! Deliberately lenient: the recorded framework, not the recorder, determines what a message looks like here. Anything
 //! not understood is left out.
 
+use std::borrow::Cow;
+
 use crate::read::openai;
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::Reading;
@@ -72,13 +74,12 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
     let kind = value.some_string("type").unwrap_or_default();
     // LangChain: {"lc": 1, "id": [.., "AIMessage"], "kwargs": {..}} and {"type": "ai", "data": {..}}.
     if let Some(inner) = value.get(["kwargs", "data"]).filter(Node::is_object) {
-        let class = value.some_list("id").last().and_then(Node::as_string);
-        if let Some(role) = class.as_deref().and_then(class_role).or_else(|| class_role(&kind)) {
+        let class = class_name(value);
+        if let Some(role) = class_role(class.as_deref().unwrap_or_default()).or(class_role(&kind)) {
             return push_message(&inner, role, found, out);
         }
         if inner.mentions("content") {
-            let name = class.map_or_else(|| kind.to_string(), std::borrow::Cow::into_owned);
-            return out.unknown_role(&name, value);
+            return out.unknown_role(&class.unwrap_or(kind), value);
         }
     }
     if let Some(name) = value.some_string("role") {
@@ -163,6 +164,11 @@ pub(crate) fn named_role(name: &str) -> Option<Role> {
     }
 }
 
+/// The class that LangChain serialised.
+fn class_name<'a>(value: &Node<'a>) -> Option<Cow<'a, str>> {
+    value.some_list("id").last()?.as_string()
+}
+
 /// The role of a LangChain class or type name.
 pub(crate) fn class_role(name: &str) -> Option<Role> {
     match name {
@@ -198,14 +204,16 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
     let named = text_under(value, ["reasoning_content", "reasoning", "thinking"]);
     thoughts.extend(named);
     message.set_reasoning(joined(&mut thoughts));
-    let own = value.get(["tool_calls", "toolCalls"]).filter(|calls| calls.elements().is_none_or(|all| !all.is_empty()));
-    let calls = own.or_else(|| value.at(&["additional_kwargs", "tool_calls"])).map(|calls| calls.opened());
-    if let Some(calls) = calls.as_ref().and_then(|calls| calls.node().elements()) {
+    if let Some(calls) = calls_of(value)
+        && let Some(calls) = calls.opened().node().elements()
+    {
         let known: Vec<Option<Name>> = message.tool_calls.iter().map(|call| call.id.clone()).collect();
         let new = calls.iter().filter_map(tool_call).filter(|call| call.id.is_none() || !known.contains(&call.id));
         message.tool_calls.extend(new);
     }
-    message.tool_calls.extend(value.get("function_call").as_ref().and_then(tool_call));
+    if let Some(call) = value.get("function_call") {
+        message.tool_calls.extend(tool_call(&call));
+    }
     message.set_finish_reason(value.some_word(["finish_reason", "stop_reason"]).map(Into::into));
     message.set_usage(usage_under(value, ["usage_metadata", "usage"], out));
     if role == Role::Tool {
@@ -220,6 +228,16 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
     if !only_results {
         found.push(message);
     }
+}
+
+/// The calls of a message, which LangChain may keep among the provider's own fields.
+fn calls_of<'a>(value: &Node<'a>) -> Option<Node<'a>> {
+    if let Some(own) = value.get(["tool_calls", "toolCalls"])
+        && !matches!(own.elements(), Some(none) if none.is_empty())
+    {
+        return Some(own);
+    }
+    value.at(&["additional_kwargs", "tool_calls"])
 }
 
 /// The parts of a message whose content is a list of parts.
@@ -250,7 +268,7 @@ fn push_part(
     // Google's and Amazon's parts have no type.
     let call = part.get(["functionCall", "function_call", "toolUse"]);
     let response = part.get(["functionResponse", "function_response", "toolResult"]);
-    let thought = part.get("reasoningContent").and_then(|thought| thought.at(&["reasoningText", "text"]));
+    let thought = part.at(&["reasoningContent", "reasoningText", "text"]);
     match &*kind {
         "tool_call" | "tool_use" | "tool-call" | "function_call" | "server_tool_use" | "function" => {
             message.tool_calls.extend(tool_call(part));
@@ -259,17 +277,24 @@ fn push_part(
         "thinking" | "reasoning" => {
             thoughts.extend(text_under(part, ["thinking", "content", "text"]));
         }
-        _ if call.is_some() => message.tool_calls.extend(call.as_ref().and_then(tool_call)),
-        _ if response.is_some() => found.extend(response.as_ref().map(tool_result)),
-        _ if part.has("reasoningContent") => thoughts.extend(thought.and_then(|said| text_of(&said))),
-        // A mark of what the provider keeps.
-        _ if part.has("cachePoint") => {}
         _ => {
-            out.plain_content(part);
-            texts.push(text_of(part).unwrap_or_else(|| {
-                let kind = if kind.is_empty() { "data" } else { &kind };
-                Text::plain(json::mark(kind, &part.compact()))
-            }));
+            if let Some(call) = call {
+                message.tool_calls.extend(tool_call(&call));
+            } else if let Some(response) = response {
+                found.push(tool_result(&response));
+            } else if part.has("reasoningContent") {
+                if let Some(thought) = thought {
+                    thoughts.extend(text_of(&thought));
+                }
+            } else if part.has("cachePoint") {
+                // A mark of what the provider keeps.
+            } else {
+                out.plain_content(part);
+                texts.push(text_of(part).unwrap_or_else(|| {
+                    let kind = if kind.is_empty() { "data" } else { &kind };
+                    Text::plain(json::mark(kind, &part.compact()))
+                }));
+            }
         }
     }
 }
@@ -354,7 +379,7 @@ pub(crate) fn usage(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let names =
         ["output_token_details", "output_tokens_details", "completion_tokens_details", "completion_token_details"];
     let of_output = value.counts(names, out);
-    let mut detail = |side: &Option<Node<'_>>, names: [&str; 2]| side.as_ref().and_then(|side| side.tokens(names, out));
+    let mut detail = |side: &Option<Node<'_>>, names: [&str; 2]| side.as_ref()?.tokens(names, out);
     let (read, written) =
         (detail(&of_input, ["cache_read", "cached_tokens"]), detail(&of_input, ["cache_creation", "cache_write"]));
     let reasoning = detail(&of_output, ["reasoning", "reasoning_tokens"]);
@@ -364,7 +389,10 @@ pub(crate) fn usage(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let beside = !value.mentions("prompt_tokens") && of_input.is_none();
     let output = value.tokens(["output_tokens", "completion_tokens", "outputTokens", "completionTokens"], out);
     let total = value.tokens(["total_tokens", "totalTokens"], out);
-    let is_whole = total.is_some() && total == input.zip(output).map(|(input, output)| input.saturating_add(output));
+    let is_whole = match (total, input, output) {
+        (Some(total), Some(input), Some(output)) => total == input.saturating_add(output),
+        _ => false,
+    };
     let extra = read_beside.unwrap_or(0).saturating_add(written_beside.unwrap_or(0));
     let usage = Usage {
         input: if beside && !is_whole { input.map(|input| input.saturating_add(extra)) } else { input },

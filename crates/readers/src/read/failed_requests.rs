@@ -8,8 +8,7 @@ pub(crate) fn set_aside(message: &mut Message) {
     if !is_failed(message) {
         return;
     }
-    let is_free = message.usage().and_then(|usage| usage.total()).is_none_or(|total| total == Tokens(0));
-    if is_free {
+    if let None | Some(Tokens(0)) = message.total_tokens() {
         message.lane = Lane::Canned;
         message.set_usage(None);
     } else {
@@ -20,6 +19,6 @@ pub(crate) fn set_aside(message: &mut Message) {
 /// Whether it is a step that ended in an error before the model said anything.
 fn is_failed(message: &Message) -> bool {
     let is_step = message.role == Role::Assistant && message.lane == Lane::Main;
-    let is_silent = [message.content.as_ref(), message.reasoning()].iter().all(|said| said.is_none_or(Text::is_empty));
+    let is_silent = [message.content.as_ref(), message.reasoning()].into_iter().flatten().all(Text::is_empty);
     is_step && is_silent && message.tool_calls.is_empty() && message.finish_reason() == Some("error")
 }

@@ -40,7 +40,7 @@ pub(crate) fn parts(content: Option<&Node<'_>>, out: &mut Reading<'_>) -> Conten
         }
         let call = part.within(["functionCall", "function_call"]);
         let response = part.get(["functionResponse", "function_response"]).filter(Node::is_object);
-        let text = part.get("text").and_then(|text| text.as_string());
+        let text = part.some_string("text");
         let is_thought = part.has("thought") && part.some_flag("thought") != Some(false);
         if let Some(name) = call.some_word("name") {
             let arguments = call.arguments(["args", "arguments"]);
@@ -54,7 +54,7 @@ pub(crate) fn parts(content: Option<&Node<'_>>, out: &mut Reading<'_>) -> Conten
             texts.extend(part.members().first().map(|(name, blob)| json::mark(name, blob)));
         }
     }
-    let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.concat()));
+    let joined = |texts: Vec<String>| if texts.is_empty() { None } else { Some(Text::plain(texts.concat())) };
     (said.text, said.reasoning) = (joined(texts), joined(thoughts));
     said
 }
@@ -112,9 +112,8 @@ impl GoogleTokenCounts {
     pub(crate) fn usage(self) -> Option<Usage> {
         let Self { input, cached, output, thoughts, tool, total } = self;
         let input = input.map(|input| input.saturating_add(tool.unwrap_or(0)));
-        let within = total.is_some_and(|total| {
-            thoughts.unwrap_or(0) > 0 && total == input.unwrap_or(0).saturating_add(output.unwrap_or(0))
-        });
+        let without_thoughts = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
+        let within = thoughts.unwrap_or(0) > 0 && total == Some(without_thoughts);
         let output = match (output, thoughts) {
             (Some(output), Some(thoughts)) if !within => Some(output.saturating_add(thoughts)),
             (None, Some(thoughts)) => Some(thoughts),
@@ -122,6 +121,6 @@ impl GoogleTokenCounts {
         };
         let usage = Usage { input, cache_read: cached, cache_write: None, output, reasoning: thoughts };
         let usage = tokens::with_others(usage, &[total]);
-        (!usage.is_empty()).then_some(usage)
+        tokens::recorded(usage)
     }
 }

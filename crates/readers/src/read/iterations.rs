@@ -2,6 +2,8 @@
 //! them an advisor's, or one that compacts the context. The counts above the list are sums of the model's own requests,
 //! and of no other's.
 
+use std::borrow::Cow;
+
 use crate::record::node::Node;
 use crate::record::reading::Reading;
 use crate::record::usage;
@@ -31,8 +33,10 @@ pub(crate) struct OtherRequest {
 /// What the reply `wire` took. Sums that already hold the other requests are not added to.
 pub(crate) fn taken(wire: &Node<'_>, out: &mut Reading<'_>) -> Taken {
     let all = wire.usage("usage", out);
-    let listed = wire.get("usage").filter(Node::is_object).map(|usage| usage.list("iterations", out));
-    let mut requests: Vec<OtherRequest> = listed.into_iter().flatten().filter_map(|node| request(&node, out)).collect();
+    let mut requests = Vec::new();
+    for node in wire.within("usage").list("iterations", out) {
+        requests.extend(request(&node, out));
+    }
     let Some(all) = all.filter(|_| !requests.is_empty()) else { return Taken { last: all, others: Vec::new() } };
     let sum = requests.iter().fold(Usage::default(), |sum, request| plus(sum, request.usage));
     let holds_all = all.total() >= sum.total();
@@ -44,11 +48,13 @@ pub(crate) fn taken(wire: &Node<'_>, out: &mut Reading<'_>) -> Taken {
 
 fn request(node: &Node<'_>, out: &mut Reading<'_>) -> Option<OtherRequest> {
     let tokens = usage::usage(Some(node), out)?;
-    let kind = node.string("type", out).map_or_else(|| "message".to_owned(), String::from);
-    if !KINDS.contains(&kind.as_str()) {
-        out.wrong(node.get("type").map_or("null", |kind| kind.written()), "type", &KINDS.join(", "));
+    let kind = node.string("type", out).unwrap_or(Cow::Borrowed("message"));
+    if !KINDS.contains(&&*kind) {
+        let written = node.get("type").map(|kind| kind.written());
+        out.wrong(written.unwrap_or("null"), "type", &KINDS.join(", "));
     }
-    Some(OtherRequest { kind, model: node.string("model", out).map(|model| Name::from(&*model)), usage: tokens })
+    let model = node.string("model", out).map(|model| Name::from(&*model));
+    Some(OtherRequest { kind: kind.into_owned(), model, usage: tokens })
 }
 
 impl OtherRequest {
@@ -61,7 +67,7 @@ impl OtherRequest {
     pub(crate) fn into_event(self, reply: Option<&Name>, ts: Option<Instant>) -> Event {
         let mut message = Message::new(Role::Assistant);
         message.lane = Lane::Side(format!("unseen {}", self.kind).into());
-        message.set_model(self.model.or_else(|| reply.cloned()));
+        message.set_model(self.model.or(reply.cloned()));
         message.set_usage(Some(self.usage));
         message.ts = ts;
         Event::Message(message)

@@ -90,7 +90,7 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
     let raw = raw.written();
     let wire: ChatMessage<'_> = out.object(Some(raw), "message", "a chat message (an object)")?;
     let named = out.string(wire.role.or(wire.from), "role");
-    let Some(role) = named.as_deref().and_then(role) else {
+    let Some(role) = role(named.as_deref().unwrap_or_default()) else {
         if let Some(named) = named {
             out.unknown_role(&named, &Node::from_written(raw));
         } else if wire.role.or(wire.from).is_none() {
@@ -100,15 +100,20 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
         }
         return None;
     };
-    if let Some(tool) = wire.recipient.and_then(json::string).filter(|to| to.starts_with(parts::HARMONY_TOOLS)) {
+    if let Some(recipient) = wire.recipient
+        && let Some(tool) = json::string(recipient)
+        && tool.starts_with(parts::HARMONY_TOOLS)
+    {
         out.part_of_run(&format!("recipient {tool}"), &Node::from_written(raw));
         let what = format!("a message to the tool `{tool}`, which is a call as Harmony writes it");
         out.error_at(raw, what, "it is not read: export the messages with `tool_calls`, as chat APIs have them");
         return None;
     }
     let mut message = Message::new(role);
-    message.content =
-        out.content(wire.content.or(wire.value), "content").or_else(|| out.content(wire.refusal, "refusal"));
+    message.content = out.content(wire.content.or(wire.value), "content");
+    if message.content.is_none() {
+        message.content = out.content(wire.refusal, "refusal");
+    }
     message.set_reasoning(out.content(wire.reasoning_content.or(wire.reasoning), "reasoning_content"));
     message.tool_calls = tool_calls(wire.tool_calls.as_ref(), out);
     if let Some(call) = wire.function_call {
@@ -131,9 +136,7 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
 }
 
 fn says_nothing(message: &Message) -> bool {
-    message.content.as_ref().is_none_or(Text::is_empty)
-        && message.tool_calls.is_empty()
-        && message.reasoning().is_none()
+    !message.has_text() && message.tool_calls.is_empty() && message.reasoning().is_none()
 }
 
 fields! {
@@ -148,26 +151,25 @@ fields! {
 
 /// Fills in what only results have: the text of an error, and content under another name.
 fn complete_result(raw: &str, message: &mut Message, out: &mut Reading<'_>) {
-    let is_empty = message.content.as_ref().is_none_or(Text::is_empty);
+    let is_empty = !message.has_text();
     if !is_empty && !has_member(raw, "\"error\"") {
         return;
     }
-    let Some(found) = ResultFields::from_text(raw).ok() else { return };
+    let Ok(found) = ResultFields::from_text(raw) else { return };
     let error = found.error.and_then(json::text).filter(|error| !error.is_empty());
     let is_flagged = message.is_error.is_some();
     message.is_error = message.is_error.or(error.as_ref().map(|_| true));
     // An `error` field that is null means the call succeeded.
     let says_none = |(name, value): &(String, &RawValue)| name == "error" && value.get() == "null";
-    if !is_flagged && error.is_none() && json::fields_of(raw).is_some_and(|fields| fields.iter().any(says_none)) {
+    if !is_flagged && error.is_none() && json::fields_of(raw).unwrap_or_default().iter().any(says_none) {
         message.is_error = Some(false);
     }
     if is_empty {
-        let said = [found.output, found.result, found.response].into_iter().flatten().next();
-        let said = error.or_else(|| said.map(|raw| json::content(raw).unwrap_or_else(|| Text::plain(raw))));
-        if said.is_none() {
-            out.left_untaken(Of::Result, raw, &["content", "tool_call", "tool_calls"]);
+        match (error, found.output.or(found.result).or(found.response)) {
+            (Some(error), _) => message.content = Some(error),
+            (None, Some(said)) => message.content = Some(json::content(said).unwrap_or_else(|| Text::plain(said))),
+            (None, None) => out.left_untaken(Of::Result, raw, &["content", "tool_call", "tool_calls"]),
         }
-        message.content = said.or_else(|| message.content.take());
     }
 }
 
@@ -212,8 +214,8 @@ fn call(found: &Inner<'_, WireCall<'_>>, out: &mut Reading<'_>) -> Option<ToolCa
             let written = inner.written;
             let inner = out.inner(Some(&inner), "function", "an object")?;
             call.name = inner.name;
-            let others = [inner.input, inner.args, inner.parameters, inner.params, inner.kwargs];
-            let own = inner.arguments.or_else(|| others.into_iter().flatten().next());
+            let own = [inner.arguments, inner.input, inner.args, inner.parameters, inner.params, inner.kwargs];
+            let own = own.into_iter().flatten().next();
             if own.is_none() {
                 out.left_untaken(Of::Call, written, &[]);
             }
@@ -227,8 +229,8 @@ fn call(found: &Inner<'_, WireCall<'_>>, out: &mut Reading<'_>) -> Option<ToolCa
         return None;
     };
     let id = out.name(call.id.or(call.other_id), "id");
-    let others = [call.input, call.args, call.parameters, call.params, call.kwargs];
-    let asked = call.arguments.or_else(|| others.into_iter().flatten().next());
+    let asked = [call.arguments, call.input, call.args, call.parameters, call.params, call.kwargs];
+    let asked = asked.into_iter().flatten().next();
     if asked.is_none() {
         out.left_untaken(Of::Call, raw, &["function", "custom"]);
     }

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use crate::transcript::{Event, Fingerprint, Lane, Message, Name, Requests, Role, ToolCall};
+use crate::transcript::{Event, Fingerprint, Lane, Message, Name, Requests, Role, ToolCall, messages};
 
 /// Whether it is a reply that counts as a step.
 pub(crate) fn is_step(event: &Event) -> bool {
-    event.message().is_some_and(Message::is_step)
+    matches!(event, Event::Message(message) if message.is_step())
 }
 
 /// The latest requests that are looked at for one whose arguments the host changed.
@@ -55,19 +55,28 @@ impl<Place: Ord + Clone> OpenRequests<Place> {
 
     /// Takes the request at that place out, as its result is known; false if it is not open.
     pub(crate) fn close(&mut self, place: &Place) -> bool {
-        self.numbers.remove(place).is_some_and(|number| self.open.remove(&number).is_some())
+        let Some(number) = self.numbers.remove(place) else { return false };
+        self.open.remove(&number).is_some()
     }
 
     /// Takes out the request that this run answers: the oldest with its name and arguments, else one with the same values
     /// under other names, else one of the latest whose arguments the host completed or the recorder left out.
     pub(crate) fn take(&mut self, ran: &ToolCall) -> Option<Place> {
-        let equal = Self::first(&self.open, self.by_call.get_mut(&ran.canonical_print()));
-        let equal = equal.or_else(|| Self::first(&self.open, self.by_values.get_mut(&values(ran)?)));
-        let number =
-            equal.or_else(|| self.latest(is_completed_by, ran)).or_else(|| self.latest(is_not_comparable, ran))?;
+        let number = match self.equal(ran) {
+            Some(number) => number,
+            None => self.latest(is_completed_by, ran).or(self.latest(is_not_comparable, ran))?,
+        };
         let (place, _) = self.open.remove(&number)?;
         self.numbers.remove(&place);
         Some(place)
+    }
+
+    /// The oldest open request with the run's name and arguments, or else with its values.
+    fn equal(&mut self, ran: &ToolCall) -> Option<usize> {
+        if let Some(number) = Self::first(&self.open, self.by_call.get_mut(&ran.canonical_print())) {
+            return Some(number);
+        }
+        Self::first(&self.open, self.by_values.get_mut(&values(ran)?))
     }
 
     /// The first of these that is still open.
@@ -94,7 +103,7 @@ fn values(call: &ToolCall) -> Option<Vec<String>> {
     let Some(Value::Object(arguments)) = call.json_arguments() else { return None };
     let mut values: Vec<String> = arguments.values().map(Value::to_string).collect();
     values.sort();
-    values.iter().any(|value| value.starts_with('"')).then_some(values)
+    if values.iter().any(|value| value.starts_with('"')) { Some(values) } else { None }
 }
 
 /// True if the host ran the request with further arguments, such as its defaults.
@@ -127,10 +136,10 @@ pub(crate) fn host_events(ran: ToolCall, result: Message) -> [Event; 2] {
 /// Where replies record the calls they ask for, the host's. Where they do not, a run belongs to the reply before it,
 /// unless that one asked for nothing: it says so, or it is the final answer. Returns what is known of the requests.
 pub(crate) fn settle(events: &mut Vec<Event>) -> Requests {
-    if !events.iter().filter_map(Event::message).any(Message::is_host_call) {
+    if !messages(events).any(Message::is_host_call) {
         return Requests::Recorded;
     }
-    let are_recorded = events.iter().filter_map(Event::message).any(|m| m.is_step() && !m.tool_calls.is_empty());
+    let are_recorded = messages(events).any(|m| m.is_step() && !m.tool_calls.is_empty());
     let last_reply = events.iter().rposition(is_step);
     let mut ids = Ids::from_events(events);
     let mut requests = Requests::Recorded;
@@ -146,22 +155,21 @@ pub(crate) fn settle(events: &mut Vec<Event>) -> Requests {
         }
         if message.is_host_call() {
             given = None;
-            let asker = reply.and_then(|reply: usize| match settled.get_mut(reply) {
-                Some(Event::Message(asker)) => Some(asker),
-                _ => None,
-            });
-            let Some(asker) = asker.filter(|asker| may_have_asked(asker, &message, are_recorded, is_last)) else {
-                settled.push(Event::Message(message));
-                continue;
-            };
-            for mut call in std::mem::take(&mut message.tool_calls) {
-                if call.id.is_none() && asks_by_reason(asker) != Some(true) {
-                    requests = Requests::OnlyRuns;
+            if let Some(reply) = reply
+                && let Some(Event::Message(asker)) = settled.get_mut::<usize>(reply)
+                && may_have_asked(asker, &message, are_recorded, is_last)
+            {
+                for mut call in std::mem::take(&mut message.tool_calls) {
+                    if call.id.is_none() && asks_by_reason(asker) != Some(true) {
+                        requests = Requests::OnlyRuns;
+                    }
+                    let id = ids.unique(call.id.take());
+                    given = Some(id.clone());
+                    call.id = Some(id);
+                    asker.tool_calls.push(call);
                 }
-                let id = ids.unique(call.id.take());
-                given = Some(id.clone());
-                call.id = Some(id);
-                asker.tool_calls.push(call);
+            } else {
+                settled.push(Event::Message(message));
             }
             continue;
         }
@@ -178,7 +186,7 @@ pub(crate) fn settle(events: &mut Vec<Event>) -> Requests {
 
 /// Whether `reply`, the last one before a run without a known request, may have asked for it.
 fn may_have_asked(reply: &Message, run: &Message, are_recorded: bool, is_last: bool) -> bool {
-    let has_text = reply.content.as_ref().is_some_and(|text| !text.is_empty());
+    let has_text = reply.has_text();
     // Models' providers give calls their ids, so an id says that some reply asked.
     let has_id = run.tool_calls.iter().any(|call| call.id.is_some());
     match asks_by_reason(reply) {
@@ -206,7 +214,7 @@ struct Ids {
 
 impl Ids {
     fn from_events(events: &[Event]) -> Self {
-        let steps = events.iter().filter_map(Event::message).filter(|message| message.is_step());
+        let steps = messages(events).filter(|message| message.is_step());
         let used = steps.flat_map(|reply| &reply.tool_calls).filter_map(|call| call.id.clone()).collect();
         Self { used, n_given: 0 }
     }
@@ -280,7 +288,7 @@ mod tests {
             (Role::Assistant, _) => Some(names(message).join(" ")),
             _ => None,
         };
-        (events.iter().filter_map(Event::message).filter_map(told).collect(), requests)
+        (messages(events).filter_map(told).collect(), requests)
     }
 
     fn ran(id: Option<&str>, name: &str) -> [Event; 2] {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::read::requests::{self, OpenRequests};
 use crate::transcript::{
-    EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Requests, Role, Text, ToolCall, fingerprint,
+    EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Requests, Role, Text, ToolCall, fingerprint, messages,
 };
 
 /// One span from any recorder.
@@ -74,7 +74,7 @@ pub(crate) struct RebuiltConversation {
 impl RebuiltConversation {
     /// The model of the first reply that names one.
     pub(crate) fn model(&self) -> Option<String> {
-        self.events.iter().filter_map(Event::message).find_map(|message| message.model()).map(str::to_owned)
+        messages(&self.events).find_map(|message| message.model()).map(str::to_owned)
     }
 }
 
@@ -136,19 +136,20 @@ fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
             continue;
         }
         for above in places.above(at) {
-            match (spans.get(above).map(|span| &span.kind), is_model) {
-                (Some(SpanContent::Model(_)), true) => {
+            let Some(outer) = spans.get(above) else { continue };
+            match (&outer.kind, is_model) {
+                (SpanContent::Model(_), true) => {
                     inner.entry(above).or_default().push(at);
                     break;
                 }
-                (Some(SpanContent::Tool(outer)), false) => {
-                    let same = matches!(&span.kind, SpanContent::Tool(tool) if tool.call_id == outer.call_id);
-                    if same && spans.get(above).is_some_and(|above| above.name == span.name) {
+                (SpanContent::Tool(run), false) => {
+                    let same = matches!(&span.kind, SpanContent::Tool(tool) if tool.call_id == run.call_id);
+                    if same && outer.name == span.name {
                         inner.entry(above).or_default().push(at);
                     }
                     break;
                 }
-                (Some(SpanContent::Agent | SpanContent::Tool(_)), _) => break,
+                (SpanContent::Agent | SpanContent::Tool(_), _) => break,
                 _ => {}
             }
         }
@@ -184,7 +185,7 @@ fn complete(call: &mut ModelCall, wrapper: ModelCall) {
 }
 
 fn is_silent(message: &Message) -> bool {
-    message.content.as_ref().is_none_or(Text::is_empty) && message.tool_calls.is_empty()
+    !message.has_text() && message.tool_calls.is_empty()
 }
 
 /// The parent of each span.
@@ -195,7 +196,7 @@ struct SpanParents {
 impl SpanParents {
     fn from_spans(spans: &[Span]) -> Self {
         let index: BTreeMap<&str, usize> = spans.iter().enumerate().map(|(at, span)| (span.id.as_str(), at)).collect();
-        let parent = |span: &Span| span.parent.as_deref().and_then(|parent| index.get(parent)).copied();
+        let parent = |span: &Span| index.get(span.parent.as_deref()?).copied();
         Self { parents: spans.iter().map(parent).collect() }
     }
 
@@ -208,26 +209,20 @@ impl SpanParents {
     /// The lane of each span: whatever runs inside a tool, or inside an agent nested in the outermost agent, belongs
     /// to a sub-agent.
     fn lanes(&self, spans: &[Span]) -> Vec<Lane> {
-        let is_tool = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(SpanContent::Tool(_)));
-        let is_agent = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(SpanContent::Agent));
-        let depth = |at: usize| {
-            let tools = self.above(at).filter(|above| is_tool(*above)).count();
-            let agents = self.above(at).filter(|above| is_agent(*above)).count();
-            (tools, agents)
+        let is_tool = |span: &&Span| matches!(span.kind, SpanContent::Tool(_));
+        let is_agent = |span: &&Span| matches!(span.kind, SpanContent::Agent);
+        let is_model = |at: &usize| matches!(spans[*at].kind, SpanContent::Model(_));
+        let above = |at: usize| self.above(at).map(|above| &spans[above]);
+        let depth = |at: usize| (above(at).filter(is_tool).count(), above(at).filter(is_agent).count());
+        let main = (0..spans.len()).filter(is_model).map(depth).min().unwrap_or_default();
+        let lane = |at: usize| {
+            if depth(at) <= main {
+                return Lane::Main;
+            }
+            let owner = above(at).find(|span| is_agent(span) || is_tool(span));
+            Lane::Side(owner.map(|owner| owner.name.as_str()).unwrap_or_default().into())
         };
-        let models =
-            (0..spans.len()).filter(|at| matches!(spans.get(*at).map(|span| &span.kind), Some(SpanContent::Model(_))));
-        let main = models.map(depth).min().unwrap_or_default();
-        (0..spans.len())
-            .map(|at| {
-                if depth(at) <= main {
-                    return Lane::Main;
-                }
-                let owner = self.above(at).find(|above| is_agent(*above) || is_tool(*above));
-                let name = owner.and_then(|owner| spans.get(owner)).map_or("", |span| span.name.as_str());
-                Lane::Side(name.into())
-            })
-            .collect()
+        (0..spans.len()).map(lane).collect()
     }
 }
 
@@ -364,14 +359,9 @@ impl Talk {
             return;
         }
         let ran = ToolCall::new(tool.call_id.as_deref(), name, tool.arguments.unwrap_or_default());
-        let by_id = ran.id.as_ref().and_then(|id| {
-            let at = self.asked.get(id).copied()?;
-            Some((at, self.pieces.get(at)?.request_with_id(id)?))
-        });
-        let Some((at, nth)) = by_id.or_else(|| self.requests.take(&ran)) else {
-            let at = self.pieces.len().checked_sub(1);
-            if let Some((id, at)) = ran.id.clone().zip(at) {
-                self.asked.insert(id, at);
+        let Some((at, nth)) = self.request_of(&ran) else {
+            if let (Some(id), Some(at)) = (&ran.id, self.pieces.len().checked_sub(1)) {
+                self.asked.insert(id.clone(), at);
             }
             let events = requests::host_events(ran, result);
             match self.pieces.last_mut() {
@@ -389,6 +379,18 @@ impl Talk {
             }
         }
         piece.results.push(result);
+    }
+
+    /// The piece and the place in its reply of the request that this run answers.
+    fn request_of(&mut self, ran: &ToolCall) -> Option<(usize, usize)> {
+        if let Some(id) = &ran.id
+            && let Some(at) = self.asked.get(id)
+            && let Some(piece) = self.pieces.get(*at)
+            && let Some(nth) = piece.request_with_id(id)
+        {
+            return Some((*at, nth));
+        }
+        self.requests.take(ran)
     }
 
     fn into_conversation(self) -> RebuiltConversation {

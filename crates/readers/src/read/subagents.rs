@@ -8,7 +8,7 @@ use crate::find::file_name::OtherFile;
 use crate::open::decompress::unpacked_text;
 use crate::record::options::SubAgents;
 use crate::record::reading::{LastPosition, Reading, Record, ReplyId};
-use crate::transcript::{Draft, Event, Grade, Header, Lane, Name};
+use crate::transcript::{Draft, Event, Grade, Header, Lane, Name, messages};
 
 /// Beginnings of side lanes that are not sub-agents: unobserved calls, and what was taken back.
 const NOBODYS: [&str; 3] = ["unseen", "rewound", "left branch"];
@@ -62,7 +62,7 @@ pub(crate) fn apart(draft: Draft, replies: Vec<ReplyId>, how: SubAgents) -> Vec<
         draft.events.push(event);
     }
     for (_, draft, _) in &mut children {
-        let models = draft.events.iter().filter_map(Event::message).filter_map(|message| message.model());
+        let models = messages(&draft.events).filter_map(|message| message.model());
         draft.header.model = models.into_iter().next().map(str::to_owned).or(draft.header.model.take());
         draft.grade = Grade::default();
     }

@@ -10,7 +10,7 @@ mod tags;
 
 use crate::read::requests::is_step;
 use crate::record::usage;
-use crate::transcript::{Draft, Event, Lane, Message, Role, Text, ToolCall};
+use crate::transcript::{Draft, Event, Lane, Message, Role, Text, ToolCall, messages};
 pub(crate) use fences::{command_of, only_command, return_code};
 
 /// Parts of a text without which it holds no call, searched for before anything is decoded.
@@ -71,19 +71,18 @@ pub(crate) struct InTexts {
 /// Reads the calls from the texts of a run that has none elsewhere. `acts` is true if its replies are known to be
 /// those of an agent whose actions are fenced blocks, so that no further sign is needed.
 pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
-    let messages = || draft.events.iter().filter_map(Event::message).filter(|message| message.lane == Lane::Main);
+    let messages = || messages(&draft.events).filter(|message| message.lane == Lane::Main);
     if messages().any(|message| !message.tool_calls.is_empty()) || !messages().any(may_hold_call) {
         return InTexts::default();
     }
     let Some(style) = style(draft, acts) else { return InTexts { read: 0, unread: unread(draft) } };
     let mut found = InTexts::default();
     for at in 0..draft.events.len() {
-        let after = answer_to(&draft.events, at);
         let Some(Event::Message(reply)) = draft.events.get(at).filter(|event| is_step(event)) else { continue };
-        let text = reply.text();
-        let answer = after.and_then(|after| draft.events[after].message());
-        let refused = answer.is_some_and(is_refusal);
-        let mut calls = if refused { Vec::new() } else { calls_in(&text, style) };
+        if is_answered(&draft.events, at, is_refusal) {
+            continue;
+        }
+        let mut calls = calls_in(&reply.text(), style);
         if calls.is_empty() {
             continue;
         }
@@ -91,7 +90,7 @@ pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
         for (n, call) in calls.iter_mut().enumerate() {
             call.id = Some(if n == 0 { format!("text-{at}") } else { format!("text-{at}-{n}") }.into());
         }
-        if let Some(after) = after {
+        if let Some(after) = answer_to(&draft.events, at) {
             answer_with(&mut draft.events, at, after, &calls);
         }
         if let Some(Event::Message(reply)) = draft.events.get_mut(at) {
@@ -103,11 +102,8 @@ pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
 
 /// Whether the text of a reply may hold a call, judged by its undecoded bytes.
 fn may_hold_call(message: &Message) -> bool {
-    message.is_step()
-        && message
-            .content
-            .as_ref()
-            .is_some_and(|text| MARKS.iter().any(|mark| memchr::memmem::find(text.stored(), mark.as_bytes()).is_some()))
+    let Some(text) = &message.content else { return false };
+    message.is_step() && MARKS.iter().any(|mark| memchr::memmem::find(text.stored(), mark.as_bytes()).is_some())
 }
 
 /// The index of the message that answers the reply at `at`: the next message, unless it is another reply.
@@ -117,9 +113,10 @@ fn answer_to(events: &[Event], at: usize) -> Option<usize> {
     if message.lane == Lane::Main && matches!(message.role, Role::User | Role::Tool) { Some(next) } else { None }
 }
 
-/// The message that answers the reply at `at`.
-fn answering(events: &[Event], at: usize) -> Option<&Message> {
-    events[answer_to(events, at)?].message()
+/// Whether a message of this kind answers the reply at `at`.
+fn is_answered(events: &[Event], at: usize, is_kind: impl Fn(&Message) -> bool) -> bool {
+    let Some(after) = answer_to(events, at) else { return false };
+    matches!(&events[after], Event::Message(answer) if is_kind(answer))
 }
 
 /// Makes the answer a result. Results that already are one get the name and id of their call.
@@ -135,7 +132,9 @@ fn answer_with(events: &mut [Event], at: usize, after: usize, calls: &[ToolCall]
         if answer.tool_call_id.is_none() {
             answer.tool_call_id.clone_from(&call.id);
         }
-        answer.is_error = answer.is_error.or_else(|| fences::return_code(&answer.text()).map(|code| code != 0.0));
+        if answer.is_error.is_none() {
+            answer.is_error = fences::return_code(&answer.text()).map(|code| code != 0.0);
+        }
     }
     debug_assert!(after > at);
 }
@@ -152,13 +151,11 @@ fn style(draft: &Draft, acts: bool) -> Option<CallStyle> {
     if fenced.is_empty() {
         return None;
     }
-    let answered = fenced
-        .iter()
-        .filter(|at| answering(&draft.events, **at).is_some_and(|answer| is_answer(answer) || is_refusal(answer)));
+    let is_of_program = |answer: &Message| is_answer(answer) || is_refusal(answer);
+    let answered = fenced.iter().filter(|at| is_answered(&draft.events, **at, is_of_program));
     let is_asked = || {
-        let before = draft.events.iter().take_while(|event| !is_step(event)).filter_map(Event::message);
         let asks = |text: &str| text.contains("```") && text.to_lowercase().contains("command");
-        before.into_iter().any(|message| asks(&message.text()))
+        messages(&draft.events).take_while(|message| !message.is_step()).any(|message| asks(&message.text()))
     };
     if acts || 2 * answered.count() > fenced.len() || is_asked() { Some(CallStyle::Fence) } else { None }
 }
@@ -192,10 +189,13 @@ fn unread(draft: &Draft) -> u64 {
         let text = message.text();
         let text = text.trim();
         let is_object = text.starts_with('{') && text.ends_with('}') || text.starts_with('<') && text.ends_with('>');
-        (is_object || fences::action(text).is_some()) && answering(&draft.events, at).is_some_and(is_answer)
+        (is_object || fences::action(text).is_some()) && is_answered(&draft.events, at, is_answer)
     };
-    let replies = draft.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.message()?)));
-    replies.filter(|(at, message)| message.is_step() && looks(*at, message)).count() as u64
+    let is_unread = |(at, event): &(usize, &Event)| match event {
+        Event::Message(message) => message.is_step() && looks(*at, message),
+        _ => false,
+    };
+    draft.events.iter().enumerate().filter(is_unread).count() as u64
 }
 
 /// A call with these arguments, which may be JSON or a string that holds JSON.

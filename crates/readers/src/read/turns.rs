@@ -100,9 +100,8 @@ impl Turns {
 
     /// The agent's last reply, unless a message other than a result followed it.
     pub(crate) fn current(&mut self) -> Option<&mut Message> {
-        let at = self.events.iter().rposition(|event| {
-            event.message().is_some_and(|message| message.role != Role::Tool && message.lane == Lane::Main)
-        })?;
+        let is_own = |message: &Message| message.role != Role::Tool && message.lane == Lane::Main;
+        let at = self.events.iter().rposition(|event| matches!(event, Event::Message(message) if is_own(message)))?;
         self.message_at(at).filter(|message| message.role == Role::Assistant)
     }
 
@@ -141,14 +140,21 @@ impl Turns {
 
     /// Adds a tool run that is recorded apart from the reply that asked for it, with its result.
     pub(crate) fn ran(&mut self, ran: ToolCall, result: Message) {
-        let by_id = ran.id.clone().filter(|id| self.requests.close(id));
-        let Some(id) = by_id.or_else(|| self.requests.take(&ran)) else {
+        let Some(id) = self.request_of(&ran) else {
             self.events.extend(requests::host_events(ran, result));
             return;
         };
         let mut result = result;
         result.tool_call_id = Some(id);
         self.events.push(Event::Message(result));
+    }
+
+    /// The id of the request that this run answers.
+    fn request_of(&mut self, ran: &ToolCall) -> Option<Name> {
+        match &ran.id {
+            Some(id) if self.requests.close(id) => Some(id.clone()),
+            _ => self.requests.take(ran),
+        }
     }
 
     /// Adds a note, which only some frameworks' rules read.
@@ -185,7 +191,7 @@ impl Turns {
 
     /// Builds the run. Its model is that of the first reply unless the header has one.
     pub(crate) fn into_draft(self, header: Header, grade: Grade) -> Draft {
-        let model = header.model.or_else(|| self.model.map(String::from));
+        let model = header.model.or(self.model.map(String::from));
         let mut events = self.events;
         let requests = requests::settle(&mut events);
         Draft { header: Header { model, requests, ..header }, events, grade, warnings: Vec::new() }
@@ -224,9 +230,12 @@ impl Turns {
         } else {
             let latest = self.open.iter().filter(|open| same_lane(open)).map(|open| open.reply).max();
             let of_reply = |open: &OpenCall| same_lane(open) && Some(open.reply) == latest;
-            let named = |open: &OpenCall| result.name.as_ref().is_none_or(|name| *name == open.name);
+            let named = |open: &OpenCall| match &result.name {
+                Some(name) => *name == open.name,
+                None => true,
+            };
             let by_name = self.open.iter().position(|open| of_reply(open) && named(open));
-            by_name.or_else(|| self.open.iter().position(of_reply))
+            by_name.or(self.open.iter().position(of_reply))
         };
         let Some(found) = found else {
             result.tool_call_id = recorded;
@@ -260,7 +269,7 @@ mod tests {
             Role::Tool => vec![format!("<{}", message.tool_call_id.as_deref().unwrap_or("-"))],
             _ => message.tool_calls.iter().map(|call| call.id.as_deref().unwrap_or("-").to_owned()).collect(),
         };
-        draft.events.iter().filter_map(Event::message).flat_map(of).collect()
+        messages(&draft.events).flat_map(of).collect()
     }
 
     #[test]

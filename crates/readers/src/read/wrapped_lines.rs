@@ -121,7 +121,9 @@ fn candidates(head: &[u8]) -> Vec<Wrapping> {
     let text = String::from_utf8_lossy(head);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut found: Vec<Wrapping> = members(&lines).into_iter().map(Wrapping::Member).collect();
-    found.extend((lines.len() > 1 && lines.iter().all(|line| is_quoted(line))).then_some(Wrapping::Quoted));
+    if lines.len() > 1 && lines.iter().all(|line| is_quoted(line)) {
+        found.push(Wrapping::Quoted);
+    }
     found.extend(prefix(&lines));
     found.extend(first_word(&lines));
     found
@@ -134,9 +136,9 @@ fn prefix(lines: &[&str]) -> Option<Wrapping> {
         let is_record = |at: &usize| serde_json::from_str::<serde::de::IgnoredAny>(&line[*at..]).is_ok();
         let Some(at) = beginnings(line).find(is_record).filter(|at| is_of_log(&line[..*at])) else { continue };
         outlines.insert(outline(&line[..at]));
-        first = first.or_else(|| Some(line[..at].to_owned()));
+        first.get_or_insert_with(|| line[..at].to_owned());
     }
-    first.map(|first| Wrapping::Prefix { outlines, first })
+    Some(Wrapping::Prefix { outlines, first: first? })
 }
 
 /// Whether a prefix has a time, a number or a sign of a log: that of a list in prose has none.
@@ -152,10 +154,10 @@ fn beginnings(line: &str) -> impl Iterator<Item = usize> {
 
 /// The first word that all lines have, but for its numbers.
 fn first_word(lines: &[&str]) -> Option<Wrapping> {
-    let of_line = |line: &&str| line.split_once(' ').map(|(word, _)| word.to_owned());
-    let first = lines.first().and_then(of_line).filter(|word| word.starts_with('[') || word.contains(':'))?;
-    let is_same = |line: &&str| line.split(' ').next().is_some_and(|word| outline(word) == outline(&first));
-    lines.iter().rev().skip(1).all(is_same).then_some(Wrapping::FirstWord(first))
+    let (first, _) = lines.first()?.split_once(' ')?;
+    let is_time = first.starts_with('[') || first.contains(':');
+    let is_same = |line: &&str| outline(line.split(' ').next().unwrap_or_default()) == outline(first);
+    if is_time && lines.iter().rev().skip(1).all(is_same) { Some(Wrapping::FirstWord(first.to_owned())) } else { None }
 }
 
 /// Whether it is a string that may hold a record.
@@ -229,12 +231,14 @@ impl Wrapping {
                 if line.trim_start().starts_with('{') {
                     return None;
                 }
-                let at = beginnings(line).find(|at| outlines.contains(&outline(&line[..*at])));
-                Some(at.map_or_else(|| "\n".to_owned(), |at| indented(at, &line[at..])))
+                match beginnings(line).find(|at| outlines.contains(&outline(&line[..*at]))) {
+                    Some(at) => Some(indented(at, &line[at..])),
+                    None => Some("\n".to_owned()),
+                }
             }
             Self::FirstWord(first) => {
                 let (word, rest) = line.split_once(' ').unwrap_or((line.trim_end(), "\n"));
-                (outline(word) == outline(first)).then(|| indented(word.len() + 1, rest))
+                if outline(word) == outline(first) { Some(indented(word.len() + 1, rest)) } else { None }
             }
             Self::Member(name) => {
                 let node = Node::from_written(line.trim());
@@ -244,7 +248,10 @@ impl Wrapping {
             Self::Twice(outer, inner) => {
                 let once = outer.unwrap(line).unwrap_or_else(|| line.to_owned());
                 let begins = once.len() - once.trim_start_matches(' ').len();
-                Some(inner.unwrap(&once[begins..]).map_or(once, |twice| indented(begins, &twice)))
+                match inner.unwrap(&once[begins..]) {
+                    Some(twice) => Some(indented(begins, &twice)),
+                    None => Some(once),
+                }
             }
         }
     }
@@ -265,7 +272,7 @@ fn record_in(value: &Node<'_>, line: &str) -> Option<String> {
         Some(text) => text.trim().replace(['\n', '\r'], " "),
         None => value.written().to_owned(),
     };
-    record.starts_with(['{', '[']).then(|| indented(at, &format!("{record}\n")))
+    if record.starts_with(['{', '[']) { Some(indented(at, &format!("{record}\n"))) } else { None }
 }
 
 fn indented(by: usize, text: &str) -> String {

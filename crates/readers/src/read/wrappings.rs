@@ -114,11 +114,17 @@ fn formats(any_messages: bool) -> Vec<&'static dyn Format> {
 /// last: their messages might be a wrapping of a more specific format.
 pub(crate) fn detect(probe: &Probe) -> Option<Form> {
     let views = LazyCell::new(|| views(probe));
-    let find = |formats: &[&'static dyn Format]| {
-        let plain = formats.iter().find_map(|format| form(*format, probe));
-        plain.or_else(|| views.iter().find_map(|view| formats.iter().find_map(|format| view.read_as(*format))))
-    };
-    find(&SPECIFIC).or_else(|| find(&ANY_MESSAGES))
+    for formats in [&*SPECIFIC, &*ANY_MESSAGES] {
+        if let Some(plain) = formats.iter().find_map(|format| form(*format, probe)) {
+            return Some(plain);
+        }
+        for view in &*views {
+            if let Some(wrapped) = formats.iter().find_map(|format| view.read_as(*format)) {
+                return Some(wrapped);
+            }
+        }
+    }
+    None
 }
 
 /// The file as this format, if the format recognises it directly.
@@ -174,10 +180,7 @@ pub(crate) fn mapped(format: &'static dyn Format, map: &FieldMap, probe: &Probe)
             (whole_or(RecordLayout::Elements { at: None, envelope: &[] }), Reshape::None)
         }
         Shape::Document => {
-            let key = MAPPED_KEYS
-                .iter()
-                .chain(KEYS)
-                .find(|key| first.get(key).is_some_and(|inner| list(inner.elements())))?;
+            let key = MAPPED_KEYS.iter().chain(KEYS).find(|key| list(first.elements_of(key)))?;
             if joins {
                 (RecordLayout::Whole, Reshape::Lines(Some(key)))
             } else {
@@ -229,7 +232,7 @@ impl View {
             as_files: false,
             within: None,
         };
-        let joins = self.probe.first().is_some_and(|first| format.joins_lines(first));
+        let joins = matches!(self.probe.first(), Some(first) if format.joins_lines(first));
         match (self.how, native) {
             (How::Records(_), _) if joins => None,
             (How::Records(layout), RecordLayout::Whole) => Some(Form { layout, as_files: true, ..plain }),

@@ -8,7 +8,7 @@ use crate::record::node::Node;
 use crate::record::options::ReadOptions;
 use crate::record::outcomes::NAMED_FIELD;
 use crate::record::reading::Record;
-use crate::transcript::{Draft, Event, Grade, Outcome, Role};
+use crate::transcript::{Draft, Grade, Outcome, Role, messages};
 use crate::value::json;
 
 /// What was found for a run where the options say.
@@ -51,16 +51,19 @@ impl NamedRuns {
             ("--run", &options.run, self.run),
             ("--by", &options.class, self.class),
         ];
-        let missed = places.into_iter().filter_map(|(argument, place, found)| Some((argument, place.as_ref()?, found)));
-        let missed = missed.filter(|(_, _, found)| *found < self.runs);
-        let notice = |(argument, place, found): (&str, &NamedBy, u64)| {
-            let of = if found == 0 { "none".to_owned() } else { format!("only {found}") };
-            let what = format!("`{argument} {place}` is found in {of} of {} runs", self.runs);
-            let help =
-                "the others keep what the recording says by itself; `whenstop corpus PATH --runs` shows what that is";
-            Diagnostic::new(Location::default(), what, help)
-        };
-        missed.map(notice).collect()
+        let help =
+            "the others keep what the recording says by itself; `whenstop corpus PATH --runs` shows what that is";
+        let mut notices = Vec::new();
+        for (argument, place, found) in places {
+            if let Some(place) = place
+                && found < self.runs
+            {
+                let of = if found == 0 { "none".to_owned() } else { format!("only {found}") };
+                let what = format!("`{argument} {place}` is found in {of} of {} runs", self.runs);
+                notices.push(Diagnostic::new(Location::default(), what, help));
+            }
+        }
+        notices
     }
 }
 
@@ -75,12 +78,12 @@ impl NamedBy {
             }
             Self::Pattern(pattern) => matched(pattern, &record.file.path),
             Self::Field(path) => {
-                let meta = || field(draft.header.meta.as_ref()?.get(), path);
-                let around = || field(record.original, path);
-                field(record.text, path).or_else(|| field(record.envelope, path)).or_else(around).or_else(meta)
+                let meta = draft.header.meta.as_ref().map(|meta| meta.get()).unwrap_or_default();
+                let texts = [record.text, record.envelope, record.original, meta];
+                texts.into_iter().find_map(|text| field(text, path))
             }
             Self::FirstMessage => {
-                let mut messages = draft.events.iter().filter_map(Event::message);
+                let mut messages = messages(&draft.events);
                 let first = messages.find(|message| message.role == Role::User)?;
                 Some(format!("message-{:016x}", xxhash_rust::xxh3::xxh3_64(first.text().as_bytes())))
             }
@@ -117,17 +120,22 @@ fn field(text: &str, path: &str) -> Option<String> {
         return None;
     }
     let whole = Node::from_written(text);
-    let found = whole.get(path).or_else(|| whole.at(&path.split('.').collect::<Vec<_>>()))?;
-    json::word(&found).or_else(|| json::flag(&found).map(|flag| flag.to_string()))
+    let found = match whole.get(path) {
+        Some(found) => found,
+        None => whole.at(&path.split('.').collect::<Vec<_>>())?,
+    };
+    match json::word(&found) {
+        Some(word) => Some(word),
+        None => Some(json::flag(&found)?.to_string()),
+    }
 }
 
 /// Names a run as the options say and returns which values were found.
 pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> NamedValues {
-    let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref().and_then(|place| place.find(record, draft));
+    let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref()?.find(record, draft);
     let (task, model, run) = (find(&options.task, draft), find(&options.model, draft), find(&options.run, draft));
     let class = find(&options.class, draft);
-    let outcome = options.outcome_key.as_deref().and_then(|key| NamedBy::parse(key).ok());
-    let grade = find(&outcome, draft).and_then(|word| grade(&word, &draft.grade));
+    let grade = named_grade(draft, record, options);
     let one = |found: &Option<String>| u64::from(found.is_some());
     let places = NamedRuns { runs: 1, task: one(&task), model: one(&model), run: one(&run), class: one(&class) };
     let named = NamedValues { outcome: grade.is_some(), places };
@@ -147,10 +155,19 @@ pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
     named
 }
 
+/// The grade in the field that the options name.
+fn named_grade(draft: &Draft, record: &Record<'_>, options: &ReadOptions) -> Option<Grade> {
+    let place = NamedBy::parse(options.outcome_key.as_deref()?).ok()?;
+    grade(&place.find(record, draft)?, &draft.grade)
+}
+
 /// The grade that a word stands for, if any.
 fn grade(word: &str, of: &Grade) -> Option<Grade> {
     let score: Option<f64> = word.parse().ok().filter(|score: &f64| score.is_finite());
-    let graded = score.map(|score| score >= 1.0).or_else(|| grade_word(word))?;
+    let graded = match score {
+        Some(score) => score >= 1.0,
+        None => grade_word(word)?,
+    };
     Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source: NAMED_FIELD, ..of.clone() })
 }
 

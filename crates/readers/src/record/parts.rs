@@ -75,8 +75,8 @@ fn look(value: &str, levels: usize, found: &mut BTreeSet<RunPart>) {
     } else if object.is_result() {
         found.insert(RunPart::Results);
     }
-    let counts = COUNTS.iter().any(|name| object.get(name).is_some_and(|count| count != "0"));
-    if counts || USAGES.iter().any(|name| object.get(name).is_some_and(|usage| usage.starts_with("{\""))) {
+    let counts = COUNTS.iter().any(|name| !matches!(object.get(name), None | Some("0")));
+    if counts || USAGES.iter().any(|name| object.written(name).starts_with("{\"")) {
         found.insert(RunPart::Usage);
     }
     let Some(levels) = levels.checked_sub(1) else { return };
@@ -122,6 +122,11 @@ impl<'a> ObjectMembers<'a> {
         self.0.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
+    /// The value under that name; empty without one.
+    fn written(&self, name: &str) -> &'a str {
+        self.get(name).unwrap_or_default()
+    }
+
     fn has(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.get(name).is_some())
     }
@@ -140,9 +145,9 @@ impl<'a> ObjectMembers<'a> {
 
     /// Whether it has or is a call in one of the usual dialects.
     pub(crate) fn is_certain_call(&self) -> bool {
-        let is_kind = self.get("type").is_some_and(|kind| CALL_KINDS.contains(&kind.trim_matches('"')));
-        let to_tool = self.get("recipient").is_some_and(|to| to.trim_start_matches('"').starts_with(HARMONY_TOOLS));
-        to_tool || is_kind && self.has(&NAMES) || CALLS.iter().any(|name| self.get(name).is_some_and(holds_call))
+        let is_kind = CALL_KINDS.contains(&self.written("type").trim_matches('"'));
+        let to_tool = self.written("recipient").trim_start_matches('"').starts_with(HARMONY_TOOLS);
+        to_tool || is_kind && self.has(&NAMES) || CALLS.iter().any(|name| holds_call(self.written(name)))
     }
 
     fn is_result(&self) -> bool {
@@ -158,7 +163,7 @@ impl<'a> ObjectMembers<'a> {
 /// Whether it is a call or a list of them, and not a number of calls by tool.
 fn holds_call(value: &str) -> bool {
     if value.starts_with('[') {
-        return elements(value).first().is_some_and(|first| first.starts_with('{'));
+        return matches!(elements(value).first(), Some(first) if first.starts_with('{'));
     }
     ObjectMembers::from_text(value).has_or_inside(&["function", "args", "arguments", "input"])
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::words;
 use crate::text::marks::{self, Marks};
-use crate::transcript::{Name, Run, TOLD_COMMAND, Text, is_public_name, placeholder};
+use crate::transcript::{Name, Run, TOLD_COMMAND, Text, is_public_name, messages, placeholder};
 
 /// The ordinals assigned in one run. The maps are only looked up by key, so their hash order never shows.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Pseudonyms {
 impl Pseudonyms {
     /// Starts for `run`, with only the names of calls that are words of a text collected.
     pub(super) fn from_run(run: &Run) -> Self {
-        let messages = run.events().iter().filter_map(|event| event.message());
+        let messages = messages(run.events());
         let calls = messages.flat_map(|message| &message.tool_calls);
         let told = calls.filter(|call| {
             let arguments = call.arguments.as_str();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::transcript::{Event, Message, Name, Requests, Run};
+use crate::transcript::{Message, Name, Requests, Run, messages};
 
 /// The calls and results of runs, by how they belong together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -34,7 +34,7 @@ impl CallCounts {
         // How many calls with each id have no result yet.
         let mut open: BTreeMap<&Name, u64> = BTreeMap::new();
         let mut of_step: u64 = 0;
-        for message in run.events().iter().filter_map(Event::message) {
+        for message in messages(run.events()) {
             if message.is_step() {
                 of_step = message.tool_calls.len() as u64;
                 counts.calls += of_step;

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
 use crate::survey::told_limits::recorded_cap;
-use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run};
+use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run, messages};
 
 /// Runs listed by id for each check.
 const NAMED: usize = 5;
@@ -259,7 +259,7 @@ impl Hygiene {
 
     fn compare_ends(&mut self, format: &'static str, run: &Run) {
         // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
-        let ends_on_success = format::by_id(format).is_some_and(format::Format::ends_on_success);
+        let ends_on_success = matches!(format::by_id(format), Some(format) if format.ends_on_success());
         if ends_on_success || run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
             return;
         }
@@ -342,7 +342,7 @@ fn print(run: &Run) -> u64 {
         // Redacted texts have the same placeholders in different runs.
         hasher.update(run.header.run_id.as_bytes());
     }
-    for message in run.events().iter().filter_map(Event::message).filter(|message| message.lane == Lane::Main) {
+    for message in messages(run.events()).filter(|message| message.lane == Lane::Main) {
         match &message.content {
             Some(content) => hasher.update(content.stored()),
             None => hasher.update(b"-"),
@@ -357,7 +357,7 @@ fn print(run: &Run) -> u64 {
 }
 
 fn check(run: &Run) -> BTreeSet<Check> {
-    let messages: Vec<&Message> = run.events().iter().filter_map(Event::message).collect();
+    let messages: Vec<&Message> = messages(run.events()).collect();
     let mut found = BTreeSet::new();
     check_calls(run, &messages, &mut found);
     check_usage(run, &messages, &mut found);
@@ -370,7 +370,9 @@ fn check(run: &Run) -> BTreeSet<Check> {
     note(messages.iter().any(|message| matches!(message.lane, Lane::Side(_))), Check::SubAgents);
     note(messages.iter().any(|message| message.lane == Lane::Canned), Check::CannedMessages);
     note(is_compacted(run), Check::Compaction);
-    note(recorded_cap(run).is_some_and(|cap| run.steps().len() as f64 > cap), Check::CapExceeded);
+    if let Some(cap) = recorded_cap(run) {
+        note(run.steps().len() as f64 > cap, Check::CapExceeded);
+    }
     let is_capped = matches!(run.grade.end, EndCause::Cap | EndCause::Timeout);
     note(is_capped && run.grade.outcome == Outcome::Success, Check::CapEndsSuccess);
     found
@@ -401,7 +403,7 @@ fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
     }
     // The last step's calls often have no result, because the recording ends there.
     let settled = run.steps().len().saturating_sub(1);
-    let calls = (0..settled).filter_map(|step| run.reply(step)).flat_map(|reply| &reply.tool_calls);
+    let calls = (0..settled).flat_map(|step| run.calls(step));
     if calls.filter_map(|call| call.id.as_deref()).any(|id| !answered.contains(id)) {
         found.insert(Check::CallsWithoutResults);
     }

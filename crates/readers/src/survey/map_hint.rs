@@ -236,7 +236,7 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
         Sketch::Scalar(raw) => {
             matches!(raw.as_str(), "true" | "false")
                 || raw.parse::<f64>().is_ok()
-                || value.text().is_some_and(|word| grade_word(&word).is_some())
+                || grade_word(&value.text().unwrap_or_default()).is_some()
         }
         _ => false,
     };
@@ -298,7 +298,7 @@ fn is_scalar(value: &Sketch) -> bool {
 }
 
 fn is_name(value: &Sketch) -> bool {
-    value.text().is_some_and(|text| !text.contains(char::is_whitespace))
+    matches!(value.text(), Some(text) if !text.contains(char::is_whitespace))
 }
 
 /// The list of objects that look most like messages, and its path.

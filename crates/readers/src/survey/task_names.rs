@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::find::file_name::FileName;
-use crate::transcript::{Event, PromptedBy, Role, Run, Text};
+use crate::transcript::{PromptedBy, Role, Run, Text, messages};
 
 /// Fewest tasks that stand for different prompts before it is said.
 const LEAST: u64 = 2;
@@ -46,7 +46,7 @@ impl SeenTasks {
         // A simulated user asks in other words every time; within a suite, settings may word a task in several ways.
         let is_plain = header.prompted_by != PromptedBy::SimulatedUser && header.suite.is_none();
         let Some(task) = header.task_id.as_ref().filter(|_| is_plain) else { return };
-        let mut asked = run.events().iter().filter_map(Event::message).filter(|message| message.role == Role::User);
+        let mut asked = messages(run.events()).filter(|message| message.role == Role::User);
         let Some(prompt) = asked.find_map(|message| message.content.as_ref()).map(Text::stored) else { return };
         let (folder, prompt) = (hash(&[file.folder.as_os_str().as_encoded_bytes()]), hash(&[prompt]));
         let key = hash(&[task.as_bytes()]);

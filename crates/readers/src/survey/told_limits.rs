@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::transcript::{Event, Lane, Message, Role, Run};
+use crate::transcript::{Lane, Message, Role, Run, messages};
 
 /// Bytes of a text that are looked at, at its beginning and at its end; a prompt is looked at further.
 const MARGIN: usize = 600;
@@ -150,7 +150,7 @@ fn counts(found: &[FoundSign], count: impl Fn(LimitSign) -> Option<(u64, u64)>) 
 /// The signs in all texts that the model saw, in order.
 fn signs(run: &Run) -> Vec<FoundSign> {
     let (mut found, mut after) = (Vec::new(), 0);
-    for message in run.events().iter().filter_map(Event::message) {
+    for message in messages(run.events()) {
         if message.is_step() {
             after += 1;
         }

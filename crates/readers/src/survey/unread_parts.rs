@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use crate::record::node::sound;
 use crate::record::parts::{ObjectMembers, RunPart, elements};
 use crate::record::reading::UnreadRecords;
-use crate::transcript::{Event, Message, Run};
+use crate::transcript::{Message, Run, messages};
 use crate::value::marks::SearchTexts;
 
 /// Levels that are searched for calls that no reader took for records.
@@ -62,7 +62,7 @@ pub(crate) fn refusal(
 /// Whether any of the runs has the part, in any lane.
 fn has(runs: &[&Run], part: RunPart) -> bool {
     runs.iter().any(|run| {
-        let mut messages = run.events().iter().filter_map(Event::message);
+        let mut messages = messages(run.events());
         match part {
             RunPart::Calls => messages.any(|message| !message.tool_calls.is_empty()),
             RunPart::Results => messages.any(Message::is_result),

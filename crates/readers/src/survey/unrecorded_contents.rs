@@ -2,7 +2,7 @@
 //! recorded equals nothing, so the rules that compare it cannot be evaluated.
 
 use crate::diagnostic::{Diagnostic, Location, count};
-use crate::transcript::{Event, Message, Run, ToolCall};
+use crate::transcript::{Message, Run, ToolCall, messages};
 
 /// One kind of content in the runs read so far.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl UnrecordedContents {
         let (mut calls, mut calls_without) = (0, 0);
         let (mut results, mut results_without) = (0, 0);
         let (mut replies, mut replies_without) = (0, 0);
-        for message in run.events().iter().filter_map(Event::message) {
+        for message in messages(run.events()) {
             calls += message.tool_calls.len();
             calls_without += message.tool_calls.iter().filter(|call| ToolCall::are_arguments_unknown(call)).count();
             if message.is_result() {

@@ -44,16 +44,21 @@ pub(super) fn objects(text: &str) -> Vec<ToolCall> {
 /// The call that an object is.
 fn object(value: &Node<'_>) -> Option<ToolCall> {
     if let Some(list) = value.get(["tool_calls", "tool_call", "function_call"]) {
-        return list.elements().map_or_else(|| object(&list), |calls| calls.iter().find_map(object));
+        return match list.elements() {
+            Some(calls) => calls.iter().find_map(object),
+            None => object(&list),
+        };
     }
     let nested = value.get(["function", "action", "tool"]).filter(Node::is_object);
     let inner = nested.as_ref().unwrap_or(value);
-    let arguments = inner.get(ARGUMENTS).or_else(|| value.get(ARGUMENTS));
-    let name = inner.some_string(CLEAR).or_else(|| inner.some_string("name"))?;
+    let arguments = inner.get(ARGUMENTS).or(value.get(ARGUMENTS));
+    let name = inner.some_string(CLEAR).or(inner.some_string("name"))?;
     let is_name = !name.trim().is_empty() && name.len() <= 80 && !name.trim().contains(char::is_whitespace);
-    let is_call = arguments.as_ref().is_some_and(|asked| asked.is_object() || inner.has(CLEAR) || nested.is_some())
-        || (arguments.is_none() && value.has(["tool_name", "toolName", "function_name", "tool"]));
-    (is_name && is_call).then(|| call(name.trim(), arguments.as_ref().map(Node::written)))
+    let is_call = match &arguments {
+        Some(asked) => asked.is_object() || inner.has(CLEAR) || nested.is_some(),
+        None => value.has(["tool_name", "toolName", "function_name", "tool"]),
+    };
+    if is_name && is_call { Some(call(name.trim(), arguments.as_ref().map(Node::written))) } else { None }
 }
 
 /// `Action: NAME` and `Action Input: …`, as in ReAct. A final answer is no call.

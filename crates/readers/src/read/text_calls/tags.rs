@@ -14,10 +14,8 @@ pub(super) fn calls(text: &str) -> Vec<ToolCall> {
 
 /// What is between `open` and `close`, at each place; the last may be without its end.
 fn between<'t>(text: &'t str, open: &'t str, close: &'t str) -> impl Iterator<Item = &'t str> {
-    text.split(open).skip(1).filter_map(move |rest| {
-        let inner = rest.split(close).next()?;
-        (!inner.trim().is_empty()).then_some(inner)
-    })
+    let inner = text.split(open).skip(1).filter_map(move |rest| rest.split(close).next());
+    inner.filter(|inner| !inner.trim().is_empty())
 }
 
 /// `<function=NAME><parameter=P>…</parameter></function>`, or with JSON in place of the parameters.
@@ -26,7 +24,7 @@ fn functions(text: &str) -> Vec<ToolCall> {
         let (name, body) = body.split_once('>')?;
         let name = name.trim().trim_matches('"');
         let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
-        is_name.then(|| with_parameters(name, body, "<parameter=", "</parameter>"))
+        if is_name { Some(with_parameters(name, body, "<parameter=", "</parameter>")) } else { None }
     };
     between(text, "<function=", "</function>").filter_map(one).collect()
 }
@@ -70,13 +68,17 @@ fn tool_calls(text: &str) -> Vec<ToolCall> {
 
 /// `[TOOL_CALLS] [{"name": …, "arguments": …}]`.
 fn listed(text: &str) -> Vec<ToolCall> {
-    let opened = text.split_once("[TOOL_CALLS]").or_else(|| text.split_once("[TOOL_CALL]"));
-    opened.map(|(_, rest)| json::objects(rest)).unwrap_or_default()
+    for mark in ["[TOOL_CALLS]", "[TOOL_CALL]"] {
+        if let Some((_, rest)) = text.split_once(mark) {
+            return json::objects(rest);
+        }
+    }
+    Vec::new()
 }
 
 /// `<command>ls</command>`, `<execute_bash>ls</execute_bash>`, `<execute_ipython>…</execute_ipython>`.
 fn commands(text: &str) -> Vec<ToolCall> {
-    let last = |open, close| text.contains(close).then(|| between(text, open, close).last()).flatten();
+    let last = |open, close| if text.contains(close) { between(text, open, close).last() } else { None };
     if let Some(action) = last("<command>", "</command>") {
         return vec![fences::command_of(action)];
     }

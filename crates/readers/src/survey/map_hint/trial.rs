@@ -8,7 +8,7 @@ use crate::read::{in_memory, wrappings};
 use crate::record::field_map::FieldMap;
 use crate::record::options::ReadOptions;
 use crate::survey::unread_parts;
-use crate::transcript::{Draft, Event, Fingerprint, Message, Role, Run, ToolCall, fingerprint};
+use crate::transcript::{Draft, Event, Fingerprint, Message, Role, Run, ToolCall, fingerprint, messages};
 
 /// What a mapping makes of the file.
 #[derive(Debug, Default)]
@@ -55,9 +55,8 @@ impl MappingTrial {
     pub(super) fn problem(&self, map: &FieldMap) -> Option<String> {
         let n = self.runs.len();
         let run = map.get("run").unwrap_or("run");
-        let has = |is: &dyn Fn(&Message) -> bool| {
-            self.runs.iter().filter(|draft| draft.events.iter().filter_map(Event::message).any(is)).count()
-        };
+        let has =
+            |is: &dyn Fn(&Message) -> bool| self.runs.iter().filter(|draft| messages(&draft.events).any(is)).count();
         let acts = has(&|message| message.role == Role::Assistant);
         let ids: BTreeSet<&str> = self.runs.iter().map(|draft| draft.header.run_id.as_str()).collect();
         let alone = self.runs.iter().filter(|draft| draft.events.len() < 2).count();
@@ -86,7 +85,7 @@ impl MappingTrial {
     fn pieces(&self) -> usize {
         let mut n = 0;
         for draft in &self.runs {
-            let messages: Vec<&Message> = draft.events.iter().filter_map(Event::message).collect();
+            let messages: Vec<&Message> = messages(&draft.events).collect();
             for pair in messages.windows(2) {
                 let are_replies = pair.iter().all(|message| message.role == Role::Assistant);
                 n += usize::from(are_replies && pair[0].tool_calls.is_empty());
@@ -125,5 +124,5 @@ fn prints(draft: &Draft) -> Vec<(Role, Fingerprint)> {
         let calls = message.tool_calls.iter().map(ToolCall::canonical_print);
         (message.role, fingerprint::of_list(calls.chain([message.content_print()])))
     };
-    draft.events.iter().filter_map(Event::message).map(print).collect()
+    messages(&draft.events).map(print).collect()
 }
