@@ -395,11 +395,14 @@ impl<'c> ReportBuilder<'c> {
         let formats = &self.report.formats;
         let keyed: Vec<_> = formats.iter().filter(|counts| OUTCOME_KEYED.contains(&counts.format.as_str())).collect();
         let runs: u64 = keyed.iter().map(|counts| counts.runs).sum();
+        if formats.is_empty() {
+            return None;
+        }
         if runs == 0 {
             let names: Vec<&str> = formats.iter().map(|counts| counts.format.as_str()).collect();
             let what = format!("`--outcome {key}` has no effect on these recordings ({})", names.join(", "));
             let help = "their outcome has a fixed place; for another one use `--labels`";
-            return (!names.is_empty()).then(|| Diagnostic::new(Location::default(), what, help));
+            return Some(Diagnostic::new(Location::default(), what, help));
         }
         let what = format!("no run has a field `{key}` that grades it (`--outcome {key}`)");
         let help = "their outcomes are unknown: correct the name, or use `--labels`";

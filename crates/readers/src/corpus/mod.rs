@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::diagnostic::nearest;
+use crate::find::file_name::has_ending;
 use crate::find::files::{Sources, walk};
 use crate::find::read_error::ReadError;
 use crate::label::label_files::{self, LabelFileOrigin, Labels};
@@ -100,7 +101,6 @@ impl Corpus {
     /// The CSV files among the recordings, and those beside what was named.
     fn csv_files(&self) -> Vec<PathBuf> {
         const MOST: usize = 50;
-        let is_csv = |path: &std::path::Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
         let mut files: Vec<PathBuf> = self.sources.files.iter().map(|source| source.path().to_path_buf()).collect();
         let folders: BTreeSet<&std::path::Path> = self.paths.iter().filter_map(|path| path.parent()).collect();
         for folder in folders {
@@ -109,7 +109,7 @@ impl Corpus {
             files.extend(entries.map(|entry| entry.path()));
         }
         let plain = |path: PathBuf| path.strip_prefix(".").map(std::path::Path::to_path_buf).unwrap_or(path);
-        let all: BTreeSet<PathBuf> = files.into_iter().filter(|path| is_csv(path)).map(plain).collect();
+        let all: BTreeSet<PathBuf> = files.into_iter().filter(|path| has_ending(path, &["csv"])).map(plain).collect();
         all.into_iter().filter(|path| path.is_file()).take(MOST).collect()
     }
 

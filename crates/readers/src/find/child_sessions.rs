@@ -59,7 +59,7 @@ fn parent<'h, 's>(
     let mut nearest: Option<(usize, &'h SessionHead, &'s InputFile)> = None;
     for (above, holder) in holders.get(head.parent.as_deref()?)? {
         let shared = shared_folders(file, holder);
-        if above.shape == head.shape && nearest.as_ref().is_none_or(|(most, ..)| shared > *most) {
+        if above.shape == head.shape && Some(shared) > nearest.map(|(most, ..)| most) {
             nearest = Some((shared, *above, *holder));
         }
     }

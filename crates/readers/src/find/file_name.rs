@@ -79,3 +79,9 @@ pub(crate) fn is_report(name: &str) -> bool {
     ) || name.ends_with(".report.json")
         || name.ends_with(".swebench_eval.jsonl")
 }
+
+/// Whether the file's name ends in one of these, such as `csv`, in capitals or not.
+pub(crate) fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    let Some(own) = path.extension() else { return false };
+    endings.iter().any(|ending| own.eq_ignore_ascii_case(ending))
+}

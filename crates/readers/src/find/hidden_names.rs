@@ -82,7 +82,7 @@ impl HiddenNames {
                 }
                 continue;
             }
-            let is_folder = entry.as_ref().is_ok_and(|entry| entry.file_type().is_dir());
+            let is_folder = matches!(&entry, Ok(entry) if entry.file_type().is_dir());
             if !take(entry) && is_folder {
                 entries.skip_current_dir();
             }

@@ -22,12 +22,12 @@ pub(crate) fn mark_clashes(files: &mut [InputFile], roots: &[PathBuf]) {
     }
     let mut paths: HashMap<String, usize> = HashMap::new();
     for source in &mut *files {
-        source.name.clashes = folders.get(&plain_name(source)).is_some_and(|folders| folders.len() > 1);
+        source.name.clashes = matches!(folders.get(&plain_name(source)), Some(folders) if folders.len() > 1);
         *paths.entry(source.name.in_corpus.clone()).or_default() += 1;
     }
     // Folders of one name that were named apart: only the paths as they were given differ.
     for source in files.iter_mut().filter(|source| source.name.clashes) {
-        if paths.get(&source.name.in_corpus).is_some_and(|n| *n > 1) {
+        if paths.get(&source.name.in_corpus) > Some(&1) {
             source.name.in_corpus = without_endings(Path::new(&source.name.path));
         }
     }

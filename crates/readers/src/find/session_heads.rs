@@ -70,7 +70,7 @@ fn head_of(text: &str, stem: &str) -> Option<SessionHead> {
     // A session that was resumed or copied begins with lines of another; its file is called after its own.
     let is_stem = values(text, "sessionId").any(|id| id == stem);
     let session = if is_stem { stem.to_owned() } else { word(text, "sessionId")? };
-    let is_side = after(text, "isSidechain").is_some_and(|value| value.starts_with("true"));
+    let is_side = matches!(after(text, "isSidechain"), Some(value) if value.starts_with("true"));
     if !is_side || is_stem {
         return Some(SessionHead { id: session, parent: None, shape: SessionNaming::ClaudeCode });
     }

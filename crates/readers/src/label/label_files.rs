@@ -71,7 +71,7 @@ impl RunLabel {
     /// The first field for which both have a value and the values differ.
     fn conflict(&self, other: &Self) -> Option<&'static str> {
         fn differ<T: PartialEq>(a: Option<&T>, b: Option<&T>) -> bool {
-            a.zip(b).is_some_and(|(a, b)| a != b)
+            a.is_some() && b.is_some() && a != b
         }
         let fields = [
             ("success", differ(self.success.as_ref(), other.success.as_ref())),
@@ -448,15 +448,14 @@ fn scores(path: &str, labels: &[(&String, &RunLabel)], success_at: Option<f64>) 
 pub(crate) fn nearby(paths: &[PathBuf]) -> Vec<(PathBuf, LabelFileOrigin)> {
     let mut found = Vec::new();
     for path in paths {
-        let beside = path.parent().map(Path::to_path_buf);
-        let above = beside.as_deref().filter(|_| path.is_file()).and_then(Path::parent).map(Path::to_path_buf);
-        let is_beside = path.is_file();
-        for (folder, is_beside) in beside.map(|folder| (folder, is_beside)).into_iter().chain(above.map(|f| (f, false)))
-        {
-            for name in NAMES {
-                let origin =
-                    if is_beside && *name == "labels.csv" { LabelFileOrigin::Beside } else { LabelFileOrigin::Nearby };
-                found.push((folder.join(name), origin));
+        let Some(beside) = path.parent() else { continue };
+        let is_file = path.is_file();
+        for name in NAMES {
+            let origin =
+                if is_file && *name == "labels.csv" { LabelFileOrigin::Beside } else { LabelFileOrigin::Nearby };
+            found.push((beside.join(name), origin));
+            if is_file && let Some(above) = beside.parent() {
+                found.push((above.join(name), LabelFileOrigin::Nearby));
             }
         }
     }

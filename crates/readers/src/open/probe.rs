@@ -414,9 +414,7 @@ fn go_on(scanner: &mut Scanner<impl Read>, end: u8, enough: bool) -> Result<bool
     if scanner.skip_byte(end)? {
         return Ok(false);
     }
-    if !scanner.skip_byte(b',')? {
-        return Err(scanner.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
-    }
+    scanner.expect_byte(b',')?;
     if enough {
         scanner.close(1)?;
     }

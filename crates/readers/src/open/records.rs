@@ -213,9 +213,7 @@ impl<R: Read> Records<R> {
                     self.state = ReadingPosition::Done;
                     return Ok(None);
                 }
-                if !scanner.skip_byte(b',')? {
-                    return Err(scanner.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
-                }
+                scanner.expect_byte(b',')?;
                 (object, index)
             }
             _ => {

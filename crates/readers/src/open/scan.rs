@@ -112,11 +112,6 @@ impl<R: Read> Scanner<R> {
         self.at += n;
     }
 
-    /// The next byte, without consuming it.
-    pub(crate) fn peek(&mut self) -> io::Result<Option<u8>> {
-        Ok(self.at_hand()?.first().copied())
-    }
-
     /// Skips white space and returns the next byte without consuming it.
     pub(crate) fn skip_space(&mut self) -> io::Result<Option<u8>> {
         loop {
@@ -140,6 +135,16 @@ impl<R: Read> Scanner<R> {
             self.pass(1, None);
         }
         Ok(found)
+    }
+
+    /// Skips white space and the byte that is to follow it.
+    pub(crate) fn expect_byte(&mut self, wanted: u8) -> Result<(), ScanError> {
+        match self.skip_space()? {
+            Some(byte) if byte == wanted => self.pass(1, None),
+            Some(byte) => return Err(ScanError::Unexpected(byte)),
+            None => return Err(ScanError::Ended),
+        }
+        Ok(())
     }
 
     /// Skips one value. Its text is appended to `keep`, if given, up to `limit` bytes. Returns the value's full
@@ -200,9 +205,7 @@ impl<R: Read> Scanner<R> {
         }
         let mut raw = Vec::new();
         self.value(Some(&mut raw), 1 << 16)?;
-        if !self.skip_byte(b':')? {
-            return Err(self.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
-        }
+        self.expect_byte(b':')?;
         let text = String::from_utf8_lossy(&raw);
         if text.contains('\\')
             && let Ok(decoded) = serde_json::from_str::<String>(&text)

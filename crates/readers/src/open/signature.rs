@@ -50,6 +50,6 @@ impl Signature {
 
     /// Whether the file can be read and is a Parquet table.
     pub(crate) fn is_parquet(path: &Path) -> bool {
-        Self::from_file(path).is_ok_and(|signature| signature == Self::Parquet)
+        matches!(Self::from_file(path), Ok(Self::Parquet))
     }
 }

@@ -147,7 +147,7 @@ impl PriceTable {
             // An entry whose name is already plain takes precedence over dated names.
             let own = plain == name.to_lowercase();
             let taken = self.plain.get(&plain).copied();
-            let same = |other: usize| self.entries.get(other).is_some_and(|(_, other)| *other == price);
+            let same = |other: usize| matches!(self.entries.get(other), Some((_, other)) if *other == price);
             let meant = match taken {
                 _ if own => Some(index),
                 None => Some(index),
@@ -211,11 +211,10 @@ impl PriceTable {
 
     /// The cost of each call; `None` for a call without tokens.
     fn costs(&self, draft: &Draft, by_turn: bool) -> Result<Vec<Option<Charge>>, Unpriced> {
-        let counted = |call: &Message| call.usage().is_some_and(|usage| !usage.is_empty());
-        if !calls(&draft.events).any(counted) {
+        if !calls(&draft.events).any(Message::has_usage) {
             return Err(Unpriced::NoTokens);
         }
-        if !by_turn && !calls(&draft.events).all(counted) {
+        if !by_turn && !calls(&draft.events).all(Message::has_usage) {
             return Err(Unpriced::SomeTokens);
         }
         let mut costs = Vec::new();

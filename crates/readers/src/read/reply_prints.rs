@@ -15,7 +15,7 @@ pub(crate) fn reply_ids(events: &[Event]) -> Vec<ReplyId> {
     let (mut before, mut is_told) = (0, false);
     for (at, event) in events.iter().enumerate() {
         let Some(reply) = event.message().filter(|message| spends(message)) else { continue };
-        let has_id = reply.tool_calls.iter().any(|call| call.id.as_deref().is_some_and(is_recorded));
+        let has_id = reply.tool_calls.iter().any(|call| matches!(&call.id, Some(id) if is_recorded(id)));
         before = print(before, reply, has_id);
         if !is_told && !has_id && reply.has_usage() && first.is_none() {
             first = Some((at, before));
@@ -37,7 +37,7 @@ fn spends(message: &Message) -> bool {
 
 /// Whether the recorder wrote the id; readers number the calls that have none.
 fn is_recorded(id: &str) -> bool {
-    let number = id.strip_prefix("call-").or_else(|| id.strip_prefix('c')).unwrap_or(id);
+    let number = id.strip_prefix("call-").or(id.strip_prefix('c')).unwrap_or(id);
     !number.bytes().all(|byte| byte.is_ascii_digit())
 }
 

@@ -77,8 +77,8 @@ impl SessionStore {
         let tables = database.tables().map_err(StoreRefusal::Unreadable)?;
         let has = |wanted: &[(&str, &[&str])]| {
             wanted.iter().all(|(table, columns)| {
-                let own = tables.get(*table);
-                own.is_some_and(|own| columns.iter().all(|column| own.iter().any(|name| name == column)))
+                let Some(own) = tables.get(*table) else { return false };
+                columns.iter().all(|column| own.iter().any(|name| name == column))
             })
         };
         let agent = if has(&OPEN_CODE) {

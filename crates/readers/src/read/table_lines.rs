@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::value::RawValue;
 
+use crate::find::file_name::has_ending;
 use crate::find::source::InputFile;
 use crate::open::whole_file::LARGEST_WHOLE;
 
@@ -13,7 +14,7 @@ const COLUMNS: usize = 1000;
 
 /// Whether the name is that of a table of values.
 pub(crate) fn is_table(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv") || ending.eq_ignore_ascii_case("tsv"))
+    has_ending(path, &["csv", "tsv"])
 }
 
 /// The rows of a table as JSON lines; `None` if the file is none, or has no header of several names.
@@ -27,14 +28,16 @@ pub(crate) fn lines(source: &InputFile) -> Option<Box<dyn Read + Send>> {
     let mut rows = csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text);
     let header = rows.headers().ok()?.clone();
     let is_named = header.iter().all(|name| !name.trim().is_empty());
-    (is_named && (2..=COLUMNS).contains(&header.len()))
-        .then(|| Box::new(Lines { rows, header, row: csv::StringRecord::new(), line: Vec::new(), at: 0 }) as _)
+    if !is_named || !(2..=COLUMNS).contains(&header.len()) {
+        return None;
+    }
+    Some(Box::new(Lines { rows, header, row: csv::StringRecord::new(), line: Vec::new(), at: 0 }))
 }
 
 /// What separates the cells: tabs by the file's name, and semicolons, which spreadsheets write where a comma is the decimal
 /// sign, by a first line that has no comma.
 fn delimiter(path: &Path, begins: &[u8]) -> u8 {
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv")) {
+    if has_ending(path, &["tsv"]) {
         return b'\t';
     }
     let first = begins.split(|byte| *byte == b'\n').next().unwrap_or_default();

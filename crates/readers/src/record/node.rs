@@ -242,7 +242,7 @@ impl<'a> Node<'a> {
 
     /// Whether the member with that name is the string `wanted`.
     pub(crate) fn is(&self, name: &str, wanted: &str) -> bool {
-        self.some_string(name).is_some_and(|word| word == wanted)
+        self.some_string(name).as_deref() == Some(wanted)
     }
 
     /// A long string, kept undecoded.
@@ -289,7 +289,7 @@ impl<'a> Node<'a> {
 
     /// The cost of a model call in US dollars.
     pub(crate) fn dollars(&self, names: impl MemberNames, out: &mut Reading<'_>) -> Option<Usd> {
-        let dollars = |raw| json::number(raw).and_then(plausible).map(Usd);
+        let dollars = |raw| Some(Usd(plausible(json::number(raw)?)?));
         Some(self.read(&names, out, "dollars, from 0 to a billion", dollars)?.1)
     }
 

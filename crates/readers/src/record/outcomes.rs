@@ -21,7 +21,7 @@ pub(crate) fn native_grade(field: &'static str, graded: Option<bool>, score: Opt
 
 /// Whether a run did its task by the word of its grade or, if that says nothing, by its score.
 pub(crate) fn by_label_or_score(label: Option<&str>, score: Option<f64>) -> Option<bool> {
-    if let Some(graded) = label.and_then(grade_word) {
+    if let Some(graded) = grade_word(label.unwrap_or_default()) {
         return Some(graded);
     }
     Some(score? >= 1.0)

@@ -492,7 +492,10 @@ impl<'r> Reading<'r> {
         wanted: &str,
     ) -> Option<T> {
         let found = found?;
-        found.object.clone().or_else(|| self.object(Some(found.written), field, wanted))
+        match &found.object {
+            Some(object) => Some(object.clone()),
+            None => self.object(Some(found.written), field, wanted),
+        }
     }
 
     /// The elements of an array, unparsed.
@@ -560,7 +563,7 @@ impl<'r> Reading<'r> {
 
     /// A step of a run, from 0.
     pub fn step<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<usize> {
-        let as_step = |raw| json::count(raw).and_then(|step| usize::try_from(step).ok()).filter(|step| *step < STEPS);
+        let as_step = |raw| usize::try_from(json::count(raw)?).ok().filter(|step| *step < STEPS);
         self.checked(raw, field, "a step, from 0", as_step)
     }
 
@@ -571,7 +574,7 @@ impl<'r> Reading<'r> {
 
     /// The cost of a model call in US dollars.
     pub fn dollars<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Usd> {
-        self.checked(raw, field, "dollars, from 0 to a billion", |raw| json::number(raw).and_then(plausible)).map(Usd)
+        self.checked(raw, field, "dollars, from 0 to a billion", |raw| plausible(json::number(raw)?)).map(Usd)
     }
 
     /// True or false.

@@ -128,9 +128,11 @@ fn whole(value: &str, names: &mut Pseudonyms) -> String {
 /// One spelling for each value, whether written as an integer or a float.
 fn canonical(token: &str) -> String {
     // Whatever does not fit in 64 bits is compared as a double.
-    let positive = token.parse::<u64>().map(|whole| whole.to_string());
-    if let Ok(whole) = positive.or_else(|_| token.parse::<i64>().map(|whole| whole.to_string())) {
-        return whole;
+    if let Ok(positive) = token.parse::<u64>() {
+        return positive.to_string();
+    }
+    if let Ok(negative) = token.parse::<i64>() {
+        return negative.to_string();
     }
     match token.parse::<f64>() {
         // Adding 0 turns -0 into 0.

@@ -105,7 +105,9 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         message.model().map(|model| if is_catalogued(model) { model.into() } else { names.plain("model", model) }),
     );
     redacted.set_finish_reason(message.finish_reason().map(|reason| names.word("reason", reason, words::is_reason)));
-    redacted.set_extra(message.extra().and_then(|extra| native(extra, names)));
+    if let Some(extra) = message.extra() {
+        redacted.set_extra(native(extra, names));
+    }
     redacted
 }
 

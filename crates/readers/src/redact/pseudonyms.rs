@@ -60,7 +60,10 @@ impl Pseudonyms {
         let claimed = placeholder::parts_of(text).filter(|(nth, bytes)| {
             self.claims_placeholders && marked(&placeholder::write(*nth, *bytes), &marks) == text
         });
-        let bytes = claimed.map_or(text.len(), |(_, bytes)| bytes);
+        let bytes = match claimed {
+            Some((_, bytes)) => bytes,
+            None => text.len(),
+        };
         marked(&placeholder::write(self.nth_text(text), bytes), &marks)
     }
 
@@ -133,9 +136,9 @@ fn nth(known: &mut HashMap<String, usize>, name: &str) -> usize {
 
 /// True if the name looks like a replacement: `tool-3`.
 pub(super) fn is_plain(kind: &str, name: &str) -> bool {
-    name.strip_prefix(kind)
-        .and_then(|rest| rest.strip_prefix('-'))
-        .is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
+    let Some(rest) = name.strip_prefix(kind) else { return false };
+    let Some(nth) = rest.strip_prefix('-') else { return false };
+    !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A name that is the same in every recording: 128 bits of a BLAKE3 hash of kind and name, keyed with the salt. With an

@@ -290,7 +290,7 @@ fn sign(words: &[String]) -> Option<LimitSign> {
 }
 
 fn is_one_of(word: Option<&String>, known: &[&str]) -> bool {
-    word.is_some_and(|word| known.contains(&word.as_str()))
+    matches!(word, Some(word) if known.contains(&word.as_str()))
 }
 
 /// The word so many places before `at`.

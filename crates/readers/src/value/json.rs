@@ -103,7 +103,7 @@ macro_rules! fields {
                         let Some(nth) = KEYS.find(key) else { return };
                         let given = value != "null";
                         match FIELDS[nth] {
-                            $(Field::$field => self.$field = given.then(|| Value::of_written(value)),)*
+                            $(Field::$field => self.$field = if given { Some(Value::of_written(value)) } else { None },)*
                         }
                     })
                 }
@@ -147,7 +147,7 @@ pub(crate) fn kept<'a>(raw: impl Written<'a>) -> Option<Json> {
 }
 
 /// The content of a string literal, still escaped.
-fn body<'a>(raw: impl Written<'a>) -> Option<&'a str> {
+pub(super) fn body<'a>(raw: impl Written<'a>) -> Option<&'a str> {
     raw.written().strip_prefix('"')?.strip_suffix('"')
 }
 
@@ -174,8 +174,11 @@ pub(crate) fn word<'a>(raw: impl Written<'a>) -> Option<String> {
 
 /// Like [`word`], borrowed if possible.
 pub(crate) fn name<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
-    let is_number = |written: &str| matches!(written.as_bytes().first(), Some(b'-' | b'0'..=b'9'));
-    let found = string(raw.written()).or_else(|| is_number(raw.written()).then(|| Cow::Borrowed(raw.written())));
+    let written = raw.written();
+    let found = match written.as_bytes().first() {
+        Some(b'-' | b'0'..=b'9') => Some(Cow::Borrowed(written)),
+        _ => string(written),
+    };
     tried(raw, "a string or a number", found)
 }
 
@@ -303,7 +306,9 @@ fn content_within<'a>(raw: &'a str, depth: usize, each: &mut dyn FnMut(&str, &'a
         let said = said.find_map(|inner| content_within(inner, depth, each));
         if let Some(said) = said {
             texts.push(said.as_str().into_owned());
-        } else if let Some(kind) = kind.and_then(string) {
+        } else if let Some(kind) = kind
+            && let Some(kind) = string(kind)
+        {
             if text.is_some() {
                 return None;
             }
@@ -388,7 +393,7 @@ pub(crate) fn patched_files(patch: &str) -> Option<Vec<String>> {
     let mut files: Vec<String> = patch.lines().filter_map(named).flatten().collect();
     files.sort();
     files.dedup();
-    (!files.is_empty()).then_some(files)
+    if files.is_empty() { None } else { Some(files) }
 }
 
 /// Limit on steps, which are counted in 32 bits. No run has as many.
@@ -400,7 +405,7 @@ const MOST_DOLLARS: f64 = 1e9;
 
 /// The cost, if it is plausible for a model call.
 pub(crate) fn plausible(dollars: f64) -> Option<f64> {
-    (0.0..=MOST_DOLLARS).contains(&dollars).then_some(dollars)
+    if (0.0..=MOST_DOLLARS).contains(&dollars) { Some(dollars) } else { None }
 }
 
 #[cfg(test)]

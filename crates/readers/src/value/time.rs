@@ -12,7 +12,9 @@ pub(crate) fn instant<'a>(raw: impl Written<'a>) -> Option<Instant> {
 }
 
 fn instant_in(raw: &str) -> Option<Instant> {
-    if let Some(instant) = raw.strip_prefix('"').and_then(|text| utc(text.strip_suffix('"')?)) {
+    if let Some(text) = json::body(raw)
+        && let Some(instant) = utc(text)
+    {
         return Some(instant);
     }
     match json::number(raw) {
@@ -57,7 +59,7 @@ fn utc(text: &str) -> Option<Instant> {
         && minute < 60
         && second < 60;
     let seconds = ((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
-    plain.then_some(Instant(seconds * 1000 + millis))
+    if plain { Some(Instant(seconds * 1000 + millis)) } else { None }
 }
 
 fn is_leap(year: i64) -> bool {

@@ -39,7 +39,7 @@ impl TableStatistics {
         self.runs += 1;
         if spend.total.is_none() {
             self.without_tokens += 1;
-            let states_totals = run.header.meta.as_ref().is_some_and(|meta| meta.get().contains("_tokens\":"));
+            let states_totals = matches!(&run.header.meta, Some(meta) if meta.get().contains("_tokens\":"));
             self.with_totals += u64::from(states_totals);
         }
         true
