@@ -125,13 +125,12 @@ impl<'r> ComparedStacks<'r> {
     }
 
     fn stratum(&self, stack: &Label) -> Option<WorseStratum> {
-        let known = self.strata.borrow().get(stack).cloned();
-        known.unwrap_or_else(|| {
-            let group = self.contest.groups().iter().find(|group| group.stack == *stack);
-            let found = group.and_then(worse_stratum);
-            self.strata.borrow_mut().insert(stack.clone(), found.clone());
-            found
-        })
+        if let Some(known) = self.strata.borrow().get(stack) {
+            return known.clone();
+        }
+        let found = worse_stratum(self.contest.groups().iter().find(|group| group.stack == *stack)?);
+        self.strata.borrow_mut().insert(stack.clone(), found.clone());
+        found
     }
 }
 

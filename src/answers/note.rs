@@ -190,7 +190,7 @@ impl FirstTable<'_> {
             notes.push(AnswerNote::Letters { unread, diverged, ungraded });
         }
         if let Some(worse) = self.pooling()
-            && self.ship().is_none_or(|ship| ship.stack != worse.stack)
+            && self.ship().map(|ship| &ship.stack) != Some(&worse.stack)
         {
             notes.push(AnswerNote::Pooled(Box::new(worse)));
         }

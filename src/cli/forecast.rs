@@ -103,7 +103,7 @@ pub(super) fn range(of: &Forecast) -> String {
 fn sentence(all: &[Forecast]) -> String {
     let middle =
         all.iter().filter(|of| of.amount == Amount::Steps && of.after > 0).max_by_key(|of| (of.runs, of.after));
-    let Some(of) = middle.or_else(|| all.first()) else { return String::new() };
+    let Some(of) = middle.or(all.first()) else { return String::new() };
     let covered = match of.covered {
         Some(covered) => format!("; on tasks left out that held for {} % of the runs", digits(covered)),
         None => String::new(),

@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Location, one_line};
 use crate::replay::replay;
 use crate::report::write_atomically;
 use crate::stats::cluster_key;
-use crate::transcript::{Event, Outcome, OutcomeSource, Role, Run, Spend};
+use crate::transcript::{Outcome, OutcomeSource, Role, Run, Spend, messages};
 
 /// Arguments of `labels`.
 #[derive(Debug, clap::Args)]
@@ -132,11 +132,8 @@ fn of_run(run: &Run) -> Unlabelled {
 /// The beginning of what the run was asked.
 fn first_prompt(run: &Run) -> String {
     const SHOWN: usize = 120;
-    let prompt = run.events().iter().find_map(|event| match event {
-        Event::Message(message) if message.role == Role::User => message.content.as_ref(),
-        _ => None,
-    });
-    let Some(prompt) = prompt else { return String::new() };
+    let mut asked = messages(run.events()).filter(|message| message.role == Role::User);
+    let Some(prompt) = asked.find_map(|message| message.content.as_ref()) else { return String::new() };
     let prompt = prompt.as_str();
     let prompt = one_line(&prompt);
     let cut: String = prompt.chars().take(SHOWN).collect();

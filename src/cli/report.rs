@@ -74,9 +74,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         return Ok(ProgramExit::Done);
     };
     let out = args.out.as_deref().or(args.folders.first().map(PathBuf::as_path));
-    let rows = args.rows.map_or(row_format, RowsAs::format);
-    let folder = FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() };
-    show(&publication, format, out.map(|out| (out, folder)), output)
+    show(&publication, format, out.map(|out| (out, folder_format(args, row_format, output))), output)
 }
 
 /// Answers a search from its parts.
@@ -161,10 +159,18 @@ pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Comma
     let merge = Merge::open(&args.folders).map_err(CommandFailure::input)?;
     let Saved { evidence, manifest, row_format } = merged(&merge, output)?;
     let publication = Publication::new(evidence, manifest);
-    let rows = args.rows.map_or(row_format, RowsAs::format);
-    let folder = FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() };
     if let Some(out) = &args.out {
+        let folder = folder_format(args, row_format, output);
         publication.write(&publication.summaries(), out, folder).map_err(CommandFailure::input)?;
     }
     Ok(publication)
+}
+
+/// How the folder is written: rows as they were, unless the user says otherwise.
+fn folder_format(args: &Args, row_format: RowFormat, output: &Output) -> FolderFormat {
+    let rows = match args.rows {
+        Some(wanted) => wanted.format(),
+        None => row_format,
+    };
+    FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() }
 }

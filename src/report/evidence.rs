@@ -126,7 +126,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
     let mut parts = Vec::new();
     let told = |difference: &Difference| {
         let comparison = &difference.comparison;
-        let (value, interval) = comparison.value.zip(comparison.interval)?;
+        let (value, interval) = (comparison.value?, comparison.interval?);
         let points = |value: f64| format!("{:+.1}", value * 100.0);
         Some(format!("{} points (95 %: {} to {})", points(value), points(interval.low), points(interval.high)))
     };

@@ -55,11 +55,14 @@ impl std::str::FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match parts {
-            Some((number, of)) if (1..=of).contains(&number) && of <= 100_000 => Ok(Self { number, of }),
-            _ => Err("write it as `2/7`: the second of seven parts".to_owned()),
+        if let Some((number, of)) = text.split_once('/')
+            && let (Ok(number), Ok(of)) = (number.parse(), of.parse())
+            && (1..=of).contains(&number)
+            && of <= 100_000
+        {
+            return Ok(Self { number, of });
         }
+        Err("write it as `2/7`: the second of seven parts".to_owned())
     }
 }
 

@@ -68,17 +68,27 @@ fn column_of(cells: &[Vec<String>], column: usize) -> impl Iterator<Item = &str>
 /// Characters after which a text may be wrapped: spaces, and separators within names.
 const JOINTS: [char; 4] = [' ', '_', '.', '/'];
 
+/// Where the first line of a text ends that is wider than `width`: before a space, or behind another joint.
+fn end_of_line(text: &str, width: usize) -> Option<usize> {
+    let at = |count: usize| match text.char_indices().nth(count) {
+        Some((at, _)) => at,
+        None => text.len(),
+    };
+    // The space may be the character right after the last one that fits.
+    if let Some(space) = text[..at(width + 1)].rfind(' ').filter(|space| *space > 0) {
+        return Some(space);
+    }
+    let joint = text[..at(width)].rfind(JOINTS).or(text.find(JOINTS))?;
+    Some(joint + 1)
+}
+
 /// Wraps a text to lines of at most `width` characters at a joint, preferably a space; a longer part gets a line of
 /// its own.
 fn broken(text: &str, width: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while rest.chars().count() > width {
-        let at = |count: usize| rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at);
-        // The space may be the character right after the last one that fits.
-        let space = rest[..at(width + 1)].rfind(' ').filter(|space| *space > 0);
-        let joint = || rest[..at(width)].rfind(JOINTS).or_else(|| rest.find(JOINTS));
-        let Some(end) = space.or_else(|| joint().map(|joint| joint + 1)).filter(|end| *end < rest.len()) else { break };
+        let Some(end) = end_of_line(rest, width).filter(|end| *end < rest.len()) else { break };
         lines.push(rest[..end].trim_end());
         rest = rest[end..].trim_start();
     }

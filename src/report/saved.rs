@@ -205,7 +205,7 @@ impl Manifest {
         if let Some([n_pos, k_pos, n_neg, k_neg]) = self.label_checked {
             return Some(ErrorRates::Checked(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) }));
         }
-        let (sensitivity, specificity) = self.label_sensitivity.zip(self.label_specificity)?;
+        let (sensitivity, specificity) = (self.label_sensitivity?, self.label_specificity?);
         Some(ErrorRates::Stated(LabelErrors { sensitivity, specificity }))
     }
 

@@ -233,7 +233,7 @@ impl CorpusChange {
     /// A hint where each run that is gone may be a new one under another name: snapshots of before named the runs of
     /// files of one name by their order (`x`, `x/x`, `x/x#2`), where now all are called after their paths.
     fn new_names(&self) -> Option<String> {
-        let last = |name: &str| name.split('#').next().and_then(|name| name.rsplit('/').next()).map(str::to_owned);
+        let last = |name: &str| Some(name.split('#').next()?.rsplit('/').next()?.to_owned());
         let counts = |names: &[String]| {
             let mut counts: BTreeMap<Option<String>, usize> = BTreeMap::new();
             for name in names {

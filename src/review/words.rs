@@ -63,7 +63,7 @@ impl TranscriptKind {
 impl StopContext {
     /// The texts around `at`; `None` for a run that went on to its end.
     pub fn around(run: &Run, at: Option<Point>) -> Self {
-        let at = at.or_else(|| run.last_point());
+        let at = at.or(run.last_point());
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let stop = at.map_or(0, |point| point.step as usize);
         for index in stop.saturating_sub(1)..run.steps().len().min(stop + 2) {

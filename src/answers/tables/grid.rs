@@ -20,14 +20,23 @@ pub struct KeptStack<'a> {
     pub resamples_on_frontier: Option<f64>,
 }
 
+/// The limits that a stack of the grid has, one cell an axis.
+fn push_choices(line: &mut NamedCells, grid: &WideGrid, index: u64) {
+    for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(index)).enumerate() {
+        let cell = match choice {
+            Some(choice) => limits(&choice.limits),
+            None => TableCell::Missing,
+        };
+        line.push(axis_column(nth, &axis.name), cell);
+    }
+}
+
 /// `sweep.csv`: the kept stacks, frontier first. `scale`: how many whole numbers of a tally make one unit.
 pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> DataTable {
     let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
         let mut line = NamedCells::default();
         line.push("stack", TableCell::Text(summary.stack.to_string()));
-        for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(find.index)).enumerate() {
-            line.push(axis_column(nth, &axis.name), choice.map_or(TableCell::Missing, |choice| limits(&choice.limits)));
-        }
+        push_choices(&mut line, grid, find.index);
         line.push("stacks_alike", TableCell::Count(find.alike));
         line.push("on_frontier", TableCell::Text(if find.on_frontier { "yes" } else { "no" }.to_owned()));
         line.push("resamples_on_frontier", TableCell::number(*resamples_on_frontier));
@@ -63,9 +72,7 @@ pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f
     let line = |(index, tally): &(u64, Tally)| {
         let mut line = NamedCells::default();
         line.push("stack", TableCell::Text(grid.name(*index)));
-        for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(*index)).enumerate() {
-            line.push(axis_column(nth, &axis.name), choice.map_or(TableCell::Missing, |choice| limits(&choice.limits)));
-        }
+        push_choices(&mut line, grid, *index);
         let counts = [
             ("judged", tally.judged),
             ("judged_successes", tally.successes),

@@ -67,7 +67,7 @@ fn stops(summary: &Summary) -> TableCell {
 /// as one of all stacks tried, where that was asked for.
 pub(super) fn killed(summary: &Summary) -> TableCell {
     let killed = summary.estimates.killed;
-    let Some(most) = summary.killed_at_most.or_else(|| summary.estimates.fes_rate.upper()) else {
+    let Some(most) = summary.killed_at_most.or(summary.estimates.fes_rate.upper()) else {
         return TableCell::Missing;
     };
     let count = counts((killed.low.hits, killed.high.hits));

@@ -14,7 +14,6 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::{Output, TableFormat, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
-use crate::decision::Strategy;
 use crate::report::figure::{AgainstFigure, save};
 use crate::report::{PlainPage, refuse_foreign, write_atomically, write_folder};
 use crate::stack::ToldLimit;
@@ -80,8 +79,8 @@ fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
     let mut limits = Vec::new();
     for strategy in &loaded.strategies {
         let name = strategy.name();
-        let steps = loaded.own_stack(name).and_then(Strategy::step_limit);
-        limits.push(NamedLimit { name: name.into(), steps, told: loaded.told_limit(name) });
+        let (steps, told) = (loaded.step_limit(name), loaded.told_limit(name));
+        limits.push(NamedLimit { name: name.into(), steps, told });
     }
     limits
 }

@@ -26,7 +26,7 @@ use crate::snapshot::StopSnapshot;
 
 /// Whether a CI system runs the program.
 pub(super) fn is_ci() -> bool {
-    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
+    matches!(std::env::var_os("CI"), Some(value) if !value.is_empty() && value != "false")
 }
 
 /// The most bytes of a snapshot: a line of it is a stop of a run under a stack.

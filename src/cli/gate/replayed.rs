@@ -73,7 +73,7 @@ pub(in crate::cli) fn replayed(
             for row in &of.rows {
                 let now = StopLine::new(row.rule.as_deref(), row.stop_point, row.verdict);
                 let Some(was) = was(row).filter(|was| **was != now) else { continue };
-                let at = row.stop_point.or_else(|| was.stop.parse().ok());
+                let at = row.stop_point.or(was.stop.parse().ok());
                 changed.push(((row.stack.to_string(), row.run_id.to_string()), StopContext::around(&run, at)));
             }
             (of, (run.header.run_id.clone(), print_of(&run)), changed)

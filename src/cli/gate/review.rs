@@ -131,25 +131,19 @@ pub(in crate::cli) fn review(args: &ReviewArgs, output: &Output) -> Result<Progr
     } else {
         ReviewPrompt { review: &review, output, term: console::Term::stdout() }.ask(&mut answers)
     };
-    let accepted: BTreeSet<(&str, &str)> = review
-        .changes
-        .iter()
-        .zip(&answers)
-        .filter(|(_, answer)| **answer == ReviewAnswer::Accept)
-        .map(|(change, _)| (&*change.stack, &*change.run))
-        .collect();
+    let (mut accepted, mut left) = (BTreeSet::new(), Vec::new());
+    for (change, answer) in review.changes.iter().zip(&answers) {
+        if *answer == ReviewAnswer::Accept {
+            accepted.insert((&*change.stack, &*change.run));
+        } else {
+            left.push(PendingChange::from_change(change, *answer == ReviewAnswer::Reject));
+        }
+    }
     let has_rest = !review.notices().is_empty();
     if !accepted.is_empty() || (has_rest && rest == ReviewAnswer::Accept) {
         let next = settled(&before, &now.snapshot, &review, &accepted, !has_rest || rest == ReviewAnswer::Accept);
         write_atomically(path, |out| out.write_all(next.to_text().as_bytes())).map_err(CommandFailure::input)?;
     }
-    let left: Vec<PendingChange> = review
-        .changes
-        .iter()
-        .zip(&answers)
-        .filter(|(_, answer)| **answer != ReviewAnswer::Accept)
-        .map(|(change, answer)| PendingChange::from_change(change, *answer == ReviewAnswer::Reject))
-        .collect();
     PendingChange::write(&left, &file)?;
     let refused = left.iter().filter(|pending| pending.rejected).count();
     let waiting = left.len() - refused;

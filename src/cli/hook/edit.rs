@@ -74,10 +74,14 @@ pub(super) fn without_hook(text: &str) -> Result<Option<String>, String> {
 pub(super) fn installed(text: &str) -> Vec<String> {
     let Ok(root) = parse(text) else { return Vec::new() };
     let Some(hooks) = hooks_of(&root) else { return Vec::new() };
-    let named = hooks.properties().into_iter().filter(|event| {
-        event.array_value().is_some_and(|list| list.elements().iter().any(|entry| ours(entry).is_some()))
-    });
-    named.filter_map(|event| event.decoded_name()).collect()
+    let mut named = Vec::new();
+    for event in hooks.properties() {
+        let Some(list) = event.array_value() else { continue };
+        if list.elements().iter().any(|entry| ours(entry).is_some()) {
+            named.extend(event.decoded_name());
+        }
+    }
+    named
 }
 
 /// The byte order mark that editors on Windows write, or nothing.

@@ -11,6 +11,7 @@ use whenstop_hook::settings::{Folders, HookSettings, Setup};
 use super::super::ProgramExit;
 use super::super::failure::CommandFailure;
 use super::super::inputs::read_text;
+use super::super::local::home;
 use super::super::output::Output;
 use super::{HookAgent, ModeArg, edit, failed, folders};
 use crate::diagnostic::{Diagnostic, Location};
@@ -82,13 +83,14 @@ impl Installed {
 
 /// The agent's own configuration.
 pub(super) fn configuration(host: HostAgent) -> Option<PathBuf> {
-    let home = ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty());
     let (variable, folder) = match host {
         HostAgent::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
         HostAgent::QwenCode => ("QWEN_HOME", ".qwen"),
     };
-    let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = named.or_else(|| Some(PathBuf::from(home?).join(folder)))?;
+    let folder = match std::env::var_os(variable).filter(|value| !value.is_empty()) {
+        Some(named) => PathBuf::from(named),
+        None => home()?.join(folder),
+    };
     Some(folder.join("settings.json"))
 }
 
@@ -263,7 +265,10 @@ fn program(named: Option<&Path>) -> Result<String, CommandFailure> {
         let own = std::env::current_exe().ok()?;
         Some(own.with_file_name(format!("whenstop-hook{}", std::env::consts::EXE_SUFFIX)))
     };
-    let path = named.map(Path::to_path_buf).or_else(beside).unwrap_or_default();
+    let path = match named {
+        Some(named) => named.to_path_buf(),
+        None => beside().unwrap_or_default(),
+    };
     let path = path.canonicalize().ok().filter(|path| path.is_file()).ok_or_else(|| {
         let help =
             "`cargo install --path crates/hook` in a checkout makes it, an archive has it; or name it with `--program`";

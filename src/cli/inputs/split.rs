@@ -82,7 +82,7 @@ pub(in crate::cli) fn divided<T>(
             (test, Some(dev))
         }
     };
-    if is_empty(&reported) || other.as_ref().is_some_and(&is_empty) {
+    if is_empty(&reported) || matches!(&other, Some(other) if is_empty(other)) {
         let help = "give more recordings, another `--dev-share`, or no `--split`";
         return Err(CommandFailure::nothing("a part of the split has no task", help));
     }

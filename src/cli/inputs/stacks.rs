@@ -163,9 +163,9 @@ impl Definition {
         match (self, other) {
             (Self::Own(one), Self::Own(other)) => format!("{one:?}") == format!("{other:?}"),
             (Self::Shipped(one), Self::Shipped(other)) => {
-                let profile = |used: &Use| {
-                    let first = catalog::find(&used.system).and_then(|it| it.profile_names().first().copied());
-                    used.profile.clone().or(first.map(str::to_owned))
+                let profile = |used: &Use| match &used.profile {
+                    Some(profile) => Some(profile.clone()),
+                    None => catalog::find(&used.system)?.profile_names().first().map(ToString::to_string),
                 };
                 one.system == other.system && one.set == other.set && profile(one) == profile(other)
             }
@@ -306,6 +306,11 @@ impl LoadedStacks {
         self.files.iter().flat_map(|file| file.parsed.own())
     }
 
+    /// The limit on steps of the stack of that name, if one of the files defines it.
+    pub(in crate::cli) fn step_limit(&self, name: &str) -> Option<u32> {
+        self.own_stack(name)?.step_limit()
+    }
+
     /// What the stack of that name says of a limit that the agent is told of.
     pub(in crate::cli) fn told_limit(&self, name: &str) -> Option<ToldLimit> {
         self.files.iter().find_map(|file| file.parsed.told(name))
@@ -316,8 +321,11 @@ impl LoadedStacks {
         let mut limits = BTreeMap::new();
         for strategy in &self.strategies {
             let name = strategy.name();
-            let limit = self.own_stack(name).and_then(Strategy::step_limit);
-            limits.extend(limit.filter(|_| self.told_limit(name).is_none()).map(|limit| (name.to_owned(), limit)));
+            if self.told_limit(name).is_none()
+                && let Some(limit) = self.step_limit(name)
+            {
+                limits.insert(name.to_owned(), limit);
+            }
         }
         limits
     }

@@ -65,7 +65,7 @@ const PRICED_ON: &str = "2026-11-22";
 const STARTER: &str = include_str!("stacks.toml");
 
 /// The home folder.
-fn home() -> Option<PathBuf> {
+pub(super) fn home() -> Option<PathBuf> {
     ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 

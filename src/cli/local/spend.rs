@@ -51,7 +51,8 @@ pub(super) fn group_of(file: Option<&str>, home: &Path, by: SpendGrouping) -> St
         (_, None) => "not known".to_owned(),
         (SpendGrouping::Agent, Some((agent, _))) => agent.to_owned(),
         (SpendGrouping::Project, Some((agent, below))) if PROJECTS.contains(&agent) => {
-            below.components().next().map_or_else(String::new, |part| part.as_os_str().to_string_lossy().into_owned())
+            let project = below.iter().next().unwrap_or_default();
+            project.to_string_lossy().into_owned()
         }
         (SpendGrouping::Project, Some((agent, _))) => format!("{agent}, without a project"),
     }

@@ -110,7 +110,7 @@ fn pass<'r>(guard: &Arc<Guard>, runs: impl Iterator<Item = &'r Run>) -> Vec<Told
             }
         });
         let failed = replay.not_evaluable.iter().any(|unread| unread.need == Need::Answers);
-        (!failed).then_some(Said { decisions: replay.trail, numbers })
+        if failed { None } else { Some(Said { decisions: replay.trail, numbers }) }
     };
     runs.map(of_run).collect()
 }
@@ -211,14 +211,18 @@ fn first_other_number(one: &Told, other: &Told) -> Option<usize> {
 
 /// The first decision, or the number at the `nth` point, in words.
 fn words(told: &Told, nth: Option<usize>) -> String {
-    let number = |said: &Said| said.numbers.get(nth?).copied();
-    if let Some(number) = told.as_ref().and_then(number) {
-        return number.map_or_else(|| "no number".to_owned(), short);
+    let Some(said) = told else { return "no valid answer".to_owned() };
+    if let Some(nth) = nth
+        && let Some(number) = said.numbers.get(nth)
+    {
+        return match number {
+            Some(number) => short(*number),
+            None => "no number".to_owned(),
+        };
     }
-    match told.as_ref().map(|said| said.decisions.first()) {
-        None => "no valid answer".to_owned(),
-        Some(None) => "nothing but `continue`".to_owned(),
-        Some(Some(decision)) => format!("`{}` at {}", decision.action, decision.point),
+    match said.decisions.first() {
+        None => "nothing but `continue`".to_owned(),
+        Some(decision) => format!("`{}` at {}", decision.action, decision.point),
     }
 }
 

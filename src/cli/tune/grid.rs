@@ -121,6 +121,14 @@ struct GridResults {
     answer: GridAnswer,
 }
 
+impl GridResults {
+    /// The stack to ship, where it stands in the grid and what it did.
+    fn shipped<'r>(&'r self, walked: &'r Walked) -> Option<(&'r Find, &'r Summary)> {
+        let ship = self.answer.ship.as_deref()?;
+        walked.finds.iter().zip(&self.summaries).find(|(_, summary)| &*summary.stack == ship)
+    }
+}
+
 /// How much better the chosen stack looks on the dev tasks than on the test tasks, in words.
 fn points(dev: Option<f64>, test: Option<f64>) -> String {
     known_or("undefined", optimism(dev, test).map(|gap| format!("{:+.1} points", gap * 100.0)))
@@ -392,10 +400,9 @@ impl Sweep<'_> {
         let saved = |of: &KeptStack<'_>| of.summary.ratios_in(unit).useful.low.value.unwrap_or(f64::NEG_INFINITY);
         let killed = |of: &KeptStack<'_>| of.summary.fes_rate().high.value.unwrap_or(1.0);
         let chosen = judged.chosen.and_then(|at| kept.get(at));
-        let mut others: Vec<&KeptStack<'_>> = kept
-            .iter()
-            .filter(|of| of.find.on_frontier && chosen.is_none_or(|chosen| chosen.find.index != of.find.index))
-            .collect();
+        let index = chosen.map(|chosen| chosen.find.index);
+        let mut others: Vec<&KeptStack<'_>> =
+            kept.iter().filter(|of| of.find.on_frontier && index != Some(of.find.index)).collect();
         // Tolerated stacks by what they save, the others by what they kill.
         others.sort_by(|a, b| {
             let beyond = |of: &KeptStack<'_>| killed(of) > self.question.max_killed;
@@ -443,9 +450,7 @@ impl Sweep<'_> {
 
     /// The stack to ship as a file, with the grounds on which it was chosen.
     fn tuned(&self, walked: &Walked, judged: &GridResults) -> Option<String> {
-        let ship = judged.answer.ship.as_deref()?;
-        let (find, summary) =
-            walked.finds.iter().zip(&judged.summaries).find(|(_, summary)| &*summary.stack == ship)?;
+        let (find, summary) = judged.shipped(walked)?;
         let facts = self.recordings.reported().iter().map(|on| on.shared().facts());
         let agents: BTreeSet<String> = facts.filter_map(|facts| facts.agent().map(str::to_owned)).collect();
         let promise = promise(self.question.max_killed, self.question.confidence);

@@ -69,7 +69,7 @@ fn add_axis(tried: &mut TriedSettings, file: &GridFile, axis: &SettingsAxis) -> 
 
 /// `--of`: each parameter of a framework around its default.
 pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let name = name.strip_prefix("preset:").or_else(|| name.strip_prefix("system:")).unwrap_or(name);
+    let name = name.strip_prefix("preset:").or(name.strip_prefix("system:")).unwrap_or(name);
     let default = as_in_tables(name);
     let strategy = catalog::by_name(&default).map_err(CommandFailure::usage)?;
     let Some(framework) = catalog::find(&default.system) else {

@@ -180,7 +180,7 @@ fn draw_bar<B: DrawingBackend>(
 fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
     let mut parts = [0.0; PARTS];
     for row in group.rows() {
-        let Some((recorded, after)) = unit.recorded(row).zip(unit.after_success(row)) else { continue };
+        let (Some(recorded), Some(after)) = (unit.recorded(row), unit.after_success(row)) else { continue };
         let known = if as_recorded { Some((recorded, recorded)) } else { spent(row, unit) };
         let Some((spent, most)) = known else {
             parts[5] += recorded;

@@ -133,7 +133,7 @@ pub(super) fn folders(path: &Path) -> Vec<PathBuf> {
     if path.join(PART).exists() || path.join(ROWS).exists() {
         return vec![path.to_path_buf()];
     }
-    let entries = std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     folders.retain(|folder| folder.join(PART).exists() || folder.join(ROWS).exists());
     folders.sort();
@@ -150,9 +150,8 @@ pub(super) fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Dia
     let torn = |why: String| told(None, why);
     let text = crate::reader::read_whole_text(&folder.join(PART), crate::reader::LARGEST_WHOLE)
         .map_err(|error| torn(format!("`{PART}`: {error}")))?;
-    let version =
-        serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("part_version")?.as_u64());
-    if let Some(version) = version
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    if let Some(version) = document["part_version"].as_u64()
         && version != u64::from(VERSION)
     {
         return Err(torn(format!("`{PART}` is of version {version}, this is {VERSION}")));

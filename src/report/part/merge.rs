@@ -92,7 +92,9 @@ impl Merge {
         let mut parts = self.parts.iter().map(|(_, manifest)| &manifest.met);
         let mut whole: Vec<Met> = parts.next().cloned().unwrap_or_default();
         for part in parts {
-            whole.iter_mut().zip(part).for_each(|(whole, part)| whole.and(part.clone()));
+            for (whole, part) in whole.iter_mut().zip(part) {
+                whole.and(part.clone());
+            }
         }
         whole.iter().filter_map(Met::sentence).collect()
     }

@@ -86,7 +86,7 @@ impl Publication {
     pub(super) fn field(&self) -> Rc<ComparedStacks<'_>> {
         let rated = self.rated.get_or_init(|| {
             let contest = self.manifest.contest(&self.rows);
-            let apart = self.manifest.choice.as_ref().is_some_and(SplitChoice::is_apart);
+            let apart = matches!(&self.manifest.choice, Some(choice) if choice.is_apart());
             if apart { contest.chosen_elsewhere() } else { contest }.into_rated()
         });
         let groups = by_stack(&self.rows);

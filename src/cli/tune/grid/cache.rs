@@ -88,9 +88,9 @@ impl<'a> Cache<'a> {
     /// The column with that name, if there is one and its content matches its name.
     fn column<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Option<Vec<Option<T>>> {
         let prefix = format!("{:032x}-", xxh3_128(name.as_bytes()));
-        let entries = std::fs::read_dir(self.folder()).ok()?.filter_map(Result::ok);
+        let entries = std::fs::read_dir(self.folder()).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix)));
+        paths.retain(|path| path.file_name().unwrap_or_default().to_string_lossy().starts_with(&prefix));
         paths.sort();
         paths.iter().find_map(|path| Self::column_in(path, name))
     }
@@ -209,12 +209,11 @@ fn key(corpus: &CorpusArgs) -> io::Result<String> {
 
 /// Hashes the files of a folder that may describe recordings elsewhere: reports, labels, rewards.
 fn feed_reports(hash: &mut Xxh3, folder: &Path) -> io::Result<()> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     let is_report = |path: &PathBuf| {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        path.is_file()
-            && ending.is_some_and(|ending| ["json", "jsonl", "csv", "txt", "gz", "parquet"].contains(&&*ending))
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        path.is_file() && ["json", "jsonl", "csv", "txt", "gz", "parquet"].contains(&&*ending)
     };
     paths.retain(is_report);
     paths.sort();

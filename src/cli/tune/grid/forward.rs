@@ -30,10 +30,7 @@ pub(super) fn run(
                 return Ok(ProgramExit::Interrupted);
             }
             let judged = sweep.judge(&walked);
-            let ship = judged.answer.ship;
-            let mut finds = walked.finds.iter().zip(&judged.summaries);
-            let find = finds.find(|(_, summary)| ship.as_deref() == Some(&*summary.stack));
-            stack = find.map(|(find, _)| grid.stack(find.index));
+            stack = judged.shipped(&walked).map(|(find, _)| grid.stack(find.index));
             walk.say(judged.answer.verdict);
         }
         walk.step(period, stack, &runs, plan);
