@@ -288,7 +288,7 @@ mod tests {
             (Role::Assistant, _) => Some(names(message).join(" ")),
             _ => None,
         };
-        (messages(events).filter_map(told).collect(), requests)
+        (messages(&events).filter_map(told).collect(), requests)
     }
 
     fn ran(id: Option<&str>, name: &str) -> [Event; 2] {

@@ -352,7 +352,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-    use crate::transcript::{Draft, Message, Text};
+    use crate::transcript::{Draft, Event, Message, Text};
 
     fn sign_in(sentence: &str) -> Option<LimitSign> {
         sign(&words(sentence))

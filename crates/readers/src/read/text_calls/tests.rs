@@ -17,7 +17,7 @@ fn draft(messages: &[(char, &str)]) -> Draft {
 fn told(messages: &[(char, &str)], acts: bool) -> (Vec<String>, String) {
     let mut draft = draft(messages);
     read(&mut draft, acts);
-    let messages = || messages(&draft.events);
+    let messages = || draft.events.iter().filter_map(Event::message);
     let calls = messages().flat_map(|message| &message.tool_calls);
     let roles = messages().map(|message| message.role.name().chars().next().unwrap_or('?')).collect();
     (calls.map(|call| format!("{} {}", call.name, call.arguments.as_str())).collect(), roles)
