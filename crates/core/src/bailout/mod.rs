@@ -176,10 +176,11 @@ impl Params<'_> {
 
     /// A non-empty list of strings.
     pub fn texts(&self, param: &'static str) -> Result<Vec<String>, BailoutError> {
-        let list = self.values.get(param).and_then(Value::as_array);
-        list.filter(|list| !list.is_empty())
-            .and_then(|list| list.iter().map(|item| item.as_str().map(str::to_owned)).collect())
-            .ok_or_else(|| self.bad(param, "a list of texts, not empty"))
+        let texts = || -> Option<Vec<String>> {
+            let list = self.values.get(param)?.as_array().filter(|list| !list.is_empty())?;
+            list.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+        };
+        texts().ok_or_else(|| self.bad(param, "a list of texts, not empty"))
     }
 
     fn bad(&self, param: &'static str, wanted: &'static str) -> BailoutError {

@@ -269,7 +269,7 @@ impl<'r> Recorded<'r> {
                 _ => false,
             }),
             Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason().is_some()),
-            Need::Outcome => self.run.is_some_and(|run| run.secured() != Secured::Unknown),
+            Need::Outcome => matches!(self.run, Some(run) if run.secured() != Secured::Unknown),
             Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
                 let text = reply.text();
                 has_conclusion(&text) || experiment_code(&text).is_some()
@@ -278,7 +278,10 @@ impl<'r> Recorded<'r> {
             Need::GoalRows => self.notes().any(|note| note.carries() == Carries::GoalRow),
             Need::ResultDetails => messages.any(has_details),
             Need::Field(name) => messages.any(|message| has_field(message, name)),
-            Need::Number(id) => self.run.is_none_or(|run| run.numbers().has_answers(id)),
+            Need::Number(id) => match self.run {
+                Some(run) => run.numbers().has_answers(id),
+                None => true,
+            },
             Need::Answers | Need::Unrecorded(_) => false,
         }
     }

@@ -135,7 +135,10 @@ impl Replay {
         not_evaluable.extend(failed.into_iter().map(|rule| Unread { rule, need: Need::Answers, partly: false }));
         let end = recorded.last_point;
         let ending = trail.iter().find(|decision| ends_path(decision.action));
-        let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
+        let counts = |decision: &&Decision| match end {
+            Some(end) => decision.point < end || decision.drops_reply,
+            None => false,
+        };
         let stop = ending.filter(counts).map(|decision| Stop {
             point: decision.point,
             action: decision.action,
@@ -243,7 +246,7 @@ fn rests_on_unread(stop: &Stop, unread: &[Unread]) -> bool {
 
 /// True if the rules are independent and one of them has not acted yet.
 fn awaits_firings(watch: &dyn Watch) -> bool {
-    watch.first_firings().is_some_and(|firings| firings.contains(&None))
+    matches!(watch.first_firings(), Some(firings) if firings.contains(&None))
 }
 
 /// True if the recorded path ends here. A forced final answer ends it too: exactly one more call follows.

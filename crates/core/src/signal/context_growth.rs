@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Message, Moment, Moments, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Input tokens of the latest call divided by those of the first: how much the context has grown.
 ///
@@ -35,7 +35,8 @@ impl Registered for ContextGrowth {
 impl Signal for ContextGrowth {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if view.moment() == Moment::AfterResponse
-            && let Some(usage) = view.reply().and_then(Message::usage)
+            && let Some(reply) = view.reply()
+            && let Some(usage) = reply.usage()
             && let Some(input) = usage.input
         {
             self.first = self.first.or(Some(input).filter(|&input| input > 0));

@@ -31,7 +31,7 @@ impl Registered for NoTextStreak {
 impl Signal for NoTextStreak {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if let (Moment::AfterResponse, Some(reply)) = (view.moment(), view.reply()) {
-            let has_text = reply.content.as_ref().is_some_and(|text| !text.is_blank());
+            let has_text = matches!(&reply.content, Some(text) if !text.is_blank());
             self.0 = if has_text { 0 } else { self.0 + 1 };
         }
         Some(f64::from(self.0))

@@ -32,7 +32,8 @@ impl Registered for ReplyStreak {
 impl Signal for ReplyStreak {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if let (Moment::AfterResponse, Some(reply)) = (view.moment(), view.reply())
-            && reply.content.as_ref().is_some_and(|text| !text.is_blank())
+            && let Some(text) = &reply.content
+            && !text.is_blank()
         {
             self.0.take(reply.content_print());
         }

@@ -1,5 +1,5 @@
 use super::{Options, Reads, Registered, Signal};
-use crate::transcript::{Event, Message, Moment, PointView};
+use crate::transcript::{Event, Moment, PointView};
 
 /// Rounds completed: how often the agent handed control back and was prompted again. It hands back with a reply that
 /// calls no tool, or that calls a tool for that purpose (`attempt_completion` and the like). A reply that the host
@@ -40,7 +40,7 @@ impl Signal for Rounds {
                 let prompted = news.iter().any(Event::is_prompt) && !news.iter().any(Event::is_interruption);
                 self.completed += u32::from(std::mem::take(&mut self.handed_back) && prompted);
             }
-            Moment::AfterTools => self.handed_back = view.reply().is_some_and(Message::hands_back),
+            Moment::AfterTools => self.handed_back = matches!(view.reply(), Some(reply) if reply.hands_back()),
             Moment::EndOfRound => return Some(f64::from(self.completed + 1)),
             Moment::AfterResponse => {}
         }

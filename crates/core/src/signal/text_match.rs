@@ -59,7 +59,7 @@ impl TextMatch {
             TextPart::Whole => text,
             TextPart::Closing => closing_paragraph(text),
         };
-        if self.options.regex.as_ref().is_some_and(|regex| regex.is_match(text)) {
+        if matches!(&self.options.regex, Some(regex) if regex.is_match(text)) {
             return true;
         }
         let lower = text.to_lowercase();

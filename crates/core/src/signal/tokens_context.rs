@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Message, Moment, Moments, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// Input tokens of the latest call, cached ones included: how full the context is.
 ///
@@ -30,7 +30,9 @@ impl Registered for ContextTokens {
 
 impl Signal for ContextTokens {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if let (Moment::AfterResponse, Some(usage)) = (view.moment(), view.reply().and_then(Message::usage)) {
+        if let (Moment::AfterResponse, Some(reply)) = (view.moment(), view.reply())
+            && let Some(usage) = reply.usage()
+        {
             self.0 = usage.input.or(self.0);
         }
         self.0.map(|tokens| tokens as f64)

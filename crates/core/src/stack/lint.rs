@@ -61,7 +61,8 @@ fn rule_traps(rule: &Rule) -> Vec<Trap> {
     let window = rule.options.window.map(|window| window as f64);
     if matches!(signal.id, "call.count" | "call_result.count" | "errors.count")
         && rising
-        && window.is_some_and(|w| w < *limit)
+        && let Some(window) = window
+        && window < *limit
     {
         trap("the window is shorter than the limit", "the limit can never be reached: widen the `window`");
     }

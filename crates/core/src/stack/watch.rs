@@ -63,8 +63,8 @@ impl WatchedStack {
         Self {
             clauses: stack.clauses.iter().map(WatchedClause::start).collect(),
             cap: stack.cap.as_ref().map(|cap| WatchedCap::start(cap, header)),
-            round: stack.counts_by_round().then(|| Box::new(RoundRecorder::start(header))),
-            first_firings: stack.stands_alone().then(|| vec![None; n_rules]),
+            round: if stack.counts_by_round() { Some(Box::new(RoundRecorder::start(header))) } else { None },
+            first_firings: if stack.stands_alone() { Some(vec![None; n_rules]) } else { None },
             stack,
         }
     }

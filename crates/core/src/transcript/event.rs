@@ -268,7 +268,7 @@ impl Message {
 
     /// A text that was not recorded is no text: the two are written alike, and mean the same.
     pub(super) fn forget_unrecorded_text(&mut self) {
-        if self.content.as_ref().is_some_and(Text::is_not_recorded) {
+        if matches!(&self.content, Some(text) if text.is_not_recorded()) {
             self.content = None;
         }
     }

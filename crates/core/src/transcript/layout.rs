@@ -220,5 +220,5 @@ impl Layout {
 }
 
 fn is_reply(event: &Event) -> bool {
-    event.message().is_some_and(Message::is_step)
+    matches!(event, Event::Message(message) if message.is_step())
 }

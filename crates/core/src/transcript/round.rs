@@ -172,7 +172,7 @@ impl Round {
                 let within = &events[begins..ends];
                 let interrupted = within.iter().any(Event::is_interruption);
                 // A reply that hands back ends the round, including by calling a tool for that purpose.
-                let handed_back = events[last.reply].message().is_some_and(Message::hands_back);
+                let handed_back = matches!(&events[last.reply], Event::Message(reply) if reply.hands_back());
                 let end = match (interrupted, handed_back) {
                     (true, _) => RoundEnd::Interrupted,
                     (false, true) => RoundEnd::Reply,
@@ -210,18 +210,19 @@ enum Beginning {
 
 /// True for the host's notification in the main conversation.
 fn is_notification(event: &Event) -> bool {
-    event.message().is_some_and(|message| message.origin == Origin::Notification && message.lane == Lane::Main)
+    let Event::Message(message) = event else { return false };
+    message.origin == Origin::Notification && message.lane == Lane::Main
 }
 
 /// True if the host wrote this reply itself.
 fn is_hosts(reply: &Event) -> bool {
-    reply.message().is_some_and(|reply| reply.origin == Origin::Host)
+    matches!(reply, Event::Message(reply) if reply.origin == Origin::Host)
 }
 
 impl Event {
     /// True for a prompt of the main conversation: it begins a round if it is answered.
     pub fn is_prompt(&self) -> bool {
-        self.message().is_some_and(|message| message.is_prompt() && message.lane == Lane::Main)
+        matches!(self, Self::Message(message) if message.is_prompt() && message.lane == Lane::Main)
     }
 
     /// True for the host's marker that the agent was interrupted: a message or a note.

@@ -209,7 +209,7 @@ impl Run {
         let rounds = self.rounds();
         let single = rounds.len() == 1;
         let session = self.header.run_id.clone();
-        let task_id = self.header.task_id.clone().or_else(|| Some(session.clone()));
+        let task_id = Some(self.header.task_id.clone().unwrap_or_else(|| session.clone()));
         let last = rounds.len();
         let cut = |(nth, round): (usize, &super::Round)| {
             let end = if round.end == RoundEnd::Cut && nth + 1 == last { self.grade.end } else { round.end.cause() };
@@ -328,7 +328,7 @@ impl Run {
             };
         }
         if let Some(step) = self.grade.secured_step.filter(|_| self.grade.outcome != Outcome::Unknown) {
-            let has_calls = self.steps().get(step).is_some_and(|step| step.has_calls);
+            let has_calls = matches!(self.steps().get(step), Some(step) if step.has_calls);
             let moment = if has_calls { Moment::AfterTools } else { Moment::AfterResponse };
             return Secured::At(Point::new(step, moment));
         }

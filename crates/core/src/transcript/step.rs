@@ -1,6 +1,6 @@
 //! Steps: one model call, the tools it asked for, and their results.
 
-use super::{Event, Lane, Message, Role};
+use super::{Event, Lane, Role};
 
 /// One step, as indices into the run's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,13 @@ impl Step {
     /// The step whose reply is at index `reply`; `events` must end where the next step begins.
     pub(super) fn at(events: &[Event], reply: usize) -> Self {
         let between = &events[reply + 1..];
-        let is_result = |event: &Event| event.message().is_some_and(Message::is_result);
+        let is_result = |event: &Event| matches!(event, Event::Message(message) if message.is_result());
         let through_results = between.iter().rposition(is_result).map_or(0, |last| last + 1);
         let records = between[through_results..].iter().take_while(|event| belongs_to_step(event)).count();
         Self {
             reply,
             end: reply + 1 + through_results + records,
-            has_calls: events[reply].message().is_some_and(|message| !message.tool_calls.is_empty()),
+            has_calls: matches!(&events[reply], Event::Message(reply) if !reply.tool_calls.is_empty()),
             n_results: between.iter().filter(|event| is_result(event)).count(),
         }
     }
@@ -39,7 +39,6 @@ impl Step {
 /// True for events that may follow the results and still belong to the step: all but the next user or system message
 /// and messages of a simulated user.
 fn belongs_to_step(event: &Event) -> bool {
-    event.message().is_none_or(|message| {
-        !matches!((message.role, &message.lane), (Role::User | Role::System, Lane::Main) | (_, Lane::Counterpart))
-    })
+    let Event::Message(message) = event else { return true };
+    !matches!((message.role, &message.lane), (Role::User | Role::System, Lane::Main) | (_, Lane::Counterpart))
 }

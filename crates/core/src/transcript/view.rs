@@ -78,7 +78,8 @@ impl<'r> PointView<'r> {
         if !calls_for_one {
             return None;
         }
-        let before = self.news().iter().position(|event| event.message().is_some_and(&is_prompt))?;
+        let is_prompt = |event: &Event| matches!(event, Event::Message(message) if is_prompt(message));
+        let before = self.news().iter().position(is_prompt)?;
         let seen = self.news_from + before;
         let timed = match self.events[self.news_from..seen].iter().rposition(|event| event.ts().is_some()) {
             Some(last) => self.news_from + last + 1,

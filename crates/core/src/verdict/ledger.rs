@@ -88,7 +88,7 @@ impl Ledger {
             let steps = view.point().steps_paid().min(run.steps().len());
             let mut amounts = amounts(steps, &spend, &clock);
             complete.keep(&mut amounts);
-            if by_point.last().is_none_or(|(_, before)| *before != amounts) {
+            if by_point.last().map(|(_, before)| before) != Some(&amounts) {
                 by_point.push((view.point(), amounts));
             }
         }

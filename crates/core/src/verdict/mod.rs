@@ -188,7 +188,8 @@ impl Course {
 
     /// True if `point` lies between two graded successes with no grade between them.
     fn is_bracketed(&self, point: Point) -> bool {
-        self.last_graded(point).is_some_and(|(_, before)| before.success) && self.next_graded(point) == Some(true)
+        let after_success = matches!(self.last_graded(point), Some((_, before)) if before.success);
+        after_success && self.next_graded(point) == Some(true)
     }
 
     fn verdict_without_stop(&self) -> Verdict {
