@@ -142,10 +142,11 @@ fn overview(all: &[Forecast], has_classes: bool) -> DataTable {
         row.extend([first.after, first.tasks, first.runs].map(TableCell::Count));
         let of = |amount: &Amount| of_steps.iter().find(|of| of.amount == *amount);
         row.extend(known.iter().map(|amount| TableCell::some_text(of(amount).map(range))));
-        let wide = of_steps.iter().find(|of| of.amount == Amount::Steps);
-        let high =
-            wide.and_then(|of| Some(format!("{}–{} steps", amount(of.amount, of.low), amount(of.amount, of.high?))));
-        row.push(TableCell::some_text(high));
+        let wide = || {
+            let of = of_steps.iter().find(|of| of.amount == Amount::Steps)?;
+            Some(format!("{}–{} steps", amount(of.amount, of.low), amount(of.amount, of.high?)))
+        };
+        row.push(TableCell::some_text(wide()));
         row.push(covered(of_steps));
         rows.push(row);
     }

@@ -139,9 +139,11 @@ fn shortened(command: clap::Command, path: &str, extent: HelpExtent) -> clap::Co
     }
     let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
     // The first paragraph is for the list of commands; the rest says the same at length.
-    let long = command.get_long_about().map(ToString::to_string);
-    let about = long.as_deref().and_then(|long| long.split_once("\n\n")).map(|(_, rest)| rest.to_owned());
-    let command = about.into_iter().fold(command, clap::Command::about);
+    let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+    let command = match long.split_once("\n\n") {
+        Some((_, rest)) => command.about(rest.to_owned()),
+        None => command,
+    };
     let is_seldom = |arg: &Arg| arg.get_long().is_some_and(|long| SELDOM.contains(&long));
     let is_hidden = |arg: &Arg| is_shared(arg) || (extent == HelpExtent::Common && is_seldom(arg));
     command.mut_args(|arg| if is_hidden(&arg) { arg.hide(true) } else { arg }).after_help(format!("{examples}{more}"))

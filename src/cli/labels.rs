@@ -182,11 +182,12 @@ fn drawn(runs: Vec<Unlabelled>) -> Vec<Unlabelled> {
 
 /// The command that shows a run.
 fn show(run: &Unlabelled, args: &Args) -> String {
-    let path = run.file.as_deref().map(|file| file.split('!').next().unwrap_or(file).to_owned());
-    let path = path.or_else(|| args.corpus.paths.first().map(|path| path.display().to_string()));
+    let path = match &run.file {
+        Some(file) => file.split('!').next().unwrap_or(file).to_owned(),
+        None => args.corpus.paths.first().map(|path| path.display().to_string()).unwrap_or_default(),
+    };
     let unit = if args.corpus.unit == UnitOfRun::Round { " --unit round" } else { "" };
     let stacks: Vec<String> = args.stacks.iter().map(|stacks| format!(" --stacks {}", shell_word(stacks))).collect();
-    let path = path.unwrap_or_default();
     let (path, run) = (shell_word(&path), shell_word(&run.run_id));
     format!("whenstop explain {path}{unit}{} --run {run}", stacks.concat())
 }

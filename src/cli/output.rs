@@ -95,8 +95,8 @@ impl LineStyle {
 
 /// Whether to use colour: on a terminal, unless `NO_COLOR` is set or the terminal is dumb.
 fn has_colour() -> bool {
-    let is_off = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    is_seen() && !is_off("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    let is_off = matches!(std::env::var_os("NO_COLOR"), Some(value) if !value.is_empty());
+    is_seen() && !is_off && std::env::var_os("TERM") != Some("dumb".into())
 }
 
 /// Where messages and data go. Write errors are remembered, and the command then ends with an error.

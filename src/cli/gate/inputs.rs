@@ -124,8 +124,9 @@ impl GateInputs {
 /// Refuses stack files outside the project's folder that cannot be read as such, without their lines: a project file
 /// may be somebody else's, and the message may end in a public log.
 fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), CommandFailure> {
-    let folder = project.canonicalize().ok().and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_default();
-    let is_outside = |path: &Path| path.canonicalize().is_ok_and(|path| !path.starts_with(&folder));
+    let project = project.canonicalize().unwrap_or_default();
+    let folder = project.parent().unwrap_or(Path::new(""));
+    let is_outside = |path: &Path| path.canonicalize().is_ok_and(|path| !path.starts_with(folder));
     let files = stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
     for path in files.map(Path::new).filter(|path| is_outside(path)) {
         if load_stack_file(path).is_err() {

@@ -188,11 +188,10 @@ impl Page<'_> {
 
     fn stacks(&self, first: &FirstTable<'_>) -> Vec<PageStack<'_>> {
         let is_in = |group: &[&Summary], summary: &Summary| group.iter().any(|other| other.stack == summary.stack);
-        let points = self.summaries.iter().map(|summary| self.points.iter().find(|point| point.stack == summary.stack));
+        let beaten_by = |stack: &str| self.points.iter().find(|point| *point.stack == *stack)?.beaten_by.as_deref();
         self.summaries
             .iter()
-            .zip(points)
-            .map(|(summary, point)| PageStack {
+            .map(|summary| PageStack {
                 name: &summary.stack,
                 profile: &summary.profile,
                 group: if is_in(&first.unread, summary) {
@@ -206,7 +205,7 @@ impl Page<'_> {
                 killed: numbers(&summary.fes_rate()),
                 useful: numbers(&summary.ratios_in(self.unit).useful),
                 judged_successes: summary.counted(Count::JudgedSuccesses),
-                beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
+                beaten_by: beaten_by(&summary.stack),
                 lacks: words::lacking(&lacks(summary, self.rows)),
                 copy: self.configurations(&summary.stack),
             })

@@ -233,15 +233,9 @@ fn json_value(source: PriceText<'_>, raw: &RawValue) -> PriceValue {
     match raw.get().as_bytes().first() {
         Some(b'{') => PriceValue::Table(json_fields(source, raw)),
         Some(b'"') => PriceValue::Names(json::string(raw).map(std::borrow::Cow::into_owned).into_iter().collect()),
-        Some(b'[') => match serde_json::from_str(raw.get()) {
-            Ok(names) => PriceValue::Names(names),
-            Err(_) => PriceValue::Other("an array"),
-        },
+        Some(b'[') => serde_json::from_str(raw.get()).map_or(PriceValue::Other("an array"), PriceValue::Names),
         Some(b't' | b'f') => PriceValue::Other("true or false"),
-        _ => match raw.get().parse() {
-            Ok(number) => PriceValue::Number(number),
-            Err(_) => PriceValue::Other("something else"),
-        },
+        _ => raw.get().parse().map_or(PriceValue::Other("something else"), PriceValue::Number),
     }
 }
 

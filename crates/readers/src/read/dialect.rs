@@ -216,18 +216,16 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
     }
     message.set_finish_reason(value.some_word(["finish_reason", "stop_reason"]).map(Into::into));
     message.set_usage(usage_under(value, ["usage_metadata", "usage"], out));
+    let only_results = found.len() > before && message.content.is_none();
+    if only_results {
+        return;
+    }
     if role == Role::Tool {
-        if found.len() > before && message.content.is_none() {
-            return;
-        }
         message.tool_call_id = value.some_word(["tool_call_id", "toolCallId", "call_id", "id"]).map(Into::into);
         message.name = value.some_word(["name", "tool_name", "toolName"]).map(Into::into);
         message.is_error = flagged(value);
     }
-    let only_results = found.len() > before && message.content.is_none();
-    if !only_results {
-        found.push(message);
-    }
+    found.push(message);
 }
 
 /// The calls of a message, which LangChain may keep among the provider's own fields.

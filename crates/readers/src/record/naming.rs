@@ -120,10 +120,8 @@ fn field(text: &str, path: &str) -> Option<String> {
         return None;
     }
     let whole = Node::from_written(text);
-    let found = match whole.get(path) {
-        Some(found) => found,
-        None => whole.at(&path.split('.').collect::<Vec<_>>())?,
-    };
+    let parts: Vec<&str> = path.split('.').collect();
+    let found = [&[path][..], &parts].into_iter().find_map(|path| whole.at(path))?;
     match json::word(&found) {
         Some(word) => Some(word),
         None => Some(json::flag(&found)?.to_string()),

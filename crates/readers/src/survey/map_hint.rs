@@ -271,10 +271,9 @@ fn named(
 ) -> Option<String> {
     let mut level: Vec<(String, &Sketch)> = objects.iter().map(|object| (String::new(), *object)).collect();
     for _ in 0..WITHIN {
-        let join = |path: &str, name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         for word in words {
             let fit = level.iter().filter(|(_, object)| object.get(word).is_some_and(fits));
-            if let Some(path) = fit.map(|(path, _)| join(path, word)).find(|path| is_free(path)) {
+            if let Some(path) = fit.map(|(path, _)| joined(path, word)).find(|path| is_free(path)) {
                 return Some(path);
             }
         }
@@ -283,11 +282,14 @@ fn named(
     None
 }
 
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
 /// The fields of these objects, each with its path.
 fn below_objects<'v>(level: &[(String, &'v Sketch)]) -> Vec<(String, &'v Sketch)> {
-    let join = |path: &str, name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let inner = level.iter().flat_map(|(path, object)| match object {
-        Sketch::Object(fields) => fields.iter().map(|(name, value)| (join(path, name), value)).collect(),
+        Sketch::Object(fields) => fields.iter().map(|(name, value)| (joined(path, name), value)).collect(),
         _ => Vec::new(),
     });
     inner.collect()
@@ -305,7 +307,6 @@ fn is_name(value: &Sketch) -> bool {
 fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, &'v Sketch)> {
     let Sketch::Object(fields) = value else { return None };
     let depth = depth.checked_sub(1)?;
-    let join = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let is_list = |value: &&(Name, Sketch)| {
         let elements: Vec<&Sketch> = value.1.elements().iter().collect();
         let found = entry_fields::of_message(&elements);
@@ -316,8 +317,8 @@ fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, 
     };
     let here: Vec<&(Name, Sketch)> = fields.iter().filter(is_list).collect();
     match here.as_slice() {
-        [] => fields.iter().find_map(|(name, inner)| messages(inner, &join(name), depth)),
-        [(name, list)] => Some((join(name), list)),
+        [] => fields.iter().find_map(|(name, inner)| messages(inner, &joined(path, name), depth)),
+        [(name, list)] => Some((joined(path, name), list)),
         // Which of several has the run, or what each of them is, is not sure.
         _ => None,
     }

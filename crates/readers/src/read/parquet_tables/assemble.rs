@@ -265,6 +265,21 @@ impl ListContents {
     }
 }
 
+/// Writes fields as an object.
+pub(super) fn object<'n>(
+    names: impl Iterator<Item = &'n str>,
+    nodes: &mut [RowField],
+    out: &mut Vec<u8>,
+) -> Result<(), Torn> {
+    out.push(b'{');
+    for (n, (name, node)) in names.zip(nodes).enumerate() {
+        begin(n, name.as_bytes(), out);
+        node.write(out)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
 /// Writes the separator and the name before the value of field `n`.
 pub(super) fn begin(n: usize, name: &[u8], out: &mut Vec<u8>) {
     if n > 0 {

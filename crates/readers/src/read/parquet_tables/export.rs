@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::assemble::{RowField, begin};
+use super::assemble::{RowField, begin, object};
 use super::layout::{ColumnPlan, RowDialect};
 use super::leaf::Torn;
 use super::table::{ParquetTable, TableRows};
@@ -138,7 +138,9 @@ impl Export {
         while let Some(row) = rows.next(|nodes| {
             let trace = text_of(nodes.first_mut())?;
             let rest = nodes.get_mut(1..).unwrap_or_default();
-            object(names.get(1..).unwrap_or_default(), rest).map(|score| (trace, score))
+            let mut score = Vec::new();
+            object(names.iter().skip(1).copied(), rest, &mut score)?;
+            Ok((trace, score))
         }) {
             match row {
                 Ok((_, (Some(trace), score))) if self.open.contains_key(&trace) => {
@@ -269,7 +271,7 @@ fn observation(names: &[&str], nodes: &mut [RowField]) -> Result<Observation, To
         }
     }
     let id = serde_json::Value::String(row.id.clone()).to_string();
-    row.object = object(names.get(own..).unwrap_or_default(), rest)?;
+    object(names.iter().skip(own).copied(), rest, &mut row.object)?;
     let more = if row.object.len() > 2 { "," } else { "" };
     row.object.splice(1..1, format!("\"id\":{id}{more}").into_bytes());
     Ok(row)
@@ -291,14 +293,4 @@ fn text_of(node: Option<&mut RowField>) -> Result<Option<String>, Torn> {
         return Ok(Some(String::from_utf8_lossy(&text).into_owned()));
     }
     Ok(None)
-}
-
-fn object(names: &[&str], nodes: &mut [RowField]) -> Result<Vec<u8>, Torn> {
-    let mut out = vec![b'{'];
-    for (n, (name, node)) in names.iter().zip(nodes).enumerate() {
-        begin(n, name.as_bytes(), &mut out);
-        node.write(&mut out)?;
-    }
-    out.push(b'}');
-    Ok(out)
 }

@@ -117,10 +117,7 @@ impl Iterator for Pages {
 impl PageReader for Pages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let page = self.pages.get_next_page()?;
-        let values = match &page {
-            Some(page) => u64::from(page.num_values()),
-            None => 0,
-        };
+        let values = page.as_ref().map_or(0, |page| u64::from(page.num_values()));
         let left = self.allowance.0.load(Ordering::Relaxed);
         let Some(left) = left.checked_sub(values) else {
             return Err(ParquetError::General(format!("a few rows of it claim more than {MOST_VALUES} values")));

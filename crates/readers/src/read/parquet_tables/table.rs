@@ -10,7 +10,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::Length as _;
 use parquet::schema::types::TypePtr;
 
-use super::assemble::{self, RowField, begin};
+use super::assemble::{self, RowField, object};
 use super::depth::refuse_too_deep;
 use super::guarded::CheckedParquetFile;
 use super::layout::{ColumnPlan, RowDialect};
@@ -193,12 +193,7 @@ fn record(plan: &ColumnPlan, nodes: &mut [RowField]) -> Result<Vec<u8>, Torn> {
     let mut out = Vec::new();
     let (short, long) = nodes.split_at_mut(plan.fields.len());
     if plan.layout.dialect != RowDialect::Trace {
-        out.push(b'{');
-        for (n, ((name, _), node)) in plan.fields.iter().zip(short).enumerate() {
-            begin(n, name.as_bytes(), &mut out);
-            node.write(&mut out)?;
-        }
-        out.push(b'}');
+        object(plan.fields.iter().map(|(name, _)| *name), short, &mut out)?;
     }
     let mut nodes = long.iter_mut();
     for column in &plan.long {
@@ -271,13 +266,7 @@ impl ParquetRows {
         let Self { names, rows, text } = self;
         let row = rows.next(|nodes| {
             text.clear();
-            text.push(b'{');
-            for (n, (name, node)) in names.iter().zip(nodes).enumerate() {
-                begin(n, name.as_bytes(), text);
-                node.write(text)?;
-            }
-            text.push(b'}');
-            Ok(())
+            object(names.iter().map(String::as_str), nodes, text)
         });
         Some(match row? {
             Ok((number, ())) => Ok((number, &self.text[..])),
