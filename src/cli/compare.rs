@@ -24,7 +24,7 @@ use crate::aggregate::{LEVEL, MIN_KNOWN, Summary};
 use crate::answers::{CompareAnswer, Tolerances, tables, words};
 use crate::compare::Keeps;
 use crate::decision::Strategy;
-use crate::diagnostic::{Diagnostic, Location, one_line};
+use crate::diagnostic::one_line;
 use crate::explain::Texts;
 use crate::report::{CsvStyle, FolderFormat, Provenance, Publication, RowFormat, Shard, bullets, latex_notes, prose};
 
@@ -264,7 +264,7 @@ impl Args {
         if self.against.is_given() {
             let help = "ask on the command line: `whenstop compare BEFORE --stacks FILE --against AFTER`";
             let what = "`against` has an answer of its own";
-            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::arguments(what, help));
         }
         Ok(CompareQuestion {
             appetite: self.appetite.appetite(),

@@ -82,11 +82,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     match &args.out {
         None if args.to == Target::Parquet => {
             let help = "give `--out FILE.parquet`, or `--out DIR --shards N`";
-            return Err(CommandFailure::usage(Diagnostic::new(
-                Location::default(),
-                "Parquet needs a file to go to",
-                help,
-            )));
+            return Err(CommandFailure::arguments("Parquet needs a file to go to", help));
         }
         Some(path) if args.shards.is_some() || args.to == Target::Parquet => {
             let runs = shards::write(path, &corpus, args, output)?;

@@ -7,7 +7,6 @@ use super::inputs::{CorpusArgs, ForecastArgs, StackArgs, tell_troubles};
 use super::output::{LineStyle, Output, TableFormat, width};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::catalog::Strategies;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::{Explanation, Extent, LineKind, TrailLine, first_actions, trail_lines};
 
 /// Arguments of `explain`.
@@ -57,11 +56,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
         return decisions(args, strategies, &wanted, output);
     }
     if args.format != TableFormat::Table {
-        return Err(CommandFailure::usage(Diagnostic::new(
-            Location::default(),
-            "`--format` is for decisions alone",
-            "add `--trail` or `--first`",
-        )));
+        return Err(CommandFailure::arguments("`--format` is for decisions alone", "add `--trail` or `--first`"));
     }
     let extent = Extent { text: args.text, columns: usize::from(width()), around: args.around };
     let (mut shown, mut others) = (Vec::new(), 0_usize);

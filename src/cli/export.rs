@@ -130,7 +130,7 @@ fn exported(args: &Args, stack: &Stack, to: HostInfo) -> ExportedStack {
 }
 
 fn wrong(what: impl Into<String>, help: impl Into<String>) -> CommandFailure {
-    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
+    CommandFailure::arguments(what, help)
 }
 
 fn unknown(name: &str, near: Option<&str>) -> CommandFailure {

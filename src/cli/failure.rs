@@ -19,6 +19,11 @@ impl CommandFailure {
         Self { diagnostics: diagnostics.into(), exit: ProgramExit::Usage }
     }
 
+    /// Arguments that cannot be followed, and what to write instead.
+    pub(super) fn arguments(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::usage(Diagnostic::new(Location::default(), what, help))
+    }
+
     /// Recordings, labels or rows that cannot be read, or a file that cannot be written.
     pub(super) fn input(diagnostics: impl Into<Diagnostics>) -> Self {
         Self { diagnostics: diagnostics.into(), exit: ProgramExit::BadInput }

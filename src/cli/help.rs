@@ -9,7 +9,7 @@ use super::failure::CommandFailure;
 use super::inputs::{DOUBTS, READING};
 use super::output::Output;
 use super::{Cli, EVERYWHERE, ProgramExit};
-use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
+use crate::diagnostic::{did_you_mean, nearest};
 
 /// Heading of the options that split the tasks.
 const SPLITTING: &str = "Splitting the tasks";
@@ -200,5 +200,5 @@ pub(super) fn unknown(command: &clap::Command, word: &str) -> CommandFailure {
     let commands = command.get_subcommands().map(clap::Command::get_name);
     let known: Vec<&str> = commands.chain(TOPICS.iter().map(|topic| topic.name)).chain([VALIDITY]).collect();
     let help = did_you_mean(nearest(word, known.iter().copied()), "`whenstop help` lists the commands");
-    CommandFailure::usage(Diagnostic::new(Location::default(), format!("no command or topic is called `{word}`"), help))
+    CommandFailure::arguments(format!("no command or topic is called `{word}`"), help)
 }

@@ -131,7 +131,7 @@ fn saved(folders: &[PathBuf]) -> Result<Saved, CommandFailure> {
 }
 
 fn wrong(what: &str, help: &str) -> CommandFailure {
-    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
+    CommandFailure::arguments(what, help)
 }
 
 fn tell_unreadable(merge: &Merge, output: &Output) {

@@ -11,7 +11,7 @@ use super::output::{Output, TableFormat};
 use super::{examples, lint, texts};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::catalog::golden_cases;
-use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
+use crate::diagnostic::{did_you_mean, nearest};
 use crate::framework::{Framework, FrameworkKind};
 use crate::guard::{EXAMPLES, NUMBER_EXAMPLES};
 use crate::{bailout, catalog, effects, signal};
@@ -175,7 +175,7 @@ fn explain(name: &str) -> Result<String, CommandFailure> {
         .chain(catalog::frameworks().map(|framework| framework.id))
         .chain(bailout::REGISTRY.iter().map(|info| info.id));
     let help = did_you_mean(nearest(name, known), "`whenstop rules list` names them all");
-    Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("nothing is called `{name}`"), help)))
+    Err(CommandFailure::arguments(format!("nothing is called `{name}`"), help))
 }
 
 fn explain_framework(framework: &Framework) -> String {

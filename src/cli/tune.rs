@@ -35,7 +35,6 @@ use crate::answers;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::decision::Strategy;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::FrameworkKind;
 use crate::report::{Publication, Shard, refuse_foreign};
 use crate::tune::{BUDGETS, Family, Study, StudyRun, TuneQuestion, promise};
@@ -160,7 +159,7 @@ struct PromiseArgs {
 fn nothing_today(option: &str) -> CommandFailure {
     let what = format!("`--format pr` is not for `{option}`: nothing is run today to hold its stacks against");
     let help = format!("leave out `{option}`, or use `table`");
-    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
+    CommandFailure::arguments(what, help)
 }
 
 impl PromiseArgs {
@@ -273,7 +272,7 @@ fn refuse_contradictions(args: &Args) -> Result<(), CommandFailure> {
     if args.lost_success_costs.is_some() && args.learn {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::arguments(what, help));
     }
     if args.format == AnswerFormat::Pr && args.by.is_some() {
         return Err(nothing_today("--by"));
@@ -281,7 +280,7 @@ fn refuse_contradictions(args: &Args) -> Result<(), CommandFailure> {
     if args.format == AnswerFormat::Pr && args.today.is_empty() {
         let what = "`--format pr` has nothing to hold the tuned stack against";
         let help = "say what is run today: `--today preset:NAME`, or a stack file";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::arguments(what, help));
     }
     Ok(())
 }
@@ -351,7 +350,7 @@ fn refuse_embedded(args: &Args) -> Result<(), CommandFailure> {
 fn for_the_command_line() -> CommandFailure {
     let what = "grids, classes, settings of a framework, `walk_forward` and parts are for the command line only";
     let help = "run `whenstop tune RUNS --grid FILE --format json`";
-    CommandFailure::usage(Diagnostic::new(Location::default(), what, help))
+    CommandFailure::arguments(what, help)
 }
 
 /// Writes one part of a search, for a program that embeds whenstop. Returns the number of its runs.

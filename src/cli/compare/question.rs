@@ -9,7 +9,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, EvaluationOptions, Evaluator, Keeps, StackInfo};
-use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
+use crate::diagnostic::{did_you_mean, nearest};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{Manifest, Provenance, Publication, ReadingFindings};
@@ -165,5 +165,5 @@ pub(super) fn refuse_unknown_baseline(name: &str, stacks: &[StackInfo]) -> Resul
     }
     let near = nearest(name, stacks.iter().map(|stack| &*stack.name));
     let help = did_you_mean(near, "name one of the stacks compared");
-    Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
+    Err(CommandFailure::arguments(format!("no stack `{name}`"), help))
 }

@@ -105,7 +105,7 @@ fn names_exist(only: &[String], known: &[&str]) -> Result<(), CommandFailure> {
     let Some(name) = only.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
     let near = nearest(name, known.iter().copied());
     let help = did_you_mean(near, &format!("the stacks are {}", known.join(", ")));
-    Err(CommandFailure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
+    Err(CommandFailure::arguments(format!("no stack `{name}`"), help))
 }
 
 /// The existing snapshot, with some stacks updated.

@@ -67,11 +67,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
     let advice = parsed(inputs.project.advise.clone(), &names)?;
     if inputs.snapshot.is_none() && gates.is_empty() && advice.is_empty() {
         let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
-        return Err(CommandFailure::usage(Diagnostic::new(
-            Location::default(),
-            "nothing to check: no snapshot, and no gate",
-            help,
-        )));
+        return Err(CommandFailure::arguments("nothing to check: no snapshot, and no gate", help));
     }
     let wanted = wanted(args, &inputs)?;
     let before = inputs.snapshot.as_deref().map(read_snapshot).transpose()?;

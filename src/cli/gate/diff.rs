@@ -16,7 +16,6 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{GuardArgs, READING, ReadingArgs};
 use crate::cli::output::Output;
 use crate::cli::values::{shell_path, shell_word};
-use crate::diagnostic::{Diagnostic, Location};
 use crate::review::{self, ChangeReview, CheckResult};
 use crate::snapshot::StopSnapshot;
 
@@ -168,11 +167,10 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<C
             }
             Ok(ChangeReview::between(&before.snapshot, &now.snapshot, now.words))
         }
-        (old, new) => Err(CommandFailure::usage(Diagnostic::new(
-            Location::default(),
+        (old, new) => Err(CommandFailure::arguments(
             format!("{} cannot be held against {}", old.name(), new.name()),
             "give two snapshots, two stack files or two corpora; or `diff PATH --stacks FILE --snapshot FILE`",
-        ))),
+        )),
     }
 }
 

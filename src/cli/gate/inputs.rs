@@ -170,7 +170,7 @@ impl Inputs {
     pub(super) fn snapshot(&self) -> Result<&Path, CommandFailure> {
         self.snapshot.as_deref().ok_or_else(|| {
             let help = "give `--snapshot FILE`, or `snapshot = \"FILE\"` in the project file";
-            CommandFailure::usage(Diagnostic::new(Location::default(), "no snapshot file is named", help))
+            CommandFailure::arguments("no snapshot file is named", help)
         })
     }
 }

@@ -164,7 +164,7 @@ fn by_script(
     review: &ChangeReview,
     answers: &mut [ReviewAnswer],
 ) -> Result<ReviewAnswer, CommandFailure> {
-    let wrong = |what: String, help: String| CommandFailure::usage(Diagnostic::new(Location::default(), what, help));
+    let wrong = |what: String, help: String| CommandFailure::arguments(what, help);
     let kinds: Vec<&str> = Importance::ALL.iter().map(|kind| kind.name()).chain([RECORDINGS]).collect();
     if let Some(kind) = args.kind.iter().find(|kind| !kinds.contains(&kind.as_str())) {
         let near = nearest(kind, kinds.iter().copied());

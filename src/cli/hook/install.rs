@@ -14,7 +14,6 @@ use super::super::inputs::read_text;
 use super::super::local::home;
 use super::super::output::Output;
 use super::{HookAgent, ModeArg, edit, failed, folders};
-use crate::diagnostic::{Diagnostic, Location};
 
 /// Arguments of `hook install`.
 #[derive(Debug, clap::Args)]
@@ -157,7 +156,7 @@ fn agrees(args: &EditArgs, output: &Output) -> Result<bool, CommandFailure> {
     }
     if !std::io::stdin().is_terminal() {
         let what = "nobody is there to agree to this change";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, "add `--yes`")));
+        return Err(CommandFailure::arguments(what, "add `--yes`"));
     }
     output.data("\nWrite this? [y/N] ");
     let mut answer = String::new();

@@ -93,7 +93,7 @@ fn one_line(text: &str) -> Result<String, String> {
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     if is_ci() {
         let help = "run it on your own machine, review what it wrote, and commit it";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), "nothing is set up under CI", help)));
+        return Err(CommandFailure::arguments("nothing is set up under CI", help));
     }
     let project = Path::new(project::FILE);
     if project.exists() && !args.force {

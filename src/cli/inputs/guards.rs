@@ -92,7 +92,7 @@ impl GuardArgs {
                     format!("the guard `{}` decides, and answers with no number to find a limit for", guard.name());
                 let help =
                     "let its handshake say `\"answers\": [\"reading\"]`; `whenstop compare` shows what it decides";
-                return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+                return Err(CommandFailure::arguments(what, help));
             }
             guards.add(&guard);
         }

@@ -30,7 +30,6 @@ use super::failure::CommandFailure;
 use super::output::Output;
 use super::proxies::OutcomeFrom;
 use crate::aggregate::MIN_KNOWN;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{
     Corpus, CorpusReport, Detail, FieldMap, LabelColumns, LabelDraw, NamedBy, PriceTable, ReadOptions, RecordedCosts,
     SubAgents,
@@ -208,7 +207,7 @@ fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, CommandF
     let parsed = text.map(NamedBy::parse).transpose();
     parsed.map_err(|what| {
         let help = format!("for example `{argument} info.name`, `{argument} path:1`, `{argument} 'runs/{{}}/*'`");
-        CommandFailure::usage(Diagnostic::new(Location::default(), format!("{argument}: {what}"), help))
+        CommandFailure::arguments(format!("{argument}: {what}"), help)
     })
 }
 

@@ -76,7 +76,7 @@ impl DrawCounts {
             );
             let help = "the draw stands for those without an outcome alone: delete the labels' column `drawn`; ungraded runs \
                         count as killed then, wherever they are stopped";
-            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::arguments(what, help));
         }
         let (have, are) = if left_out == 1 { ("has", "is") } else { ("have", "are") };
         if left_out == 0 {

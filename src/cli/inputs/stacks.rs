@@ -66,7 +66,7 @@ impl StackArgs {
         let all = self.load()?;
         if all.strategies.is_empty() {
             let help = "name one with `--stacks`, or a program of your own with `--guard`";
-            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), "no stack is named", help)));
+            return Err(CommandFailure::arguments("no stack is named", help));
         }
         Ok(all)
     }
@@ -96,17 +96,13 @@ impl StackArgs {
         for (index, strategy) in all.strategies.iter().enumerate() {
             if all.strategies[..index].iter().any(|other| other.name() == strategy.name()) {
                 let what = format!("two stacks are named `{}`", strategy.name());
-                return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
+                return Err(CommandFailure::arguments(what, "rename one of them"));
             }
         }
         all.refuse_unread()?;
         if all.strategies.is_empty() && !self.stacks.is_empty() {
             let what = "these files hold no stack";
-            return Err(CommandFailure::usage(Diagnostic::new(
-                Location::default(),
-                what,
-                "begin one with `[[stack]]`",
-            )));
+            return Err(CommandFailure::arguments(what, "begin one with `[[stack]]`"));
         }
         Ok(all)
     }
@@ -267,7 +263,7 @@ impl LoadedStacks {
         let what = format!("the guard `{}` answers with a number, and no rule reads it", guard.name());
         let help =
             format!("name it in a stack file: `{{ signal = \"guard:{}.{number}\", at_least = … }}`", guard.name());
-        Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::arguments(what, help))
     }
 
     /// Strategies that come from no file.

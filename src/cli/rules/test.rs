@@ -9,7 +9,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{split, started};
 use crate::cli::output::Output;
 use crate::decision::{Decision, Need, Strategy as _, last_number};
-use crate::diagnostic::{Diagnostic, Location, count, one_line};
+use crate::diagnostic::{count, one_line};
 use crate::guard::{AnswerKind, Guard, GuardInput};
 use crate::redact::redact;
 use crate::replay::replay_seen;
@@ -39,8 +39,7 @@ struct Said {
 
 /// `whenstop rules test`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let wrong =
-        |what: String| CommandFailure::usage(Diagnostic::new(Location::default(), what, "give a program to run"));
+    let wrong = |what: String| CommandFailure::arguments(what, "give a program to run");
     let command = match &args.command[..] {
         [one] => split(one).map_err(wrong)?,
         words => words.to_vec(),

@@ -80,7 +80,7 @@ impl GridArgs {
         let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
         let help = "leave it out: each of these stacks is compared, and `--out` writes the lines and rows of all";
         let what = format!("`{option}` is for grids of rules, and these are {what}");
-        Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::arguments(what, help))
     }
 }
 
@@ -155,7 +155,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<ProgramEx
     if args.own.has_label_errors() {
         let what = "errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: a grid takes the outcomes as they are";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::arguments(what, help));
     }
     let question = question(args, path, text);
     let mut plan = Plan::default();

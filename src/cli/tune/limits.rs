@@ -57,14 +57,14 @@ impl OwnArgs {
         if !guards.is_empty() {
             let what = "`--guard` without a rule that reads its number";
             let help = "name it: `--signal guard:NAME.score --limits 0.5..0.9`, or in the file of `--grid`";
-            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::arguments(what, help));
         }
         if self.split.split == SplitPart::None && !self.has_label_errors() {
             return Ok(());
         }
         let what = "`--split` and errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: without `--signal`, tasks are split where a choice needs it";
-        Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::arguments(what, help))
     }
 }
 
@@ -102,11 +102,11 @@ impl LimitArgs {
             };
             let help =
                 "follow each `--signal` by its `--limits`: `--signal steps --limits 10,20,30` or `--limits 10..30`";
-            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::arguments(what, help));
         }
         if self.signal.is_empty() {
             let help = "name a signal and its limits: `--signal steps --limits 10,20,30`";
-            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), "no limit to try", help)));
+            return Err(CommandFailure::arguments("no limit to try", help));
         }
         let base = self.base(guards).map_err(CommandFailure::usage)?;
         let mut axes = Vec::new();
@@ -120,7 +120,7 @@ impl LimitArgs {
                 format!("{} limits, each with a line of the table; the most are {}", grouped(n), grouped(MOST_LIMITS));
             let help = "write them as an axis of a file for `--grid`, which shows the best of them: \
                         `at_least = { range = [0.1, 0.9], step = 0.0001 }`";
-            return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+            return Err(CommandFailure::arguments(what, help));
         }
         stacks_of(&axes, base.as_ref()).map_err(CommandFailure::usage)
     }

@@ -62,7 +62,7 @@ pub(super) fn write_grid(
     if !args.guards.is_empty() {
         let what = "a grid with the number of a guard is not divided: whoever puts the parts together has no guard";
         let help = "compare its limits in parts: `--signal guard:NAME.score --limits 0.5..0.9`";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::arguments(what, help));
     }
     let (question, extent) = (SearchQuestion::Grid(question), ShardScope::of_tasks(shard));
     let n_runs = write_searched(args, question, plan, &Strategies::new(), &extent, out, output)?;

@@ -14,7 +14,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, as_in_tables};
 use crate::cli::output::Output;
 use crate::decision::Strategy;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::Diagnostic;
 use crate::framework::{Framework, Parameter, Settings};
 use crate::report::{Shippable, ShippableSettings};
 use crate::stack::Use;
@@ -51,7 +51,7 @@ pub(super) fn run_grid(
     if tried.used.len() as u64 > args.grid.most {
         let what = format!("{} combinations; the most are {}", tried.used.len(), args.grid.most);
         let help = "shorten the lists, or allow more with `--most`";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::arguments(what, help));
     }
     answered(args, tried, None, output)
 }
@@ -92,7 +92,7 @@ pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<Pro
     if tried.used.len() == 1 {
         let what = format!("no parameter of `{name}` has a number or a switch as its default");
         let help = "give values of your own: `--grid FILE` with `[[axis]]`, `use` and `set`";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::arguments(what, help));
     }
     if !left_out.is_empty() {
         output.note(&format!(

@@ -8,7 +8,6 @@ use crate::cli::ProgramExit;
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::sweep::engine::Plan;
 use crate::sweep::{GridFile, WideGrid};
 use crate::words::grouped;
@@ -23,7 +22,7 @@ pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<
     if grid.len() > most {
         let what = format!("{} stacks with caps that the agent is told of; the most are {most}", grouped(grid.len()));
         let help = "shorten the lists: each of these stacks is replayed on its own";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::arguments(what, help));
     }
     let stacks = stacks_of(&grid, args)?;
     let shippable = stacks.own_stacks().iter().map(|stack| shippable(stack)).collect();
