@@ -168,9 +168,6 @@ pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Comma
 
 /// How the folder is written: rows as they were, unless the user says otherwise.
 fn folder_format(args: &Args, row_format: RowFormat, output: &Output) -> FolderFormat {
-    let rows = match args.rows {
-        Some(wanted) => wanted.format(),
-        None => row_format,
-    };
+    let rows = args.rows.map_or(row_format, RowsAs::format);
     FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() }
 }

@@ -70,10 +70,7 @@ const JOINTS: [char; 4] = [' ', '_', '.', '/'];
 
 /// Where the first line of a text ends that is wider than `width`: before a space, or behind another joint.
 fn end_of_line(text: &str, width: usize) -> Option<usize> {
-    let at = |count: usize| match text.char_indices().nth(count) {
-        Some((at, _)) => at,
-        None => text.len(),
-    };
+    let at = |count: usize| text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
     // The space may be the character right after the last one that fits.
     if let Some(space) = text[..at(width + 1)].rfind(' ').filter(|space| *space > 0) {
         return Some(space);

@@ -278,10 +278,7 @@ impl<'r> Recorded<'r> {
             Need::GoalRows => self.notes().any(|note| note.carries() == Carries::GoalRow),
             Need::ResultDetails => messages.any(has_details),
             Need::Field(name) => messages.any(|message| has_field(message, name)),
-            Need::Number(id) => match self.run {
-                Some(run) => run.numbers().has_answers(id),
-                None => true,
-            },
+            Need::Number(id) => self.run.is_none_or(|run| run.numbers().has_answers(id)),
             Need::Answers | Need::Unrecorded(_) => false,
         }
     }

@@ -135,10 +135,7 @@ impl Replay {
         not_evaluable.extend(failed.into_iter().map(|rule| Unread { rule, need: Need::Answers, partly: false }));
         let end = recorded.last_point;
         let ending = trail.iter().find(|decision| ends_path(decision.action));
-        let counts = |decision: &&Decision| match end {
-            Some(end) => decision.point < end || decision.drops_reply,
-            None => false,
-        };
+        let counts = |it: &&Decision| matches!(end, Some(end) if it.point < end || it.drops_reply);
         let stop = ending.filter(counts).map(|decision| Stop {
             point: decision.point,
             action: decision.action,

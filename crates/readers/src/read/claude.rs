@@ -101,10 +101,7 @@ impl ClaudeConversation {
         let mut places = Vec::with_capacity(self.events.len());
         for (at, event) in mem::take(&mut self.events).into_iter().enumerate() {
             places.push(self.events.len());
-            let (model, ts) = match event.message() {
-                Some(reply) => (reply.model().map(Into::into), reply.ts),
-                None => (None, None),
-            };
+            let (model, ts) = (event.message().and_then(Message::model).map(Into::into), event.ts());
             self.events.push(event);
             let taken = requests.remove(&at).unwrap_or_default().into_iter();
             self.events.extend(taken.map(|request| request.into_event(model.as_ref(), ts)));

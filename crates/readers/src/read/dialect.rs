@@ -4,8 +4,6 @@
 //! Deliberately lenient: the recorded framework, not the recorder, determines what a message looks like here. Anything
 //! not understood is left out.
 
-use std::borrow::Cow;
-
 use crate::read::openai;
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::Reading;
@@ -74,7 +72,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
     let kind = value.some_string("type").unwrap_or_default();
     // LangChain: {"lc": 1, "id": [.., "AIMessage"], "kwargs": {..}} and {"type": "ai", "data": {..}}.
     if let Some(inner) = value.get(["kwargs", "data"]).filter(Node::is_object) {
-        let class = class_name(value);
+        let class = value.some_list("id").last().and_then(Node::as_string);
         if let Some(role) = class_role(class.as_deref().unwrap_or_default()).or(class_role(&kind)) {
             return push_message(&inner, role, found, out);
         }
@@ -162,11 +160,6 @@ pub(crate) fn named_role(name: &str) -> Option<Role> {
         "function" | "tool_result" | "toolresult" => Some(Role::Tool),
         name => openai::role(name),
     }
-}
-
-/// The class that LangChain serialised.
-fn class_name<'a>(value: &Node<'a>) -> Option<Cow<'a, str>> {
-    value.some_list("id").last()?.as_string()
 }
 
 /// The role of a LangChain class or type name.

@@ -33,10 +33,8 @@ pub(crate) struct OtherRequest {
 /// What the reply `wire` took. Sums that already hold the other requests are not added to.
 pub(crate) fn taken(wire: &Node<'_>, out: &mut Reading<'_>) -> Taken {
     let all = wire.usage("usage", out);
-    let mut requests = Vec::new();
-    for node in wire.within("usage").list("iterations", out) {
-        requests.extend(request(&node, out));
-    }
+    let listed = wire.within("usage").list("iterations", out);
+    let mut requests: Vec<OtherRequest> = listed.iter().filter_map(|node| request(node, out)).collect();
     let Some(all) = all.filter(|_| !requests.is_empty()) else { return Taken { last: all, others: Vec::new() } };
     let sum = requests.iter().fold(Usage::default(), |sum, request| plus(sum, request.usage));
     let holds_all = all.total() >= sum.total();

@@ -191,11 +191,8 @@ fn unread(draft: &Draft) -> u64 {
         let is_object = text.starts_with('{') && text.ends_with('}') || text.starts_with('<') && text.ends_with('>');
         (is_object || fences::action(text).is_some()) && is_answered(&draft.events, at, is_answer)
     };
-    let is_unread = |(at, event): &(usize, &Event)| match event {
-        Event::Message(message) => message.is_step() && looks(*at, message),
-        _ => false,
-    };
-    draft.events.iter().enumerate().filter(is_unread).count() as u64
+    let replies = draft.events.iter().enumerate().filter(|(_, event)| is_step(event));
+    replies.filter(|(at, event)| matches!(event, Event::Message(reply) if looks(*at, reply))).count() as u64
 }
 
 /// A call with these arguments, which may be JSON or a string that holds JSON.

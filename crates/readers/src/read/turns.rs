@@ -230,10 +230,7 @@ impl Turns {
         } else {
             let latest = self.open.iter().filter(|open| same_lane(open)).map(|open| open.reply).max();
             let of_reply = |open: &OpenCall| same_lane(open) && Some(open.reply) == latest;
-            let named = |open: &OpenCall| match &result.name {
-                Some(name) => *name == open.name,
-                None => true,
-            };
+            let named = |open: &OpenCall| result.name.is_none() || result.name.as_ref() == Some(&open.name);
             let by_name = self.open.iter().position(|open| of_reply(open) && named(open));
             by_name.or(self.open.iter().position(of_reply))
         };

@@ -162,10 +162,7 @@ fn named_grade(draft: &Draft, record: &Record<'_>, options: &ReadOptions) -> Opt
 /// The grade that a word stands for, if any.
 fn grade(word: &str, of: &Grade) -> Option<Grade> {
     let score: Option<f64> = word.parse().ok().filter(|score: &f64| score.is_finite());
-    let graded = match score {
-        Some(score) => score >= 1.0,
-        None => grade_word(word)?,
-    };
+    let graded = score.map(|score| score >= 1.0).or(grade_word(word))?;
     Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source: NAMED_FIELD, ..of.clone() })
 }
 

@@ -60,10 +60,7 @@ impl Pseudonyms {
         let claimed = placeholder::parts_of(text).filter(|(nth, bytes)| {
             self.claims_placeholders && marked(&placeholder::write(*nth, *bytes), &marks) == text
         });
-        let bytes = match claimed {
-            Some((_, bytes)) => bytes,
-            None => text.len(),
-        };
+        let bytes = claimed.map_or(text.len(), |(_, bytes)| bytes);
         marked(&placeholder::write(self.nth_text(text), bytes), &marks)
     }
 
