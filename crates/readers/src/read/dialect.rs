@@ -224,7 +224,7 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
 /// The calls of a message, which LangChain may keep among the provider's own fields.
 fn calls_of<'a>(value: &Node<'a>) -> Option<Node<'a>> {
     if let Some(own) = value.get(["tool_calls", "toolCalls"])
-        && !matches!(own.elements(), Some(none) if none.is_empty())
+        && !matches!(own.elements(), Some(calls) if calls.is_empty())
     {
         return Some(own);
     }

@@ -144,7 +144,7 @@ pub(crate) fn settle(events: &mut Vec<Event>) -> Requests {
     let mut ids = Ids::from_events(events);
     let mut requests = Requests::Recorded;
     let mut settled: Vec<Event> = Vec::with_capacity(events.len());
-    let (mut reply, mut is_last, mut given) = (None, false, None);
+    let (mut reply, mut is_last, mut given) = (None::<usize>, false, None);
     for (at, event) in std::mem::take(events).into_iter().enumerate() {
         let Event::Message(mut message) = event else {
             settled.push(event);
@@ -156,7 +156,7 @@ pub(crate) fn settle(events: &mut Vec<Event>) -> Requests {
         if message.is_host_call() {
             given = None;
             if let Some(reply) = reply
-                && let Some(Event::Message(asker)) = settled.get_mut::<usize>(reply)
+                && let Some(Event::Message(asker)) = settled.get_mut(reply)
                 && may_have_asked(asker, &message, are_recorded, is_last)
             {
                 for mut call in std::mem::take(&mut message.tool_calls) {
