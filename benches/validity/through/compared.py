@@ -64,7 +64,7 @@ class Compared:
         for key in self.stacks:
             of = estimates(told, key)
             names = ("killed_rate", "tokens_saved_share", "tokens_cost_of_success", "tokens_break_even")
-            answer[key] = [{part: of[name].get(part) for part in ("low", "high", "method")} for name in names]
+            answer[key] = [{part: of[name].get(part) for part in ("value", "low", "high", "method")} for name in names]
             at = re.search(rf"of the runs failed.*?`{key}` [\d.]+ % \(([\d.]+)–([\d.]+)\)", notes)
             answer[key].append({"low": float(at[1]) / 100, "high": float(at[2]) / 100} if at else None)
         return answer

@@ -37,18 +37,18 @@ def estimates(told, stack):
 
 
 def held(one, truth):
-    """Whether an estimate's interval holds the truth, on which side it does not, and how wide it is."""
+    """Whether an estimate's interval holds the truth, on which side it does not, how wide it is, and the estimate."""
     if one is None or one.get("low") is None or one.get("high") is None:
         return None
     side = "below" if one["high"] < truth else "above" if one["low"] > truth else ""
-    return [side == "", side, one["high"] - one["low"]]
+    return [side == "", side, one["high"] - one["low"], one.get("value")]
 
 
 class Tally:
     """Counts events by measure."""
 
     def __init__(self):
-        self.counts = defaultdict(lambda: {"drawn": 0, "answered": 0, "events": 0, "below": 0, "above": 0, "width": []})
+        self.counts = defaultdict(lambda: {"drawn": 0, "answered": 0, "events": 0, "below": 0, "above": 0, "width": [], "values": []})
 
     def note(self, measure, answer):
         """`answer`: `None`, whether it happened, or what `held` says."""
@@ -56,13 +56,15 @@ class Tally:
         count["drawn"] += 1
         if answer is None:
             return
-        event, side, width = answer if isinstance(answer, list) else (answer, "", None)
+        event, side, width, value = answer if isinstance(answer, list) else (answer, "", None, None)
         count["answered"] += 1
         count["events"] += bool(event)
         if side:
             count[side] += 1
         if width is not None and math.isfinite(width):
             count["width"].append(width)
+        if value is not None:
+            count["values"].append(value)
 
     def lines(self, cell, promises, befores):
         for measure, count in self.counts.items():
@@ -77,10 +79,18 @@ class Tally:
                 below, above = ("rough", "safe") if kind == "covers" else ("safe", "rough")
                 outside = below if share < low - slack else above if share > high + slack else ""
             digits = lambda number: "" if number is None else f"{number:.4f}"
-            width = count["width"]
+            width, values = count["width"], sorted(count["values"])
             yield {
                 "cell": cell, "measure": measure, "kind": kind, "low": low, "high": high,
                 "before": befores.get(measure, ""), "share": digits(share), "monte_carlo_error": digits(error),
                 "events": events, "answered": n, "drawn": count["drawn"], "below": count["below"], "above": count["above"],
-                "mean_width": digits(sum(width) / len(width)) if width else "", "side": outside,
+                "mean_width": digits(sum(width) / len(width)) if width else "",
+                "repeated_width": digits(quantile(values, 0.975) - quantile(values, 0.025)) if values else "", "side": outside,
             }
+
+
+def quantile(values, share):
+    """Of sorted values, linear between two of them."""
+    at = share * (len(values) - 1)
+    low = int(at)
+    return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
