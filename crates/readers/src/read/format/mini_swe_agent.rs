@@ -87,7 +87,7 @@ impl Format for MiniSweAgent {
             delivered: json::patched_files(&info.some_string("submission").unwrap_or_default()),
             ..Header::default()
         };
-        let grade = Grade { end: end_cause(exit.as_deref()), score: None, ..graded };
+        let grade = Grade { end: end_cause(exit.as_deref()), ..graded };
         out.run(Draft { header, events, grade, warnings: Vec::new() });
     }
 }

@@ -92,7 +92,7 @@ impl Format for SweAgent {
             delivered: json::patched_files(&info.some_word("submission").unwrap_or_default()),
             ..Header::default()
         };
-        out.run(turns.into_draft(header, Grade { end: end_cause(&exit), score: None, ..graded }));
+        out.run(turns.into_draft(header, Grade { end: end_cause(&exit), ..graded }));
     }
 }
 
