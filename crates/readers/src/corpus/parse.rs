@@ -119,7 +119,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let watches = options.detail >= Detail::Hygiene && file.format.id() != "trace";
     match file.within {
         None => {
-            looked_up::watch(watches);
+            looked_up::watch(record.text, watches);
             file.format.read(&record, &mut reading);
         }
         Some(layout) => gathered.parts(file, &record, layout),
@@ -175,7 +175,7 @@ impl RecordResults {
                 ..*whole
             };
             let mut reading = Reading::from_record(record);
-            looked_up::watch(whole.options.detail >= Detail::Hygiene && file.format.id() != "trace");
+            looked_up::watch(record.text, whole.options.detail >= Detail::Hygiene && file.format.id() != "trace");
             file.format.read(&record, &mut reading);
             self.take(reading, file, whole.options);
         }

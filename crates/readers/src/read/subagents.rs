@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::find::file_name::OtherFile;
 use crate::open::decompress::unpacked_text;
+use crate::record::looked_up;
 use crate::record::options::SubAgents;
 use crate::record::reading::{LastPosition, Reading, Record, ReplyId};
 use crate::transcript::{Draft, Event, Grade, Header, Lane, Name, messages};
@@ -111,6 +112,7 @@ pub(crate) fn read_file<T>(
         column: 1,
         ..*record
     };
+    looked_up::watch_too(&text);
     let mut reading = Reading::from_record(record);
     let found = read(&record, &mut reading);
     out.take_in(reading);

@@ -2,39 +2,77 @@
 //!
 //! While a record is read, the addresses of the values that are looked up are collected. Those of its fields whose
 //! values are not among them were not used. A value that was read as one type after another and is of none of them is
-//! of a type that no recorder writes there.
+//! of a type that no recorder writes there. A value that was decoded or put together anew is gone before the record is,
+//! and its address may be that of another one: such a value is told apart by its key and what it says.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::value::json;
 
 /// Most misses that are kept at a time.
 const MOST: usize = 10_000;
 
+/// What tells values apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Identity {
+    /// Where in memory a value of a text that is being read begins.
+    Address(usize),
+    /// The hash of what any other value says, with that of its key as the seed.
+    Content(u64),
+}
+
 /// A value that was read as a type that it does not have.
 struct Miss {
-    /// Where the value is in memory, which tells values apart.
-    address: usize,
-    /// Where the part of the record that it is in begins: in memory, and once settled in the record.
-    place: usize,
+    value: Identity,
+    /// The same without the key.
+    keyless: Identity,
+    /// Where the part of a text that it is in begins: in memory, and once settled in the text. `None` if it is in no text.
+    place: Option<usize>,
     key: Box<str>,
     found: &'static str,
     wanted: &'static str,
 }
 
 /// The reads of the values of one record.
+#[derive(Default)]
 struct Tries {
-    /// Addresses of values that were read as the type they have.
-    fits: Vec<usize>,
+    /// Where the record is in memory, and other files that are read with it.
+    texts: Vec<Range<usize>>,
+    /// Values that were read as the type they have, or whose type was reported.
+    fits: Vec<Identity>,
     misses: Vec<Miss>,
+}
+
+impl Tries {
+    fn is_in_text(&self, address: usize) -> bool {
+        self.texts.iter().any(|text| text.contains(&address))
+    }
+
+    fn identity(&self, value: &str, key: &str) -> Identity {
+        let address = value.as_ptr() as usize;
+        if self.is_in_text(address) {
+            Identity::Address(address)
+        } else {
+            Identity::Content(xxh3_64_with_seed(value.as_bytes(), xxh3_64(key.as_bytes())))
+        }
+    }
+
+    fn fit(&mut self, value: Identity) {
+        if self.fits.last() != Some(&value) {
+            self.fits.push(value);
+        }
+    }
 }
 
 thread_local! {
     static WATCHES: Cell<bool> = const { Cell::new(false) };
     static USED: RefCell<HashSet<usize>> = RefCell::new(HashSet::new());
     static READS: Cell<bool> = const { Cell::new(false) };
-    static TRIES: RefCell<Tries> = const { RefCell::new(Tries { fits: Vec::new(), misses: Vec::new() }) };
+    static TRIES: RefCell<Tries> = const { RefCell::new(Tries { texts: Vec::new(), fits: Vec::new(), misses: Vec::new() }) };
 }
 
 /// Notes that a reader looked at this value.
@@ -52,31 +90,46 @@ pub(crate) fn tried(value: &str, place: &str, key: &str, wanted: &'static str, f
     if !READS.get() || key.is_empty() || value == "null" {
         return;
     }
-    let address = value.as_ptr() as usize;
     TRIES.with_borrow_mut(|tries| {
+        let identity = tries.identity(value, key);
         if fits {
             // Most values that may have one of two types are read as one and then as the other.
-            while tries.misses.pop_if(|miss| miss.address == address).is_some() {}
-            if tries.fits.last() != Some(&address) {
-                tries.fits.push(address);
-            }
-        } else if let Some(found) = json::kind(value).filter(|_| tries.misses.len() < MOST) {
-            tries.misses.push(Miss { address, place: place.as_ptr() as usize, key: key.into(), found, wanted });
+            while tries.misses.pop_if(|miss| miss.value == identity).is_some() {}
+            tries.fit(identity);
+        } else if tries.misses.len() < MOST
+            && let Some(found) = json::kind(value)
+        {
+            let place = place.as_ptr() as usize;
+            let place = if tries.is_in_text(place) { Some(place) } else { None };
+            let keyless = tries.identity(value, "");
+            tries.misses.push(Miss { value: identity, keyless, place, key: key.into(), found, wanted });
         }
     });
 }
 
 /// Notes that the type of this value has been reported.
 pub(crate) fn told(value: &str) {
-    tried(value, value, ANY, ANY, true);
+    if READS.get() {
+        TRIES.with_borrow_mut(|tries| tries.fit(tries.identity(value, "")));
+    }
 }
 
-/// From now on, how values are read on this thread is collected, and if `watches` also what is looked at.
-pub(crate) fn watch(watches: bool) {
+/// From now on, how the values of this record are read on this thread is collected, and if `watches` also what is looked at.
+pub(crate) fn watch(record: &str, watches: bool) {
     USED.with_borrow_mut(HashSet::clear);
     WATCHES.set(watches);
-    TRIES.with_borrow_mut(|tries| *tries = Tries { fits: Vec::new(), misses: Vec::new() });
+    TRIES.set(Tries { texts: vec![range_of(record)], ..Tries::default() });
     READS.set(true);
+}
+
+/// From now on until [`wrong_types`] is asked, the values of another file are read, too.
+pub(crate) fn watch_too(text: &str) {
+    TRIES.with_borrow_mut(|tries| tries.texts.push(range_of(text)));
+}
+
+fn range_of(text: &str) -> Range<usize> {
+    let begins = text.as_ptr() as usize;
+    begins..begins + text.len()
 }
 
 /// Ends what [`watch`] began, and hands over the addresses that were collected.
@@ -95,46 +148,79 @@ pub(crate) struct WrongType {
     pub(crate) wanted: Vec<&'static str>,
 }
 
-/// The values in this text of a record, or of one of several, that are of none of the types they were read as.
+/// The values in this text, the record or another file, that are of none of the types they were read as. It is read no more.
 pub(crate) fn wrong_types(text: &str) -> Vec<WrongType> {
+    TRIES.with_borrow_mut(|tries| {
+        let place = range_of(text);
+        let is_in = |miss: &mut Miss| matches!(miss.place, Some(at) if place.contains(&at));
+        let misses: Vec<Miss> = tries.misses.extract_if(.., is_in).collect();
+        let wrong = without_fits(misses, &mut tries.fits, place.start);
+        tries.fits.retain(|fit| !matches!(fit, Identity::Address(at) if place.contains(at)));
+        tries.texts.retain(|text| *text != place);
+        wrong
+    })
+}
+
+/// Ends what [`watch`] began, and hands over the values that are left, as if they began the record: what was decoded or
+/// put together anew has no place in it.
+pub(crate) fn wrong_types_elsewhere() -> Vec<WrongType> {
+    READS.set(false);
+    TRIES.with_borrow_mut(|tries| without_fits(std::mem::take(&mut tries.misses), &mut tries.fits, 0))
+}
+
+/// The values of these misses that were not read as what they are, too. The text that they are in begins at `begins`.
+fn without_fits(misses: Vec<Miss>, fits: &mut [Identity], begins: usize) -> Vec<WrongType> {
     let mut wrong: Vec<WrongType> = Vec::new();
-    let mut nth_by_address = HashMap::new();
-    for Miss { address, place, key, found, wanted } in misses_within(text) {
-        let nth = *nth_by_address.entry(address).or_insert(wrong.len());
+    if misses.is_empty() {
+        return wrong;
+    }
+    fits.sort_unstable();
+    let mut nth_by_value = HashMap::new();
+    for Miss { value, keyless, place, key, found, wanted } in misses {
+        if fits.binary_search(&value).is_ok() || fits.binary_search(&keyless).is_ok() {
+            continue;
+        }
+        let nth = *nth_by_value.entry(value).or_insert(wrong.len());
+        let offset = place.unwrap_or(begins) - begins;
         match wrong.get_mut(nth) {
             Some(known) if known.wanted.contains(&wanted) => {}
             Some(known) => known.wanted.push(wanted),
-            None => wrong.push(WrongType { offset: place, key, found, wanted: vec![wanted] }),
+            None => wrong.push(WrongType { offset, key, found, wanted: vec![wanted] }),
         }
     }
     wrong
 }
 
-/// Ends what [`watch`] began, and hands over the values that are left, as if they began the record: what was decoded or
-/// put together anew has no place in it.
-pub(crate) fn wrong_types_elsewhere(text: &str) -> Vec<WrongType> {
-    TRIES.with_borrow_mut(|tries| tries.misses.iter_mut().for_each(|miss| miss.place = text.as_ptr() as usize));
-    READS.set(false);
-    wrong_types(text)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Takes out the misses in this text, without those of values that were also read as what they are.
-fn misses_within(text: &str) -> Vec<Miss> {
-    let begins = text.as_ptr() as usize;
-    TRIES.with_borrow_mut(|tries| {
-        if tries.misses.is_empty() {
-            return Vec::new();
-        }
-        tries.fits.sort_unstable();
-        let mut found = Vec::new();
-        for mut miss in std::mem::take(&mut tries.misses) {
-            if !(begins..begins + text.len()).contains(&miss.place) {
-                tries.misses.push(miss);
-            } else if tries.fits.binary_search(&miss.address).is_err() {
-                miss.place -= begins;
-                found.push(miss);
-            }
-        }
-        found
-    })
+    #[test]
+    fn a_value_that_is_gone_is_not_mistaken_for_the_next_one_at_its_address() {
+        let record = r#"{"content":"[5]"}"#;
+        watch(record, false);
+        let mut decoded = "5".to_owned();
+        tried(&decoded, record, "content", "text", false);
+        decoded.replace_range(.., "7");
+        tried(&decoded, record, "count", "a number", true);
+        let wrong = wrong_types(record);
+        assert_eq!(wrong.len(), 1);
+        assert_eq!((&*wrong[0].key, wrong[0].found, &wrong[0].wanted[..]), ("content", "a number", &["text"][..]));
+        assert!(wrong_types_elsewhere().is_empty());
+    }
+
+    #[test]
+    fn a_value_is_of_the_type_it_was_read_as_last() {
+        let record = r#"{"content":5,"count":6}"#;
+        let (content, count) = (&record[11..12], &record[21..22]);
+        let composed = "[1]".to_owned();
+        watch(record, false);
+        tried(content, content, "content", "text", false);
+        tried(content, content, "content", "a number", true);
+        tried(count, count, "count", "text", false);
+        tried(&composed, &composed, "calls", "text", false);
+        told(&composed);
+        assert_eq!(wrong_types(record).iter().map(|wrong| &*wrong.key).collect::<Vec<_>>(), ["count"]);
+        assert!(wrong_types_elsewhere().is_empty());
+    }
 }

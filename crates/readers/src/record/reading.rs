@@ -341,7 +341,7 @@ impl<'r> Reading<'r> {
     /// Settles what no format decides: values of wrong types, implausible costs, and token counts that cannot be read.
     pub(crate) fn settle(&mut self) {
         self.wrong_types(looked_up::wrong_types(self.record.text));
-        self.wrong_types(looked_up::wrong_types_elsewhere(self.record.text));
+        self.wrong_types(looked_up::wrong_types_elsewhere());
         self.check_costs();
         if self.broken_outcome {
             for draft in &mut self.drafts {

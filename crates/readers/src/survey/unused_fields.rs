@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn what_is_looked_at_is_used() {
         let text = r#"{"a":1,"b":{"c":true,"d":[{"role":"user"}]}}"#;
-        looked_up::watch(true);
+        looked_up::watch(text, true);
         let node = Node::from_written(text);
         assert!(node.get("a").is_some());
         let fields = looked_up::with_used(|used| {
