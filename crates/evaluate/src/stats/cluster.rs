@@ -1,7 +1,7 @@
 //! Cluster-robust standard errors (all runs of one task are a cluster), for a mean and for a ratio of sums.
 
 use super::residual::{ResidualPart, Residuals};
-use super::seldom::Held;
+use super::seldom::HeldByTasks;
 
 /// What one cluster contributes to a ratio of sums: `sum of numerators / sum of denominators`.
 ///
@@ -76,7 +76,7 @@ pub struct Spread {
     /// True for a part of an amount (tokens, cost): in every cluster the numerator is between 0 and the denominator.
     pub is_part: bool,
     /// What the clusters hold, by which it is known whether few carry a part of an amount.
-    pub(super) held: Held,
+    pub(super) held: HeldByTasks,
 }
 
 impl Spread {
@@ -122,7 +122,7 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
     let scale = total.denominator.abs();
     let sizes: f64 = counted().map(|cluster| cluster.denominator.abs()).sum();
     let mut parts = Vec::with_capacity(clusters.len());
-    let mut held = Held::default();
+    let mut held = HeldByTasks::default();
     for cluster in counted() {
         let residual = (cluster.numerator - ratio * cluster.denominator) / scale;
         let left_out = left_out(residual, cluster.denominator / total.denominator);

@@ -117,7 +117,7 @@ pub(super) enum AmountUse {
 
 /// What tasks hold of a part of a whole of 1: the sums from which it follows whether few of them carry it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Held {
+pub(super) struct HeldByTasks {
     sum: f64,
     /// The sum of the squared amounts.
     squares: f64,
@@ -135,7 +135,7 @@ pub(super) struct Held {
     clusters: u64,
 }
 
-impl Held {
+impl HeldByTasks {
     /// Adds a task of `size`, a share of the whole, that holds `amount`, which is `residual` more than the same part of its size.
     pub(super) fn add(&mut self, amount: f64, residual: f64, size: f64) {
         self.sum += amount;

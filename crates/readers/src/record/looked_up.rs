@@ -18,7 +18,7 @@ const MOST: usize = 10_000;
 
 /// What tells values apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Identity {
+enum ValueId {
     /// Where in memory a value of a text that is being read begins.
     Address(usize),
     /// The hash of what any other value says, with that of its key as the seed.
@@ -27,9 +27,9 @@ enum Identity {
 
 /// A value that was read as a type that it does not have.
 struct Miss {
-    value: Identity,
+    value: ValueId,
     /// The same without the key.
-    keyless: Identity,
+    keyless: ValueId,
     /// Where the part of a text that it is in begins: in memory, and once settled in the text. `None` if it is in no text.
     place: Option<usize>,
     key: Box<str>,
@@ -43,7 +43,7 @@ struct Tries {
     /// Where the record is in memory, and other files that are read with it.
     texts: Vec<Range<usize>>,
     /// Values that were read as the type they have, or whose type was reported.
-    fits: Vec<Identity>,
+    fits: Vec<ValueId>,
     misses: Vec<Miss>,
 }
 
@@ -52,16 +52,16 @@ impl Tries {
         self.texts.iter().any(|text| text.contains(&address))
     }
 
-    fn identity(&self, value: &str, key: &str) -> Identity {
+    fn identity(&self, value: &str, key: &str) -> ValueId {
         let address = value.as_ptr() as usize;
         if self.is_in_text(address) {
-            Identity::Address(address)
+            ValueId::Address(address)
         } else {
-            Identity::Content(xxh3_64_with_seed(value.as_bytes(), xxh3_64(key.as_bytes())))
+            ValueId::Content(xxh3_64_with_seed(value.as_bytes(), xxh3_64(key.as_bytes())))
         }
     }
 
-    fn fit(&mut self, value: Identity) {
+    fn fit(&mut self, value: ValueId) {
         if self.fits.last() != Some(&value) {
             self.fits.push(value);
         }
@@ -155,7 +155,7 @@ pub(crate) fn wrong_types(text: &str) -> Vec<WrongType> {
         let is_in = |miss: &mut Miss| matches!(miss.place, Some(at) if place.contains(&at));
         let misses: Vec<Miss> = tries.misses.extract_if(.., is_in).collect();
         let wrong = without_fits(misses, &mut tries.fits, place.start);
-        tries.fits.retain(|fit| !matches!(fit, Identity::Address(at) if place.contains(at)));
+        tries.fits.retain(|fit| !matches!(fit, ValueId::Address(at) if place.contains(at)));
         tries.texts.retain(|text| *text != place);
         wrong
     })
@@ -169,7 +169,7 @@ pub(crate) fn wrong_types_elsewhere() -> Vec<WrongType> {
 }
 
 /// The values of these misses that were not read as what they are, too. The text that they are in begins at `begins`.
-fn without_fits(misses: Vec<Miss>, fits: &mut [Identity], begins: usize) -> Vec<WrongType> {
+fn without_fits(misses: Vec<Miss>, fits: &mut [ValueId], begins: usize) -> Vec<WrongType> {
     let mut wrong: Vec<WrongType> = Vec::new();
     if misses.is_empty() {
         return wrong;
