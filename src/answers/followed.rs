@@ -162,7 +162,7 @@ impl FollowedReport {
                 TableCell::percent(summary.saved),
             ]
         });
-        DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+        DataTable::new(columns, rows)
     }
 
     /// The notes below the table.

@@ -173,7 +173,7 @@ fn counts(report: &CorpusReport) -> DataTable {
         row.resize(columns.len(), TableCell::Missing);
         rows.push(row);
     }
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows }
+    DataTable::new(columns, rows)
 }
 
 /// One line per run.
@@ -193,7 +193,7 @@ fn run_table(runs: &[RunRead]) -> DataTable {
             TableCell::Text(run.hygiene.join(" ")),
         ]
     });
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable::new(columns, rows)
 }
 
 /// What tells of a limit on the steps of a run: a sentence that the model saw, or a setting. Empty if nothing shows one,

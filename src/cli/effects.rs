@@ -21,7 +21,7 @@ pub(super) fn list(
     let mut rows = Vec::new();
     corpus.runs().with_undrawn().each(output, |run| calls(&run, &table), |calls| rows.extend(calls))?;
     let columns = ["file", "run_id", "step", "call_id", "tool", "effect", "why"];
-    output.table(&DataTable { columns: columns.map(str::to_owned).to_vec(), rows }, format)?;
+    output.table(&DataTable::new(columns, rows), format)?;
     Ok(ProgramExit::Done)
 }
 

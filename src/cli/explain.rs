@@ -169,7 +169,7 @@ fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> DataTable {
             TableCell::number(decision.evidence.limit),
         ]
     });
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable::new(columns, rows)
 }
 
 /// Splits a wide table into several that fit the terminal, each with the first column.
@@ -218,7 +218,7 @@ fn trail_table(runs: &[(String, Vec<TrailLine>)]) -> DataTable {
             TableCell::Text(decision.delivered.to_string()),
         ]
     });
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable::new(columns, rows)
 }
 
 fn first_table(strategies: &Strategies, runs: &[(String, Vec<TrailLine>)]) -> DataTable {

@@ -221,5 +221,5 @@ fn lines(all: &[Forecast]) -> DataTable {
             TableCell::number(of.covered_95),
         ]
     };
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: all.iter().map(row).collect() }
+    DataTable::new(columns, all.iter().map(row))
 }

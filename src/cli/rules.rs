@@ -144,10 +144,7 @@ fn frameworks() -> DataTable {
             TableCell::count(golden_cases(preset.id).map(|cases| cases as u64)),
         ]
     };
-    DataTable {
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: catalog::of_kind(FrameworkKind::Preset).map(row).collect(),
-    }
+    DataTable::new(columns, catalog::of_kind(FrameworkKind::Preset).map(row))
 }
 
 fn explain(name: &str) -> Result<String, CommandFailure> {

@@ -77,7 +77,7 @@ fn table(scores: &[Score]) -> DataTable {
             share(counts.recall()),
         ]
     });
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable::new(columns, rows)
 }
 
 /// A short table for a terminal about one question: few columns, shares in percent.
@@ -94,7 +94,7 @@ fn short_table(scores: &[Score]) -> DataTable {
             TableCell::percent(counts.recall()),
         ]
     });
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+    DataTable::new(columns, rows)
 }
 
 #[cfg(test)]

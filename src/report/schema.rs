@@ -37,8 +37,7 @@ impl FileSpec {
                 TableCell::Text(column.meaning.clone()),
             ]
         };
-        let columns = ["column", "cells", "unit", "meaning"].map(str::to_owned).to_vec();
-        DataTable { columns, rows: self.columns.iter().map(row).collect() }
+        DataTable::new(["column", "cells", "unit", "meaning"], self.columns.iter().map(row))
     }
 }
 
@@ -138,8 +137,7 @@ pub fn numbers() -> DataTable {
             TableCell::Text(metric.meaning.clone()),
         ]
     };
-    let columns = ["name", "unit", "range", "over", "meaning"].map(str::to_owned).to_vec();
-    DataTable { columns, rows: metrics().iter().map(row).collect() }
+    DataTable::new(["name", "unit", "range", "over", "meaning"], metrics().iter().map(row))
 }
 
 fn text(name: &str, may_be_empty: bool, meaning: &str) -> ColumnSpec {

@@ -15,7 +15,7 @@ pub fn net_effect(review: &ChangeReview) -> DataTable {
     let saved = format!("{unit} saved");
     let columns = ["stack", "stops", "successes killed", "failures stopped", &saved, "cost per success", "unknown"];
     let shown = review.stacks.iter().filter(|stack| stack.state != StackChange::Same);
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: shown.map(line).collect() }
+    DataTable::new(columns, shown.map(line))
 }
 
 impl ChangeReview {

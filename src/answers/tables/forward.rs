@@ -76,7 +76,7 @@ pub fn forward_overview(forward: &Forward) -> DataTable {
         row.push(TableCell::Text(amount(period.recorded(), unit)));
         rows.push(row);
     }
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows }
+    DataTable::new(columns, rows)
 }
 
 /// Killed of all successes, the mean over tasks, and what is saved; nothing where there is no stack.

@@ -141,6 +141,11 @@ fn method(method: Method, warning: Option<Warning>) -> TableCell {
 }
 
 impl DataTable {
+    /// A table of these rows.
+    pub(crate) fn new<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = Vec<TableCell>>) -> Self {
+        Self { columns: columns.map(str::to_owned).to_vec(), rows: rows.into_iter().collect() }
+    }
+
     /// A table of these rows; `None` if there are none.
     pub(super) fn if_any(columns: &[&str], rows: Vec<Vec<TableCell>>) -> Option<Self> {
         if rows.is_empty() {

@@ -182,7 +182,7 @@ pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level
             TableCell::count(missing),
         ]
     };
-    DataTable { columns: columns.map(str::to_owned).to_vec(), rows: chosen.iter().map(row).collect() }
+    DataTable::new(columns, chosen.iter().map(row))
 }
 
 fn say_missing(all: &[ClauseRecord], chosen: &[usize], level: f64, output: &Output) {

@@ -161,7 +161,7 @@ impl AnswerByClass<'_> {
             row.extend(limit(class.best.as_ref(), |of| of.rule.clone()));
             row
         };
-        DataTable { columns: columns.map(str::to_owned).to_vec(), rows: self.tuned.classes.iter().map(row).collect() }
+        DataTable::new(columns, self.tuned.classes.iter().map(row))
     }
 
     fn show(&self, output: &Output) -> Result<(), CommandFailure> {

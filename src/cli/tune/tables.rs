@@ -77,7 +77,7 @@ impl TuneSentences<'_> {
             let texts = ["oracle", "stops what fails", "–", "0", &digits(oracle)];
             rows.push(texts.map(|text| TableCell::Text(text.to_owned())).to_vec());
         }
-        DataTable { columns: columns.map(str::to_owned).to_vec(), rows }
+        DataTable::new(columns, rows)
     }
 
     /// The suites and models, if there are several, with what is shipped on tasks it was not chosen on: the most kills first.
