@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use crate::read::iterations::{self, OtherRequest, largest};
+use crate::read::iterations::{self, OtherRequest};
 use crate::read::subagents;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, ReplyId};
+use crate::record::usage;
 use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall, messages};
 use crate::value::json;
 
@@ -80,7 +81,7 @@ impl ClaudeConversation {
         }
         if reply.lane != Lane::Canned {
             let taken = iterations::taken(wire, out);
-            reply.set_usage(largest(reply.usage(), taken.last));
+            reply.set_usage(usage::largest(reply.usage(), taken.last));
             if !taken.others.is_empty() {
                 self.requests.insert(at, taken.others);
             }

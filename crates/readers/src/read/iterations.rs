@@ -36,12 +36,12 @@ pub(crate) fn taken(wire: &Node<'_>, out: &mut Reading<'_>) -> Taken {
     let listed = wire.within("usage").list("iterations", out);
     let mut requests: Vec<OtherRequest> = listed.iter().filter_map(|node| request(node, out)).collect();
     let Some(all) = all.filter(|_| !requests.is_empty()) else { return Taken { last: all, others: Vec::new() } };
-    let sum = requests.iter().fold(Usage::default(), |sum, request| plus(sum, request.usage));
+    let sum = requests.iter().fold(Usage::default(), |all, request| usage::sum(all, request.usage));
     let holds_all = all.total() >= sum.total();
     let last = requests.iter().rposition(OtherRequest::is_own).map(|at| requests.remove(at).usage);
     let held = requests.iter().filter(|request| holds_all || request.is_own());
-    let rest = held.fold(all, |rest, request| minus(rest, request.usage));
-    Taken { last: largest(last, Some(rest)), others: requests }
+    let rest = held.fold(all, |rest, request| usage::difference(rest, request.usage));
+    Taken { last: usage::largest(last, Some(rest)), others: requests }
 }
 
 fn request(node: &Node<'_>, out: &mut Reading<'_>) -> Option<OtherRequest> {
@@ -69,32 +69,5 @@ impl OtherRequest {
         message.set_usage(Some(self.usage));
         message.ts = ts;
         Event::Message(message)
-    }
-}
-
-fn plus(one: Usage, other: Usage) -> Usage {
-    both(one, other, |one, other| match (one, other) {
-        (Some(one), Some(other)) => Some(one.saturating_add(other)),
-        _ => one.or(other),
-    })
-}
-
-fn minus(one: Usage, other: Usage) -> Usage {
-    both(one, other, |one, other| Some(one?.saturating_sub(other.unwrap_or(0))))
-}
-
-/// The larger of each count.
-pub(crate) fn largest(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
-    Some(both(one, other, Ord::max))
-}
-
-fn both(one: Usage, other: Usage, with: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) -> Usage {
-    Usage {
-        input: with(one.input, other.input),
-        cache_read: with(one.cache_read, other.cache_read),
-        cache_write: with(one.cache_write, other.cache_write),
-        output: with(one.output, other.output),
-        reasoning: with(one.reasoning, other.reasoning),
     }
 }

@@ -8,11 +8,12 @@ mod output;
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, difference, joined, reason_if};
+use super::{Format, RecordLayout, joined, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{openai, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::usage;
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Origin, PromptedBy, Role, Text, ToolCall,
     Usage,
@@ -329,7 +330,7 @@ impl CodexSession {
             return;
         }
         let before = std::mem::replace(&mut self.total, total);
-        let grown = total.map(|total| difference(total, before.unwrap_or_default()));
+        let grown = total.map(|total| usage::difference(total, before.unwrap_or_default()));
         // If the total grew by more than the last call, an unrecorded call is included; the total is correct. The
         // first total may continue an earlier session, and a total that fell was restarted.
         let more = before.is_some() && grown.and_then(|grown| grown.total()) > last.and_then(|last| last.total());

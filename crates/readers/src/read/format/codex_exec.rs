@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, codex, difference, joined, object_of, reason_if};
+use super::{Format, RecordLayout, codex, joined, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::record::usage;
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Message, Note, PromptedBy, Role, Text, ToolCall, Usage,
 };
@@ -273,5 +274,5 @@ fn since(total: Usage, before: Usage) -> Usage {
     if fell(total.input, before.input) || fell(total.output, before.output) {
         return total;
     }
-    difference(total, before)
+    usage::difference(total, before)
 }

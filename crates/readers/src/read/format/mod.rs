@@ -21,7 +21,7 @@ use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Json, PromptedBy, Text, Usage};
+use crate::transcript::{Json, PromptedBy, Text};
 use crate::value::json;
 
 /// One format of recorded runs.
@@ -124,33 +124,6 @@ fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
     match (before, more) {
         (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
         (before, more) => more.or(before),
-    }
-}
-
-/// The token counts of two calls added up; what neither has is unknown.
-fn sum(one: Usage, other: Usage) -> Usage {
-    let both = |one: Option<u64>, other: Option<u64>| match (one, other) {
-        (Some(one), Some(other)) => Some(one.saturating_add(other)),
-        (one, other) => one.or(other),
-    };
-    Usage {
-        input: both(one.input, other.input),
-        cache_read: both(one.cache_read, other.cache_read),
-        cache_write: both(one.cache_write, other.cache_write),
-        output: both(one.output, other.output),
-        reasoning: both(one.reasoning, other.reasoning),
-    }
-}
-
-/// The increase of a running total.
-fn difference(total: Usage, before: Usage) -> Usage {
-    let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
-    Usage {
-        input: less(total.input, before.input),
-        cache_read: less(total.cache_read, before.cache_read),
-        cache_write: less(total.cache_write, before.cache_write),
-        output: less(total.output, before.output),
-        reasoning: less(total.reasoning, before.reasoning),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, difference, first_is, object_of, reason_if, sum};
+use super::{Format, RecordLayout, first_is, object_of, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::texts::agent_name;
 use crate::record::node::Node;
@@ -268,7 +268,7 @@ impl OpenHandsHistory {
         if before == Some(total) {
             return;
         }
-        let grown = difference(total, before.unwrap_or_default());
+        let grown = usage::difference(total, before.unwrap_or_default());
         if !is_spent(&grown) {
             return;
         }
@@ -276,7 +276,7 @@ impl OpenHandsHistory {
         for event in self.events.iter_mut().rev() {
             let Event::Message(reply) = event else { continue };
             if reply.is_step() && is_own {
-                reply.set_usage(Some(sum(reply.usage().unwrap_or_default(), grown)));
+                reply.set_usage(Some(usage::sum(reply.usage().unwrap_or_default(), grown)));
                 return;
             }
         }

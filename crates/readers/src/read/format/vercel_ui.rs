@@ -1,7 +1,7 @@
 //! Messages of Vercel's AI SDK for user interfaces: one message for all replies to a prompt, with their calls and results
 //! as `parts`.
 
-use super::{Format, RecordLayout, reason_if, sum};
+use super::{Format, RecordLayout, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::texts::lines;
@@ -9,6 +9,7 @@ use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
+use crate::record::usage;
 use crate::transcript::{Grade, Header, Message, Role, ToolCall, Usage};
 
 /// Messages of Vercel's AI SDK for user interfaces.
@@ -57,7 +58,7 @@ impl Format for VercelUi {
             }
             // Counted for all replies of the message.
             if let Some(counts) = message.within("metadata").get(["usage", "totalUsage"]) {
-                usage = sum(usage, dialect::usage(&counts, out).unwrap_or_default());
+                usage = usage::sum(usage, dialect::usage(&counts, out).unwrap_or_default());
             }
         }
         let header = Header {
