@@ -147,11 +147,6 @@ pub fn is_run_start(event: &Event) -> bool {
     event.message().is_some_and(starts_run)
 }
 
-/// Whether a message has any text.
-pub fn has_text(message: &Message) -> bool {
-    message.content.as_ref().is_some_and(|text| !text.is_empty())
-}
-
 /// What a message cost in dollars; 0 if that is not recorded.
 pub fn cost_in_dollars(message: &Message) -> f64 {
     if let Some(cost) = message.cost() { cost.0 } else { 0.0 }

@@ -6,7 +6,7 @@ use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, has_text, reading,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, reading,
 };
 use crate::decision::Need;
 use crate::framework::params;
@@ -120,7 +120,7 @@ impl Mistakes {
     fn message(&mut self, message: &Message) {
         if message.is_step() && !message.tool_calls.is_empty() {
             self.replies_without_calls = 0;
-        } else if message.is_step() && has_text(message) {
+        } else if message.is_step() && message.has_text() {
             self.replies_without_calls += 1;
             self.count += i64::from(self.replies_without_calls >= 2);
         } else if message.is_result() {

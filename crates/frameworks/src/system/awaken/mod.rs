@@ -17,7 +17,6 @@ pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
-use crate::framework::machine::has_text;
 use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
 use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView};
 
@@ -119,7 +118,7 @@ impl AwakenStrategy {
         let usage = reply.usage().unwrap_or_default();
         Boundary::Reply {
             text: if self.reads_text { reply.text() } else { Cow::Borrowed("") },
-            print: if has_text(reply) { Some(reply.content_print()) } else { None },
+            print: if reply.has_text() { Some(reply.content_print()) } else { None },
             tools: reply.tool_calls.iter().map(|call| Cow::Borrowed(&*call.name)).collect(),
             input: usage.input.unwrap_or(0),
             output: usage.output.unwrap_or(0),

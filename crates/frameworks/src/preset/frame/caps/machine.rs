@@ -8,9 +8,7 @@ use super::counts::RunCounters;
 use super::file::When;
 use super::plan::{ActiveCap, CapPlan, RunEndCondition};
 use crate::decision::RuleName;
-use crate::preset::frame::{
-    Action, ActionSink, Machine, RuleReading, arguments, has_text, is_run_start, native, next_request,
-};
+use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, is_run_start, native, next_request};
 use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
 
 /// The caps of a framework on one run.
@@ -177,7 +175,7 @@ impl CapMachine {
 
     /// Handles a reply without calls: the run ends, or the framework asks again.
     fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
-        let blank = !has_text(reply);
+        let blank = !reply.has_text();
         if self.plan.ends.iter().any(|end| matches!(end, RunEndCondition::Reply { said } if !(*said && blank))) {
             self.end(view, acts);
         } else {
