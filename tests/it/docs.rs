@@ -42,6 +42,18 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
+fn formats_and_frameworks_are_as_many_as_they_say() {
+    let formats = format!("{} formats", whenstop::reader::FORMATS.len());
+    let frameworks = format!("shipped rules of {} frameworks", whenstop::catalog::frameworks().count());
+    for page in ["README.md", "CHANGELOG.md"] {
+        let text = std::fs::read_to_string(root().join(page)).unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&formats), "{page}: there are {formats}");
+        assert!(text.contains(&frameworks), "{page}: there are the {frameworks}");
+    }
+}
+
+#[test]
 fn every_link_leads_somewhere() {
     let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
     let mut broken = Vec::new();
