@@ -62,10 +62,8 @@ impl<Place: Ord + Clone> OpenRequests<Place> {
     /// Takes out the request that this run answers: the oldest with its name and arguments, else one with the same values
     /// under other names, else one of the latest whose arguments the host completed or the recorder left out.
     pub(crate) fn take(&mut self, ran: &ToolCall) -> Option<Place> {
-        let number = match self.equal(ran) {
-            Some(number) => number,
-            None => self.latest(is_completed_by, ran).or(self.latest(is_not_comparable, ran))?,
-        };
+        let alike = self.equal(ran).or_else(|| self.latest(is_completed_by, ran));
+        let number = alike.or_else(|| self.latest(is_not_comparable, ran))?;
         let (place, _) = self.open.remove(&number)?;
         self.numbers.remove(&place);
         Some(place)

@@ -52,7 +52,10 @@ fn object(value: &Node<'_>) -> Option<ToolCall> {
     let nested = value.get(["function", "action", "tool"]).filter(Node::is_object);
     let inner = nested.as_ref().unwrap_or(value);
     let arguments = inner.get(ARGUMENTS).or(value.get(ARGUMENTS));
-    let name = inner.some_string(CLEAR).or(inner.some_string("name"))?;
+    let name = match inner.some_string(CLEAR) {
+        Some(name) => name,
+        None => inner.some_string("name")?,
+    };
     let is_name = !name.trim().is_empty() && name.len() <= 80 && !name.trim().contains(char::is_whitespace);
     let is_call = match &arguments {
         Some(asked) => asked.is_object() || inner.has(CLEAR) || nested.is_some(),
