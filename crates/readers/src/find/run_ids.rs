@@ -27,7 +27,7 @@ pub(crate) fn mark_clashes(files: &mut [InputFile], roots: &[PathBuf]) {
     }
     // Folders of one name that were named apart: only the paths as they were given differ.
     for source in files.iter_mut().filter(|source| source.name.clashes) {
-        if paths.get(&source.name.in_corpus) > Some(&1) {
+        if matches!(paths.get(&source.name.in_corpus), Some(n) if *n > 1) {
             source.name.in_corpus = without_endings(Path::new(&source.name.path));
         }
     }

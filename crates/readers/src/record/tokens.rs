@@ -4,7 +4,7 @@
 //! Such a part is [`UNREADABLE`] until its run is complete. Sums saturate, so it stays recognisable whatever a format
 //! adds to it, and a file that holds many runs loses the tokens of only the one.
 
-use crate::transcript::{Draft, Event, Tokens, Totals, Usage};
+use crate::transcript::{Draft, Event, Totals, Usage};
 use crate::value::json::{self, Written};
 
 /// Stands for a count that was recorded but cannot be read.
@@ -35,7 +35,7 @@ pub(crate) fn totals(usage: Usage) -> Option<Totals> {
 
 /// Whether any tokens were spent. Zeros mean that nothing was counted.
 pub(crate) fn is_spent(usage: &Usage) -> bool {
-    usage.total() > Some(Tokens(0))
+    matches!(usage.total(), Some(total) if total.0 > 0)
 }
 
 /// A usage none of whose parts can be read.

@@ -200,7 +200,8 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let total = counts.tokens("total_tokens", out);
     let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
     let plain = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
-    let beside = total >= Some(plain.saturating_add(cached)) || input < cache_read;
+    let has_room = matches!(total, Some(total) if total >= plain.saturating_add(cached));
+    let beside = has_room || input < cache_read;
     let usage = Usage {
         input: input.map(|input| if beside { input.saturating_add(cached) } else { input }),
         cache_read,
