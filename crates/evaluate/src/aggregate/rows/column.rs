@@ -1,6 +1,7 @@
 //! A column of one type, stored in four bytes per cell while they suffice; a bit says which cells have a value.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use super::marks::{PackedMarks, at, place};
 use super::names::Name;
@@ -9,130 +10,63 @@ use crate::verdict::Verdict;
 
 /// A type that a cell can store as a number.
 pub(super) trait NumberEncoded: Copy {
-    /// The number it is stored as.
-    type Stored: Narrowable;
-    /// Encodes the value as a number.
-    fn store(self) -> Self::Stored;
+    /// Encodes the value as a number: an equal one for values that are written alike (0 and -0 differ).
+    fn store(self) -> u64;
     /// Decodes a number that [`NumberEncoded::store`] returned.
-    fn load(stored: Self::Stored) -> Self;
-    /// Equal bits for values that are written alike: 0 and -0 differ.
-    fn bits(self) -> u64;
+    fn load(stored: u64) -> Self;
 }
 
 /// A cell: a value, or an optional one.
 pub(super) trait Cell: Copy {
-    /// The number it is stored as.
-    type Stored: Narrowable;
     /// The stored number; `None` is an empty cell.
-    fn store(self) -> Option<Self::Stored>;
+    fn store(self) -> Option<u64>;
     /// Decodes a stored cell.
-    fn load(stored: Option<Self::Stored>) -> Self;
-    /// Equal bits for cells that are written alike.
-    fn bits(self) -> Option<u64>;
+    fn load(stored: Option<u64>) -> Self;
 }
 
 impl<T: NumberEncoded> Cell for T {
-    type Stored = T::Stored;
     #[inline]
-    fn store(self) -> Option<T::Stored> {
+    fn store(self) -> Option<u64> {
         Some(NumberEncoded::store(self))
     }
     #[inline]
-    fn load(stored: Option<T::Stored>) -> Self {
+    fn load(stored: Option<u64>) -> Self {
         NumberEncoded::load(stored.expect("a column without empty cells has a value in every cell"))
-    }
-    fn bits(self) -> Option<u64> {
-        Some(NumberEncoded::bits(self))
     }
 }
 
 impl<T: NumberEncoded> Cell for Option<T> {
-    type Stored = T::Stored;
     #[inline]
-    fn store(self) -> Option<T::Stored> {
+    fn store(self) -> Option<u64> {
         self.map(NumberEncoded::store)
     }
     #[inline]
-    fn load(stored: Option<T::Stored>) -> Self {
+    fn load(stored: Option<u64>) -> Self {
         stored.map(NumberEncoded::load)
-    }
-    fn bits(self) -> Option<u64> {
-        self.map(NumberEncoded::bits)
-    }
-}
-
-/// A number that may fit into four bytes.
-pub(super) trait Narrowable: Copy + Default {
-    /// The number in four bytes, or `None` if it does not fit.
-    fn narrow(self) -> Option<u32>;
-    /// Reverses [`Narrowable::narrow`].
-    fn widen(narrow: u32) -> Self;
-}
-
-impl Narrowable for u32 {
-    #[inline]
-    fn narrow(self) -> Option<u32> {
-        Some(self)
-    }
-    #[inline]
-    fn widen(narrow: u32) -> Self {
-        narrow
-    }
-}
-
-impl Narrowable for u64 {
-    #[inline]
-    fn narrow(self) -> Option<u32> {
-        self.try_into().ok()
-    }
-    #[inline]
-    fn widen(narrow: u32) -> Self {
-        narrow.into()
-    }
-}
-
-impl Narrowable for i64 {
-    #[inline]
-    fn narrow(self) -> Option<u32> {
-        self.try_into().ok()
-    }
-    #[inline]
-    fn widen(narrow: u32) -> Self {
-        narrow.into()
-    }
-}
-
-impl Narrowable for f64 {
-    #[inline]
-    fn narrow(self) -> Option<u32> {
-        None
-    }
-    #[inline]
-    fn widen(narrow: u32) -> Self {
-        narrow.into()
     }
 }
 
 /// Cells of one type, in the order they were pushed.
 #[derive(Clone)]
-pub(super) struct Column<T: Cell> {
+pub(super) struct Column<T> {
     /// A number for each cell; any number for an empty one.
-    numbers: Numbers<T::Stored>,
+    numbers: Numbers,
     /// Which cells have a value. `None` while all have one.
     filled: Option<FilledCells>,
+    of: PhantomData<T>,
 }
 
 #[derive(Clone)]
-enum Numbers<S> {
+enum Numbers {
     /// All of them fit into four bytes.
     Narrow(Vec<u32>),
     /// Some do not.
-    Wide(Vec<S>),
+    Wide(Vec<u64>),
 }
 
-impl<T: Cell> Default for Column<T> {
+impl<T> Default for Column<T> {
     fn default() -> Self {
-        Self { numbers: Numbers::Narrow(Vec::new()), filled: None }
+        Self { numbers: Numbers::Narrow(Vec::new()), filled: None, of: PhantomData }
     }
 }
 
@@ -152,7 +86,7 @@ impl<T: Cell> Column<T> {
             return T::load(None);
         }
         T::load(Some(match &self.numbers {
-            Numbers::Narrow(numbers) => T::Stored::widen(numbers[at]),
+            Numbers::Narrow(numbers) => numbers[at].into(),
             Numbers::Wide(numbers) => numbers[at],
         }))
     }
@@ -182,12 +116,12 @@ impl<T: Cell> Column<T> {
     }
 
     /// Adds a number to a narrow column, which becomes wide if it does not fit.
-    fn push_narrow(&mut self, number: T::Stored) {
+    fn push_narrow(&mut self, number: u64) {
         let Numbers::Narrow(numbers) = &mut self.numbers else { return };
-        if let Some(narrow) = number.narrow() {
+        if let Ok(narrow) = u32::try_from(number) {
             return numbers.push(narrow);
         }
-        let mut wide: Vec<T::Stored> = numbers.iter().map(|narrow| T::Stored::widen(*narrow)).collect();
+        let mut wide: Vec<u64> = numbers.iter().copied().map(u64::from).collect();
         wide.push(number);
         self.numbers = Numbers::Wide(wide);
     }
@@ -247,76 +181,48 @@ macro_rules! frame {
             /// True if every cell is written alike.
             #[allow(clippy::allow_attributes, dead_code, reason = "lines of some frames are never compared")]
             fn is_same(&self, other: &Self) -> bool {
-                $(Cell::bits(self.$field) == Cell::bits(other.$field))&&*
+                $(Cell::store(self.$field) == Cell::store(other.$field))&&*
             }
         }
     };
 }
 pub(super) use frame;
 
-/// Implements [`NumberEncoded`] for a type whose values are numbered.
+/// Implements [`NumberEncoded`] for a type by two functions.
 macro_rules! numbered {
-    ($($value:ty as $stored:ty: $store:expr, $load:expr;)*) => {$(
+    ($($value:ty: $store:expr, $load:expr;)*) => {$(
         impl NumberEncoded for $value {
-            type Stored = $stored;
             #[inline]
-            fn store(self) -> $stored {
-                let store: fn(Self) -> $stored = $store;
+            fn store(self) -> u64 {
+                let store: fn(Self) -> u64 = $store;
                 store(self)
             }
             #[inline]
-            fn load(stored: $stored) -> Self {
-                let load: fn($stored) -> Self = $load;
+            fn load(stored: u64) -> Self {
+                let load: fn(u64) -> Self = $load;
                 load(stored)
-            }
-            #[inline]
-            fn bits(self) -> u64 {
-                u64::from(NumberEncoded::store(self))
             }
         }
     )*};
 }
 
 numbered! {
-    u32 as u32: |value| value, |stored| stored;
-    u64 as u64: |value| value, |stored| stored;
-    u8 as u32: u32::from, |stored| u8::try_from(stored).expect("it was stored from one byte");
-    bool as u32: u32::from, |stored| stored == 1;
-    Name as u32: |name| name.0, Name;
-    PackedMarks as u32: |marks| marks.0, PackedMarks;
-    Verdict as u32: |value| place(&Verdict::ALL, value), |stored| at(&Verdict::ALL, stored);
-    EndCause as u32: |value| place(&EndCause::ALL, value), |stored| at(&EndCause::ALL, stored);
-    Point as u64: store_point, load_point;
+    u64: |value| value, |stored| stored;
+    i64: i64::cast_unsigned, u64::cast_signed;
+    f64: f64::to_bits, f64::from_bits;
+    u32: u64::from, narrow;
+    u8: u64::from, |stored| u8::try_from(stored).expect("it was stored from one byte");
+    bool: u64::from, |stored| stored == 1;
+    Name: |name| name.0.into(), |stored| Name(narrow(stored));
+    PackedMarks: |marks| marks.0.into(), |stored| PackedMarks(narrow(stored));
+    Verdict: |value| place(&Verdict::ALL, value).into(), |stored| at(&Verdict::ALL, narrow(stored));
+    EndCause: |value| place(&EndCause::ALL, value).into(), |stored| at(&EndCause::ALL, narrow(stored));
+    Point: store_point, load_point;
 }
 
-impl NumberEncoded for f64 {
-    type Stored = Self;
-    #[inline]
-    fn store(self) -> f64 {
-        self
-    }
-    #[inline]
-    fn load(stored: f64) -> Self {
-        stored
-    }
-    fn bits(self) -> u64 {
-        self.to_bits()
-    }
-}
-
-impl NumberEncoded for i64 {
-    type Stored = Self;
-    #[inline]
-    fn store(self) -> i64 {
-        self
-    }
-    #[inline]
-    fn load(stored: i64) -> Self {
-        stored
-    }
-    fn bits(self) -> u64 {
-        self.cast_unsigned()
-    }
+#[inline]
+fn narrow(stored: u64) -> u32 {
+    u32::try_from(stored).expect("it was stored from four bytes")
 }
 
 const MOMENTS: [Moment; 4] = [Moment::BeforeRequest, Moment::AfterResponse, Moment::AfterTools, Moment::EndOfRound];
@@ -328,8 +234,7 @@ fn store_point(point: Point) -> u64 {
 
 #[inline]
 fn load_point(stored: u64) -> Point {
-    let step = u32::try_from(stored >> 2).expect("it was stored from a step");
-    Point { step, moment: MOMENTS[usize::try_from(stored & 3).expect("two bits fit")] }
+    Point { step: narrow(stored >> 2), moment: MOMENTS[usize::try_from(stored & 3).expect("two bits fit")] }
 }
 
 #[cfg(test)]
