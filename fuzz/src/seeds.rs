@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use whenstop::aggregate::{FiringsBuilder, Rows, RowsBuilder};
+use whenstop::aggregate::{Firings, Rows, RowsBuilder};
 use whenstop::answers::RunEvidence;
 use whenstop::compare::Comparison;
 use whenstop::framework::FrameworkKind;
@@ -141,14 +141,14 @@ fn results(readers: &Path) -> io::Result<(Rows, Vec<u8>)> {
     let mut strategies = catalog::all(FrameworkKind::Preset);
     strategies.truncate(3);
     let comparison = Comparison::new(&strategies, verdict::Assumptions::default());
-    let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+    let (mut rows, mut firings) = (RowsBuilder::default(), Firings::default());
     for run in runs(readers)?.iter().take(20) {
         let (more_rows, more_firings) = comparison.rows_of(run);
         rows.extend(more_rows);
         firings.extend(more_firings);
     }
     let rows = rows.finish();
-    let evidence = RunEvidence { rows: rows.clone(), firings: firings.finish(), ..RunEvidence::default() };
+    let evidence = RunEvidence { rows: rows.clone(), firings, ..RunEvidence::default() };
     let publication = Publication::new(evidence, Manifest::new(comparison.infos().to_vec()));
     let folder = tempfile::tempdir()?;
     publication.write(&publication.summaries(), folder.path(), FolderFormat::default()).map_err(io::Error::other)?;

@@ -12,8 +12,8 @@ use super::made::Provenance;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    BestUnit, ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label,
-    Premises, Row, RowView, Rows, RowsBuilder, SEED, Summary, Unit, by_stack,
+    BestUnit, ChainPlace, Contest, Entrant, Firing, Firings, FollowedRow, FollowedRows, Group, Label, Premises, Row,
+    RowView, Rows, RowsBuilder, SEED, Summary, Unit, by_stack,
 };
 use crate::answers::{FollowedReport, RunEvidence, SplitChoice, ToldRuns, Tolerances, TunedAnswer, UnderToldLimits};
 use crate::compare::StackInfo;
@@ -378,12 +378,12 @@ pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
             (rows, read_rows::<Firing, Firings>(&folder.join("firings.csv"))?)
         }
         RowFormat::Parquet => {
-            let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+            let (mut rows, mut firings) = (RowsBuilder::default(), Firings::default());
             SavedRows::open(&folder.join("rows.parquet"))?.each(|row: Row| rows.push(&row))?;
             SavedRows::open(&folder.join("firings.parquet"))?.each(|firing: Firing| firings.push(&firing))?;
             let rows = rows.finish();
             manifest.check(&rows, &folder.join("rows.parquet"))?;
-            (rows, firings.finish())
+            (rows, firings)
         }
     };
     Ok(Saved { evidence: RunEvidence { rows, firings, followed, stories }, manifest, row_format })

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::{folders, read_part, unfit};
 use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, PartSearch, ROWS, STUDY, SearchedRun};
-use crate::aggregate::{
-    Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
-};
+use crate::aggregate::{Firing, Firings, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
 use crate::answers::{FollowedReport, RunEvidence};
 use crate::compare::{KeptStories, Met, matters};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
@@ -176,7 +174,7 @@ impl Merge {
             next.extend(part.places.first().map(|place| Reverse((offset + place, number))));
             open.push(part);
         }
-        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+        let (mut rows, mut firings) = (RowsBuilder::default(), Firings::default());
         let mut runs: HashMap<Label, usize> = HashMap::new();
         while let Some(Reverse((_, number))) = next.pop() {
             let Some(part) = open.get_mut(number) else { break };
@@ -189,7 +187,7 @@ impl Merge {
                 return Err(two_runs(folder, other, &run));
             }
         }
-        Ok((rows.finish(), firings.finish()))
+        Ok((rows.finish(), firings))
     }
 }
 
@@ -261,7 +259,7 @@ impl<'p> OpenPart<'p> {
     }
 
     /// Reads the next run and returns its name.
-    fn run(&mut self, rows: &mut RowsBuilder, firings: &mut FiringsBuilder) -> Result<Option<Label>, Diagnostic> {
+    fn run(&mut self, rows: &mut RowsBuilder, firings: &mut Firings) -> Result<Option<Label>, Diagnostic> {
         self.read += 1;
         let mut name = None;
         for _ in 0..self.stacks {

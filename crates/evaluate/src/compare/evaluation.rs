@@ -3,9 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Comparison, KeptStories, Met, Outside, StackInfo, TunedStack};
-use crate::aggregate::{
-    Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder, RunRows,
-};
+use crate::aggregate::{Firing, Firings, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder, RunRows};
 use crate::decision::Strategy;
 use crate::effects::{EffectTable, Work};
 use crate::explain::{Story, Texts};
@@ -143,7 +141,7 @@ impl<'s> Evaluator<'s> {
         Gathered {
             evaluator: self,
             rows: RowsBuilder::default(),
-            firings: FiringsBuilder::default(),
+            firings: Firings::default(),
             followed: FollowedBuilder::default(),
             met: self.met(),
             waiting: Waiting::default(),
@@ -164,7 +162,7 @@ impl<'s> Evaluator<'s> {
 pub struct Gathered<'e> {
     evaluator: &'e Evaluator<'e>,
     rows: RowsBuilder,
-    firings: FiringsBuilder,
+    firings: Firings,
     followed: FollowedBuilder,
     met: Vec<Met>,
     waiting: Waiting,
@@ -214,7 +212,7 @@ impl Gathered<'_> {
         self.settle();
         Evaluation {
             rows: self.rows.finish(),
-            firings: self.firings.finish(),
+            firings: self.firings,
             followed: self.followed.finish(),
             stacks: self.evaluator.stacks().to_vec(),
             stories: self.evaluator.take_stories().into_stories(),

@@ -25,7 +25,7 @@ frame! {
 }
 
 /// Firings as columns, in the order given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Firings {
     names: Names,
     lines: Lines,
@@ -51,6 +51,21 @@ impl Firings {
     #[must_use]
     pub fn filtered(&self, keep: impl Fn(&Firing) -> bool) -> Self {
         self.iter().filter(keep).collect()
+    }
+
+    /// Adds a firing.
+    pub fn push(&mut self, firing: &Firing) {
+        self.lines.push(Line {
+            run_id: self.names.number(&firing.run_id),
+            stack: self.names.number(&firing.stack),
+            rule: self.names.number(&firing.rule),
+            point: firing.point,
+            observed: firing.observed,
+            first: firing.first,
+            verdict_alone: firing.verdict_alone,
+            verdict_without: firing.verdict_without,
+            steps_without: firing.steps_without,
+        });
     }
 
     fn get(&self, at: usize) -> Firing {
@@ -87,53 +102,18 @@ impl Firings {
     }
 }
 
-impl Default for Firings {
-    fn default() -> Self {
-        FiringsBuilder::default().finish()
-    }
-}
-
 impl FromIterator<Firing> for Firings {
     fn from_iter<I: IntoIterator<Item = Firing>>(firings: I) -> Self {
-        let mut builder = FiringsBuilder::default();
-        builder.extend(firings);
-        builder.finish()
+        let mut all = Self::default();
+        all.extend(firings);
+        all
     }
 }
 
-/// Builds [`Firings`] one firing at a time.
-#[derive(Default)]
-pub struct FiringsBuilder {
-    names: Names,
-    lines: Lines,
-}
-
-impl Extend<Firing> for FiringsBuilder {
+impl Extend<Firing> for Firings {
     fn extend<I: IntoIterator<Item = Firing>>(&mut self, firings: I) {
         for firing in firings {
             self.push(&firing);
         }
-    }
-}
-
-impl FiringsBuilder {
-    /// Adds a firing.
-    pub fn push(&mut self, firing: &Firing) {
-        self.lines.push(Line {
-            run_id: self.names.number(&firing.run_id),
-            stack: self.names.number(&firing.stack),
-            rule: self.names.number(&firing.rule),
-            point: firing.point,
-            observed: firing.observed,
-            first: firing.first,
-            verdict_alone: firing.verdict_alone,
-            verdict_without: firing.verdict_without,
-            steps_without: firing.steps_without,
-        });
-    }
-
-    /// The firings so far.
-    pub fn finish(self) -> Firings {
-        Firings { names: self.names, lines: self.lines }
     }
 }

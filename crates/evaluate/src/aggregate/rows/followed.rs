@@ -57,7 +57,7 @@ frame! {
 }
 
 /// What followed the stops of all runs and stacks, in the order given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FollowedRows {
     names: Names,
     runs: Runs,
@@ -201,12 +201,6 @@ impl FollowedRows {
             awaited: runs.awaited.get(run),
             killed_high: tails.killed_high.get(tail),
         }
-    }
-}
-
-impl Default for FollowedRows {
-    fn default() -> Self {
-        FollowedBuilder::default().finish()
     }
 }
 

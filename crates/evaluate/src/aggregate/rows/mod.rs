@@ -26,7 +26,7 @@ use super::columns::row_columns;
 use super::{Label, Row};
 use crate::transcript::{EndCause, Point};
 
-pub use self::firings::{Firings, FiringsBuilder};
+pub use self::firings::Firings;
 pub(super) use self::followed::FollowedNumbers;
 pub use self::followed::{FollowedBuilder, FollowedRows};
 pub use self::view::RowView;
@@ -90,7 +90,7 @@ type ReasonKey = (Option<Name>, Option<u64>, Option<u64>, Name);
 type Stack = (Name, Name);
 
 /// All rows of a comparison as columns, in the order given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rows {
     names: Names,
     runs: Runs,
@@ -195,12 +195,6 @@ impl<'r> Iterator for AllRows<'r> {
 }
 
 impl ExactSizeIterator for AllRows<'_> {}
-
-impl Default for Rows {
-    fn default() -> Self {
-        RowsBuilder::default().finish()
-    }
-}
 
 impl FromIterator<Row> for Rows {
     fn from_iter<I: IntoIterator<Item = Row>>(rows: I) -> Self {
