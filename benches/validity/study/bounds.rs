@@ -43,11 +43,11 @@ pub(crate) fn outcomes(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         tally.note(
             "bounds",
             "sample-within",
-            within(task_rate(&sample, 0.95).value.unwrap_or(f64::NAN), estimate.bounds),
+            within(task_rate(&sample, 0.95).value.unwrap_or(f64::NAN), estimate.bounds()),
         );
-        tally.note("printed", "truth-within", within(SUCCESS, estimate.interval));
+        tally.note("printed", "truth-within", within(SUCCESS, estimate.interval()));
         let difference = bound_difference(&gains, 0.95);
-        tally.note("difference-bounds", "sample-within", within(gain / n, difference.bounds));
+        tally.note("difference-bounds", "sample-within", within(gain / n, difference.bounds()));
         tally.note("dominance", "false-dominance", Some(dominance(&difference) == Dominance::Confident));
     })
 }

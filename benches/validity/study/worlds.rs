@@ -389,7 +389,7 @@ pub(crate) fn sparse_checkpoints(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         let estimate = bound_mean(&tasks, LEVEL);
         let mean = task_rate(&sample, LEVEL).value.unwrap_or(f64::NAN);
         let within = |bounds: Interval| bounds.low - 1e-9 <= mean && mean <= bounds.high + 1e-9;
-        tally.note("bounds", "sample-within", estimate.bounds.map(within));
-        tally.note("printed", "truth-within", estimate.interval.map(|interval| interval.contains(0.5)));
+        tally.note("bounds", "sample-within", estimate.bounds().map(within));
+        tally.note("printed", "truth-within", estimate.interval().map(|interval| interval.contains(0.5)));
     })
 }

@@ -2,7 +2,7 @@
 
 use super::{DataTable, TableCell, method};
 use crate::aggregate::{CellKind, ColumnSpec};
-use crate::stats::{BoundEstimate, DifferenceEstimate, Estimate, Interval, RangeEstimate};
+use crate::stats::{DifferenceEstimate, Estimate, Interval, RangeEstimate};
 
 /// The columns of a file whose lines are made from `T`.
 pub struct FileColumns<T>(Vec<FileColumn<T>>);
@@ -168,15 +168,15 @@ impl<T: 'static> FileColumns<T> {
         name: &str,
         over: &'static str,
         meaning: &str,
-        bounds: impl Fn(&T) -> &BoundEstimate + Copy + 'static,
+        bounds: impl Fn(&T) -> &RangeEstimate + Copy + 'static,
     ) -> Self {
-        self.ends(name, meaning, move |line| bounds(line).bounds)
+        self.ends(name, meaning, move |line| bounds(line).bounds())
             .ends(&format!("{name}_ci"), &format!("the 95 % interval around `{name}`"), move |line| {
-                bounds(line).interval
+                bounds(line).interval()
             })
             .basis(name, move |line| {
-                let BoundEstimate { n, method: by, warning, .. } = bounds(line);
-                Basis { n: *n, over: over.to_owned(), method: method(*by, *warning) }
+                let bounds = bounds(line);
+                Basis { n: bounds.n(), over: over.to_owned(), method: method(bounds.method(), bounds.warning()) }
             })
     }
 }

@@ -137,13 +137,13 @@ fn draw_line<B: DrawingBackend>(
     pen.text(&name, (LEFT - 12, y), TextStyle::SMALL.ending())?;
     let success = &line.summary.outcomes.success;
     let x = |share: f64| scale.at(share * 100.0);
-    if let Some(interval) = success.interval {
+    if let Some(interval) = success.interval() {
         pen.line(&[(x(interval.low), y), (x(interval.high), y)], BLUE.mix(0.6))?;
         for end in [interval.low, interval.high] {
             pen.line(&[(x(end), y - 3), (x(end), y + 3)], BLUE.mix(0.6))?;
         }
     }
-    if let Some(bounds) = success.bounds {
+    if let Some(bounds) = success.bounds() {
         // Widened by a pixel on each side, so that an exact value is still visible.
         pen.rectangle((x(bounds.low) - 1, y - HALF, x(bounds.high) + 1, y + HALF), BLUE.filled())?;
     }

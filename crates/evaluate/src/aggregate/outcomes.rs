@@ -5,16 +5,16 @@ use super::tasks::Tasks;
 use super::{Group, RowView};
 use crate::stats::bounds::tipping_point;
 use crate::stats::interval::Interval;
-use crate::stats::{BoundEstimate, BoundSums, bound_mean};
+use crate::stats::{BoundSums, RangeEstimate, bound_mean};
 use crate::transcript::Outcome;
 
 /// Bounds on success under one stack.
 #[derive(Clone, Debug)]
 pub struct OutcomeBounds {
     /// Success rate, a mean over tasks: over all runs; an unlabelled run may be either.
-    pub success: BoundEstimate,
+    pub success: RangeEstimate,
     /// Success rate over the runs that succeeded as recorded: the share that is kept.
-    pub retained: BoundEstimate,
+    pub retained: RangeEstimate,
     /// The recorded success rate, over the runs of known outcome.
     pub recorded: Option<f64>,
     /// The share of the unidentified runs that must succeed for the stack to break even with the recording.
@@ -54,7 +54,7 @@ fn tipping(group: &Group<'_>) -> Option<f64> {
     tipping_point(Interval { low: kept.low / n, high: kept.high / n }, successes / graded)
 }
 
-fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(RowView<'_>) -> bool, level: f64) -> BoundEstimate {
+fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(RowView<'_>) -> bool, level: f64) -> RangeEstimate {
     let interval = |row: RowView<'_>| if population(row) { Some(interval_of(row)) } else { None };
     let sums: Vec<BoundSums> = tasks.sums(group, interval, |sums: &mut BoundSums, interval| sums.add(interval, 1.0));
     bound_mean(&sums, level)

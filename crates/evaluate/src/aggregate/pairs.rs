@@ -11,7 +11,7 @@ use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
 use crate::stats::{
-    Adjustment, BoundEstimate, BoundSums, DifferenceEstimate, PairedCounts, PairedSums, Resamples, SweepTest,
+    Adjustment, BoundSums, DifferenceEstimate, PairedCounts, PairedSums, RangeEstimate, Resamples, SweepTest,
     adjust_sweep, bound_difference, ratio_difference,
 };
 
@@ -53,7 +53,7 @@ pub struct Pair {
     /// Useful saving (on failures and after success) over recorded, stack minus baseline.
     pub saved_ratio: Difference,
     /// Bounds on the difference in success, stack minus baseline; 0 on runs where both acted alike.
-    pub success: BoundEstimate,
+    pub success: RangeEstimate,
     /// Whether the stack is better whatever the unknown outcomes were.
     pub dominance: Dominance,
 }
@@ -166,7 +166,7 @@ fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
 }
 
 /// Bounds on the difference in success, run by run: 0 where both ended the run at the same point.
-fn success_difference(a: &Group<'_>, b: &Group<'_>) -> BoundEstimate {
+fn success_difference(a: &Group<'_>, b: &Group<'_>) -> RangeEstimate {
     let mut tasks: BTreeMap<usize, BoundSums> = BTreeMap::new();
     for (row_a, row_b) in a.rows().zip(b.rows()) {
         let alike = row_a.stop_point() == row_b.stop_point()

@@ -3,8 +3,9 @@
 //! Manski (2003), Partial identification of probability distributions.
 
 use super::cluster::ClusterSums;
-use super::estimate::{Estimate, Method, Warning, free_ratio_estimate};
+use super::estimate::{Estimate, Method, free_ratio_estimate};
 use super::interval::Interval;
+use super::range::RangeEstimate;
 use super::task_rate::task_rate;
 
 /// What one task contributes to a mean whose numerators are known only within bounds.
@@ -33,23 +34,6 @@ impl BoundSums {
     }
 }
 
-/// A mean known only within bounds, with its confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BoundEstimate {
-    /// Lowest and highest mean the recordings allow; `None` without runs.
-    pub bounds: Option<Interval>,
-    /// Confidence interval at the requested level, covering the whole identified interval.
-    pub interval: Option<Interval>,
-    /// Number of runs.
-    pub n: u64,
-    /// Number of tasks.
-    pub clusters: u64,
-    /// How the confidence interval was computed.
-    pub method: Method,
-    /// Why to read it with care.
-    pub warning: Option<Warning>,
-}
-
 /// The mean over `tasks` of the mean of their runs, each in [0, 1] and known only within bounds.
 ///
 /// The confidence interval runs from the lower limit of the lower mean to the upper limit of the upper mean, each by
@@ -57,28 +41,25 @@ pub struct BoundEstimate {
 /// allow, so it is conservative for the true one.
 ///
 /// Horowitz & Manski (2000), Nonparametric analysis of randomized experiments with missing covariate and outcome data.
-pub fn bound_mean(tasks: &[BoundSums], level: f64) -> BoundEstimate {
+pub fn bound_mean(tasks: &[BoundSums], level: f64) -> RangeEstimate {
     bounded(tasks, level, task_rate)
 }
 
-/// The mean over all runs of per-run [`difference_bounds`], which may have any sign, as [`bound_mean`].
-pub fn bound_difference(tasks: &[BoundSums], level: f64) -> BoundEstimate {
-    bounded(tasks, level, free_ratio_estimate)
+/// The mean over all runs of per-run [`difference_bounds`], which may have any sign, as [`bound_mean`]. Both ends have an
+/// interval, or neither.
+pub fn bound_difference(tasks: &[BoundSums], level: f64) -> RangeEstimate {
+    let range = bounded(tasks, level, free_ratio_estimate);
+    if range.interval().is_some() {
+        return range;
+    }
+    let alone = |end: Estimate| Estimate { interval: None, method: end.method.min(Method::EstimateOnly), ..end };
+    RangeEstimate { low: alone(range.low), high: alone(range.high) }
 }
 
-fn bounded(tasks: &[BoundSums], level: f64, estimate: fn(&[ClusterSums], f64) -> Estimate) -> BoundEstimate {
-    let low = estimate(&tasks.iter().map(|task| task.low).collect::<Vec<_>>(), level);
-    let high = estimate(&tasks.iter().map(|task| task.high).collect::<Vec<_>>(), level);
-    let interval = low.interval.zip(high.interval).map(|(low, high)| Interval { low: low.low, high: high.high });
-    let method = low.method.max(high.method);
-    BoundEstimate {
-        bounds: low.value.zip(high.value).map(|(low, high)| Interval { low, high }),
-        interval,
-        n: low.n,
-        clusters: low.clusters,
-        method: if interval.is_some() { method } else { method.min(Method::EstimateOnly) },
-        warning: low.warning.or(high.warning),
-    }
+fn bounded(tasks: &[BoundSums], level: f64, estimate: fn(&[ClusterSums], f64) -> Estimate) -> RangeEstimate {
+    let low: Vec<ClusterSums> = tasks.iter().map(|task| task.low).collect();
+    let high: Vec<ClusterSums> = tasks.iter().map(|task| task.high).collect();
+    RangeEstimate::by(Some(&low[..]), Some(&high[..]), |tasks| estimate(tasks, level))
 }
 
 /// The share of unidentified runs that would have to succeed for the strategy to break even with `baseline`:
@@ -108,8 +89,8 @@ pub enum Dominance {
 }
 
 /// Whether the first strategy robustly dominates the second, from [`bound_difference`].
-pub fn dominance(differences: &BoundEstimate) -> Dominance {
-    match (differences.bounds, differences.interval) {
+pub fn dominance(differences: &RangeEstimate) -> Dominance {
+    match (differences.bounds(), differences.interval()) {
         (Some(bounds), Some(interval)) if bounds.low > 0.0 && interval.low > 0.0 => Dominance::Confident,
         (Some(bounds), _) if bounds.low > 0.0 => Dominance::OnTheseRuns,
         _ => Dominance::No,

@@ -34,7 +34,7 @@ pub mod task_rate;
 pub mod worth;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};
-pub use bounds::{BoundEstimate, BoundSums, bound_difference, bound_mean};
+pub use bounds::{BoundSums, bound_difference, bound_mean};
 pub use certificate::{Bound, error_at};
 pub use cluster::{ClusterSums, Spread};
 pub use cost::{CostSums, cost_estimate, cost_of_success, worth_at_cost};

@@ -1,7 +1,7 @@
 //! The value of a metric, with its interval and how it was made.
 
 use crate::stats::labels::Correction;
-use crate::stats::{BoundEstimate, Estimate, Interval, Method, RangeEstimate, Warning};
+use crate::stats::{Estimate, Method, RangeEstimate, Warning};
 
 /// The value of a metric on one group of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,28 +77,6 @@ impl From<&RangeEstimate> for Measured {
                 tasks: range.clusters(),
                 method: range.method(),
                 warning: range.warning(),
-                correction: None,
-            }),
-        }
-    }
-}
-
-impl From<&BoundEstimate> for Measured {
-    fn from(bound: &BoundEstimate) -> Self {
-        let low = |interval: Option<Interval>| interval.map(|interval| interval.low);
-        let high = |interval: Option<Interval>| interval.map(|interval| interval.high);
-        let (min, max) = (low(bound.bounds), high(bound.bounds));
-        Self {
-            value: min.filter(|_| min == max),
-            low: low(bound.interval),
-            high: high(bound.interval),
-            min,
-            max,
-            made: Some(Made {
-                n: bound.n,
-                tasks: bound.clusters,
-                method: bound.method,
-                warning: bound.warning,
                 correction: None,
             }),
         }
