@@ -38,143 +38,117 @@ impl LimitList {
 }
 
 /// Parses a list of limits in any of its forms.
-pub(super) fn read(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
+pub(super) fn read(value: &Spanned<DeValue<'_>>) -> Result<LimitList, Wrong> {
     match value.get_ref() {
-        DeValue::Array(list) if list.is_empty() => {
-            wrong.push(Wrong::new(value.span(), "an empty list of limits", FORMS));
-            None
-        }
+        DeValue::Array(list) if list.is_empty() => Err(Wrong::new(value.span(), "an empty list of limits", FORMS)),
         DeValue::Array(list) if list.len() > MOST => {
-            wrong.push(Wrong::new(
-                value.span(),
-                format!("{} limits; the most are {MOST}", list.len()),
-                "leave some out",
-            ));
-            None
+            let what = format!("{} limits; the most are {MOST}", list.len());
+            Err(Wrong::new(value.span(), what, "leave some out"))
         }
         DeValue::Array(list) => {
-            let limits: Option<Vec<f64>> = list.iter().map(|limit| number(limit, wrong)).collect();
-            let mut limits = limits?;
+            let mut limits: Vec<f64> = list.iter().map(number).collect::<Result<_, _>>()?;
             let mut seen = Vec::new();
             limits.retain(|limit| {
                 let is_new = !seen.contains(&limit.to_bits());
                 seen.push(limit.to_bits());
                 is_new
             });
-            Some(LimitList::Given(limits))
+            Ok(LimitList::Given(limits))
         }
-        DeValue::Table(table) => read_form(table, value.span(), wrong),
-        _ => number(value, wrong).map(|limit| LimitList::Given(vec![limit])),
+        DeValue::Table(table) => read_form(table, value.span()),
+        _ => Ok(LimitList::Given(vec![number(value)?])),
     }
 }
 
 /// Parses the form that is written among a rule's own keys.
-pub(super) fn read_loose(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
+pub(super) fn read_loose(table: &DeTable<'_>, place: Range<usize>) -> Result<LimitList, Wrong> {
     let comparator = Comparator::ALL.into_iter().find(|comparator| table.contains_key(comparator.key()));
     if let Some(comparator) = comparator {
         let what = format!("a rule with `{}` and a second list of limits", comparator.key());
-        wrong.push(Wrong::new(place, what, format!("put the list there: `{} = {{ … }}`", comparator.key())));
-        return None;
+        return Err(Wrong::new(place, what, format!("put the list there: `{} = {{ … }}`", comparator.key())));
     }
-    form(table, place, wrong)
+    form(table, place)
 }
 
-fn read_form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
+fn read_form(table: &DeTable<'_>, place: Range<usize>) -> Result<LimitList, Wrong> {
     const KEYS: [&str; 5] = ["range", "step", "log_range", "count", "quantiles"];
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
-        wrong.push(Wrong::new(key.span(), format!("a list of limits has no key `{}`", key.get_ref()), FORMS));
-        return None;
+        return Err(Wrong::new(key.span(), format!("a list of limits has no key `{}`", key.get_ref()), FORMS));
     }
-    form(table, place, wrong)
+    form(table, place)
 }
 
-fn form(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<LimitList> {
+fn form(table: &DeTable<'_>, place: Range<usize>) -> Result<LimitList, Wrong> {
     let of = |key: &str| table.get(key);
     match (of("range"), of("log_range"), of("quantiles")) {
         (Some(range), None, None) => {
-            let (from, to) = ends(range, wrong)?;
+            let (from, to) = ends(range)?;
             let step = match of("step") {
-                Some(step) => number(step, wrong)?,
+                Some(step) => number(step)?,
                 None => 1.0,
             };
             if step <= 0.0 {
-                wrong.push(Wrong::new(
-                    of("step").map_or(place, Spanned::span),
-                    "a step that leads nowhere",
-                    "give a step above 0",
-                ));
-                return None;
+                let place = of("step").map_or(place, Spanned::span);
+                return Err(Wrong::new(place, "a step that leads nowhere", "give a step above 0"));
             }
-            counted(((to - from) / step + 1e-9).floor(), range.span(), wrong, |at| from + at * step)
+            counted(((to - from) / step + 1e-9).floor(), range.span(), |at| from + at * step)
         }
         (None, Some(range), None) => {
-            let (from, to) = ends(range, wrong)?;
+            let (from, to) = ends(range)?;
             let count = match of("count") {
-                Some(count) => number(count, wrong)?,
+                Some(count) => number(count)?,
                 None => 10.0,
             };
             if from <= 0.0 || count < 2.0 || count.fract() != 0.0 {
                 let what = "a `log_range` begins above 0 and has two limits or more";
-                wrong.push(Wrong::new(range.span(), what, "write `{ log_range = [1000, 100_000], count = 10 }`"));
-                return None;
+                return Err(Wrong::new(range.span(), what, "write `{ log_range = [1000, 100_000], count = 10 }`"));
             }
             let ratio = (to / from).ln() / (count - 1.0);
-            counted(count - 1.0, range.span(), wrong, |at| {
-                let is_end = at < 0.5 || at > count - 1.5;
-                if is_end { if at < 0.5 { from } else { to } } else { three_digits(from * (ratio * at).exp()) }
+            counted(count - 1.0, range.span(), |at| {
+                if at < 0.5 {
+                    from
+                } else if at > count - 1.5 {
+                    to
+                } else {
+                    three_digits(from * (ratio * at).exp())
+                }
             })
         }
         (None, None, Some(quantiles)) => {
-            let n = number(quantiles, wrong)?;
+            let n = number(quantiles)?;
             if !(1.0..=MOST as f64).contains(&n) || n.fract() != 0.0 {
-                wrong.push(Wrong::new(
-                    quantiles.span(),
-                    format!("`quantiles = {n}` is no number of limits"),
-                    format!("give a whole number from 1 to {MOST}"),
-                ));
-                return None;
+                let what = format!("`quantiles = {n}` is no number of limits");
+                return Err(Wrong::new(quantiles.span(), what, format!("give a whole number from 1 to {MOST}")));
             }
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number in range")]
-            Some(LimitList::Quantiles(n as usize))
+            Ok(LimitList::Quantiles(n as usize))
         }
-        (None, None, None) => {
-            wrong.push(Wrong::new(place, "a table without limits", FORMS));
-            None
-        }
+        (None, None, None) => Err(Wrong::new(place, "a table without limits", FORMS)),
         _ => {
-            wrong.push(Wrong::new(
-                place,
-                "two lists of limits for one rule",
-                "keep one of `range`, `log_range` and `quantiles`",
-            ));
-            None
+            let help = "keep one of `range`, `log_range` and `quantiles`";
+            Err(Wrong::new(place, "two lists of limits for one rule", help))
         }
     }
 }
 
-fn ends(range: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<(f64, f64)> {
-    let ends: Option<Vec<f64>> = match range.get_ref() {
-        DeValue::Array(ends) => ends.iter().map(|end| number(end, wrong)).collect(),
-        _ => Some(Vec::new()),
+fn ends(range: &Spanned<DeValue<'_>>) -> Result<(f64, f64), Wrong> {
+    let ends: Vec<f64> = match range.get_ref() {
+        DeValue::Array(ends) => ends.iter().map(number).collect::<Result<_, _>>()?,
+        _ => Vec::new(),
     };
-    match ends?[..] {
-        [from, to] if from <= to => Some((from, to)),
+    match ends[..] {
+        [from, to] if from <= to => Ok((from, to)),
         [from, to] => {
             let what = format!("an empty range: {from} is above {to}");
-            wrong.push(Wrong::new(range.span(), what, "write the smaller end first"));
-            None
+            Err(Wrong::new(range.span(), what, "write the smaller end first"))
         }
-        _ => {
-            wrong.push(Wrong::new(range.span(), "a range has two ends", "write `[2, 20]`"));
-            None
-        }
+        _ => Err(Wrong::new(range.span(), "a range has two ends", "write `[2, 20]`")),
     }
 }
 
-fn counted(last: f64, place: Range<usize>, wrong: &mut Vec<Wrong>, limit: impl Fn(f64) -> f64) -> Option<LimitList> {
+fn counted(last: f64, place: Range<usize>, limit: impl Fn(f64) -> f64) -> Result<LimitList, Wrong> {
     if !(0.0..MOST as f64).contains(&last) {
-        wrong.push(Wrong::new(place, format!("{} limits; the most are {MOST}", last + 1.0), "take larger steps"));
-        return None;
+        return Err(Wrong::new(place, format!("{} limits; the most are {MOST}", last + 1.0), "take larger steps"));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range above")]
     let last = last as u32;
@@ -182,10 +156,10 @@ fn counted(last: f64, place: Range<usize>, wrong: &mut Vec<Wrong>, limit: impl F
     let rounded = |value: f64| format!("{value:.12}").parse().unwrap_or(value);
     let mut limits: Vec<f64> = (0..=last).map(|at| rounded(limit(f64::from(at)))).collect();
     limits.dedup();
-    Some(LimitList::Given(limits))
+    Ok(LimitList::Given(limits))
 }
 
-fn number(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<f64> {
+fn number(value: &Spanned<DeValue<'_>>) -> Result<f64, Wrong> {
     let number = match value.get_ref() {
         DeValue::Integer(number) => {
             i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64)
@@ -193,11 +167,10 @@ fn number(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<f64> {
         DeValue::Float(number) => number.as_str().parse::<f64>().ok(),
         _ => None,
     };
-    let number = number.filter(|number| number.is_finite());
-    if number.is_none() {
-        wrong.push(Wrong::new(value.span(), "not a number", FORMS));
+    match number {
+        Some(number) if number.is_finite() => Ok(number),
+        _ => Err(Wrong::new(value.span(), "not a number", FORMS)),
     }
-    number
 }
 
 /// Rounds to three significant digits.

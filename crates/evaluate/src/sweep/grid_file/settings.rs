@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Wrong;
-use super::limits::{self, LimitList};
+use super::limits;
 use crate::stack::Use;
 
 /// Maximum combinations of settings: each is replayed by itself.
@@ -68,8 +68,9 @@ impl SettingsAxis {
             let path = [above, &[key.get_ref().to_string()]].concat();
             match value.get_ref() {
                 DeValue::Table(form) if form.contains_key("range") || form.contains_key("log_range") => {
-                    if let Some(LimitList::Given(limits)) = limits::read(value, wrong) {
-                        self.lists.push((path, limits.into_iter().map(number).collect()));
+                    match limits::read(value) {
+                        Ok(limits) => self.lists.push((path, limits.given().into_iter().map(number).collect())),
+                        Err(error) => wrong.push(error),
                     }
                 }
                 DeValue::Table(inner) => self.read_set(&path, inner, wrong),

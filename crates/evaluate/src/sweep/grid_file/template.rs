@@ -60,7 +60,7 @@ impl Template {
                     "a cap is a number of steps: give the rule an axis of its own",
                 ));
             }
-            all.slot(Comparator::AtLeast, limits::read(cap, wrong), cap.span());
+            all.slot(Comparator::AtLeast, limits::read(cap), cap.span(), wrong);
             for key in TOLD {
                 if let Some(value) = table.get(key) {
                     let _ = writeln!(all.told, "{key} = {}", written(value.get_ref()));
@@ -85,10 +85,20 @@ impl Template {
         }
     }
 
-    fn slot(&mut self, comparator: Comparator, limits: Option<LimitList>, place: Range<usize>) {
-        let Some(limits) = limits else { return };
-        self.pieces.push(TemplatePiece::Slot(self.slots.len()));
-        self.slots.push(LimitSlot { comparator, limits, rule: self.rules, place });
+    fn slot(
+        &mut self,
+        comparator: Comparator,
+        limits: Result<LimitList, Wrong>,
+        place: Range<usize>,
+        wrong: &mut Vec<Wrong>,
+    ) {
+        match limits {
+            Ok(limits) => {
+                self.pieces.push(TemplatePiece::Slot(self.slots.len()));
+                self.slots.push(LimitSlot { comparator, limits, rule: self.rules, place });
+            }
+            Err(error) => wrong.push(error),
+        }
     }
 
     /// Writes a table that holds a condition.
@@ -123,7 +133,7 @@ impl Template {
                             "write `equals = [1, 2]`",
                         ));
                     }
-                    self.slot(comparator, limits::read(value, wrong), value.span());
+                    self.slot(comparator, limits::read(value), value.span(), wrong);
                 }
                 (None, DeValue::Array(parts)) if LISTS.contains(&name) => {
                     self.say("[");
@@ -142,7 +152,7 @@ impl Template {
         }
         if let Some((key, _)) = loose.filter(|_| is_rule) {
             self.say(if first { "at_least = " } else { ", at_least = " });
-            self.slot(Comparator::AtLeast, limits::read_loose(table, key.span(), wrong), key.span());
+            self.slot(Comparator::AtLeast, limits::read_loose(table, key.span()), key.span(), wrong);
         }
         self.say(" }");
         self.rules += usize::from(is_rule);
