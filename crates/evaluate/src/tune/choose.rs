@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rate::{LimitEffects, SetChoice};
 use super::study::EndIx;
-use super::walk::Walks;
 use super::{Appetite, Fate, LimitIx, Study, Tuner, Walk, clean_tasks_needed};
 use crate::aggregate::{Candidate, ShipDecision, Standing, Unit};
 
@@ -98,7 +97,7 @@ impl Walk {
     }
 }
 
-impl Walks<'_> {
+impl Tuner<'_> {
     /// Walks every family on each of these sets of tasks and chooses. What a limit does is found once for all sets, and
     /// forgotten before the next: memory is bounded by tasks and candidates.
     pub(super) fn tune_each(&self, sets: &[Vec<usize>], appetite: Appetite) -> Vec<Tuned> {

@@ -1,8 +1,7 @@
 //! Estimates a tuning procedure on tasks it did not learn from: every task is held out in turn.
 
 use super::study::Choosing;
-use super::walk::Walks;
-use super::{Appetite, Fate, LimitIx, Stratum, Study, TaskTotals, Tuned, Walk};
+use super::{Appetite, Fate, LimitIx, Stratum, Study, TaskTotals, Tuned, Tuner, Walk};
 use crate::aggregate::TaskSums;
 
 /// Number of parts the tasks are divided into; each is held out in turn and rated with what was learned on the others.
@@ -128,29 +127,16 @@ impl HeldOut {
     }
 }
 
-/// Tunes on different sets of tasks repeatedly, without replaying anything.
-pub struct Tuner<'s>(Walks<'s>);
-
-impl<'s> Tuner<'s> {
-    /// Precomputes what every limit kills.
-    pub fn new(study: &'s Study) -> Self {
-        Self(Walks::from_study(study))
-    }
-
-    /// The study it tunes on.
-    pub fn study(&self) -> &'s Study {
-        self.0.study
-    }
-
+impl Tuner<'_> {
     /// Walks the catalogue on these tasks and chooses.
     pub fn tune(&self, tasks: &[usize], appetite: Appetite) -> Tuned {
-        self.0.tune_each(&[tasks.to_vec()], appetite).remove(0)
+        self.tune_each(&[tasks.to_vec()], appetite).remove(0)
     }
 
     /// The walk whose first limit that did not pass needs the fewest further tasks with a success, none of them killed,
     /// and their number. `tasks` are those that were walked on, in ascending order.
     pub fn nearest(&self, tuned: &Tuned, tasks: &[usize], alpha: f64) -> Option<(u64, Walk)> {
-        let walks = tuned.walks.iter().filter_map(|walk| Some((self.0.missing(walk, tasks, alpha)?, *walk)));
+        let walks = tuned.walks.iter().filter_map(|walk| Some((self.missing(walk, tasks, alpha)?, *walk)));
         walks.min_by_key(|(missing, _)| *missing)
     }
 
@@ -161,7 +147,7 @@ impl<'s> Tuner<'s> {
         choose: impl FnOnce(&[Vec<usize>]) -> Vec<Option<LimitIx>>,
         fate: Option<FateUnder<'_, LimitIx>>,
     ) -> HeldOut {
-        let study = self.study();
+        let study = self.study;
         let rate =
             |at: &LimitIx| Chosen::new(study.rule(*at).to_string(), study.totals(tasks, |run| study.fate(*at, run)));
         HeldOut::by_part(study, tasks, choose, rate, fate)
@@ -170,8 +156,8 @@ impl<'s> Tuner<'s> {
     /// The held-out totals of the whole catalogue.
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         let limit = |tuned: Tuned| Some(tuned.chosen.ok()?.at);
-        let choose = |sets: &[Vec<usize>]| self.0.tune_each(sets, appetite).into_iter().map(limit).collect();
-        self.held_out_limit(tasks, choose, Some(&|at, run| self.study().fate(*at, run)))
+        let choose = |sets: &[Vec<usize>]| self.tune_each(sets, appetite).into_iter().map(limit).collect();
+        self.held_out_limit(tasks, choose, Some(&|at, run| self.study.fate(*at, run)))
     }
 
     /// The held-out totals of the budget alone.
@@ -182,14 +168,14 @@ impl<'s> Tuner<'s> {
 
     /// The boldest certified budget, walked on its own at half of delta.
     pub fn budget(&self, tasks: &[usize], appetite: Appetite) -> Option<usize> {
-        let family = self.study().families().first()?;
-        self.0.walk(0, tasks, appetite.alpha, appetite.delta * family.share(), appetite.bound).boldest()
+        let family = self.study.families().first()?;
+        self.walk(0, tasks, appetite.alpha, appetite.delta * family.share(), appetite.bound).boldest()
     }
 
     /// One limit, chosen the usual way: the family that saves most on one half of the tasks while killing no more than
     /// alpha there, walked on the other half at the full delta.
     pub fn single(&self, tasks: &[usize], appetite: Appetite) -> Option<LimitIx> {
-        let study = self.study();
+        let study = self.study;
         let [dev, test] = halves(study, tasks);
         let best = |family: usize| {
             // Kills increase from cautious to bold except for a task or two, so a binary search finds the boldest
@@ -209,7 +195,7 @@ impl<'s> Tuner<'s> {
         };
         let families = (0..study.families().len()).filter_map(best);
         let (saved, family) = families.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-        let walk = self.0.walk(family, &test, appetite.alpha, appetite.delta, appetite.bound);
+        let walk = self.walk(family, &test, appetite.alpha, appetite.delta, appetite.bound);
         walk.boldest().filter(|_| saved > 0.0).map(|limit| LimitIx { family, limit })
     }
 

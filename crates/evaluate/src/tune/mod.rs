@@ -24,11 +24,11 @@ pub use catalogue::{BUDGETS, Family, catalogue, pool};
 pub use certificate::{Shipped, grounds};
 pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};
 pub use contender::{Contender, Contenders};
-pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};
+pub use held_out::{Chosen, FOLDS, HeldOut, folds};
 
 pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};
 pub use question::{TuneQuestion, promise};
 pub use study::{
     Choosing, EndIx, Fate, KeptReadings, LimitIx, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE,
 };
-pub use walk::{Appetite, Walk, clean_tasks_needed};
+pub use walk::{Appetite, Tuner, Walk, clean_tasks_needed};

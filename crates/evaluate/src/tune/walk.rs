@@ -26,10 +26,6 @@ pub fn clean_tasks_needed(alpha: f64, delta: f64) -> u64 {
     if needed.is_finite() { needed.max(1.0) as u64 } else { u64::MAX }
 }
 
-/// What one limit kills, by task.
-#[derive(Clone, Debug, Default)]
-struct Losses(Vec<Loss>);
-
 /// One task of which a limit kills a success, or may: a run without an outcome is a success where it may be killed.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
@@ -40,12 +36,13 @@ struct Loss {
     has_success: bool,
 }
 
-/// What the limits of every family kill, precomputed so that walks on any tasks need no replay.
-pub(super) struct Walks<'s> {
+/// Tunes on different sets of tasks repeatedly: what the limits of every family kill is computed once, and no walk needs
+/// a replay.
+pub struct Tuner<'s> {
     pub(super) study: &'s Study,
     /// For each family, the losses of its limits in order, up to the limit that kills in more than half of the tasks:
     /// no walk gets that far.
-    losses: Vec<Vec<Losses>>,
+    losses: Vec<Vec<Vec<Loss>>>,
 }
 
 /// How far one family is certified.
@@ -70,12 +67,17 @@ impl Walk {
     }
 }
 
-impl<'s> Walks<'s> {
+impl<'s> Tuner<'s> {
     /// Precomputes what every limit of every family kills.
-    pub(super) fn from_study(study: &'s Study) -> Self {
+    pub fn new(study: &'s Study) -> Self {
         let n_tasks = study.with_success(&study.all_tasks());
         let losses = (0..study.families().len()).map(|family| losses_of(study, family, n_tasks)).collect();
         Self { study, losses }
+    }
+
+    /// The study it tunes on.
+    pub fn study(&self) -> &'s Study {
+        self.study
     }
 
     /// Walks one family on some of the tasks, spending `delta`.
@@ -97,7 +99,7 @@ impl<'s> Walks<'s> {
         walk.delta = delta;
         let mut last: Option<(Vec<(usize, u64)>, f64)> = None;
         for losses in &self.losses[walk.family][walk.passed..] {
-            let here: Vec<&Loss> = losses.0.iter().filter(|loss| is_in[loss.task]).collect();
+            let here: Vec<&Loss> = losses.iter().filter(|loss| is_in[loss.task]).collect();
             // Neighbouring limits mostly kill the same runs, so p-values are reused.
             let key: Vec<(usize, u64)> = here.iter().map(|loss| (loss.task, loss.share.to_bits())).collect();
             let p = match last.take().filter(|(known, _)| *known == key) {
@@ -120,7 +122,7 @@ impl<'s> Walks<'s> {
     pub(super) fn missing(&self, walk: &Walk, tasks: &[usize], alpha: f64) -> Option<u64> {
         walk.p_next?;
         let losses = self.losses[walk.family].get(walk.passed)?;
-        let here: Vec<&Loss> = losses.0.iter().filter(|loss| tasks.binary_search(&loss.task).is_ok()).collect();
+        let here: Vec<&Loss> = losses.iter().filter(|loss| tasks.binary_search(&loss.task).is_ok()).collect();
         surpluses(&here, self.study.with_success(tasks), alpha).clean_tasks_needed(walk.delta)
     }
 
@@ -154,13 +156,13 @@ fn surpluses(losses: &[&Loss], n: u64, alpha: f64) -> Surpluses {
     Surpluses::of_losses(shares, alpha)
 }
 
-fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
+fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Vec<Loss>> {
     let mut all = Vec::new();
     let limits = study.families()[family].limits();
     let has_unread = study.unread_by(family).next().is_some();
     let range = study.range(family);
     for limit in limits {
-        let mut losses = Losses::default();
+        let mut losses = Vec::new();
         if !has_unread && !range.is_some_and(|(low, high)| study.fires_within(family, *limit, low, high)) {
             all.push(losses);
             continue;
@@ -194,10 +196,10 @@ fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
                 }
             }
             if killed > 0 {
-                losses.0.push(Loss { task: at, share: f64::from(killed) / f64::from(all), has_success });
+                losses.push(Loss { task: at, share: f64::from(killed) / f64::from(all), has_success });
             }
         }
-        let is_far = losses.0.iter().map(|loss| loss.share).sum::<f64>() > 0.5 * n_tasks as f64;
+        let is_far = losses.iter().map(|loss| loss.share).sum::<f64>() > 0.5 * n_tasks as f64;
         all.push(losses);
         if is_far {
             break;
