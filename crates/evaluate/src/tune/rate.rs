@@ -13,16 +13,6 @@ use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::{ClusterSums, CostSums, Estimate, net_worth, worth_at_cost};
 
 impl Study {
-    /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
-    /// success.
-    fn sums(&self, task: usize, fate: impl Fn(usize) -> Fate) -> TaskSums {
-        let mut sums = TaskSums::default();
-        for run in self.tasks()[task].runs.clone() {
-            sums.add(&self.effect(run, fate(run)), Over::All);
-        }
-        sums
-    }
-
     /// Rates a strategy that is certified at the requested rate, or estimated to keep it, from its fate on each run.
     pub fn rate(
         &self,
@@ -31,7 +21,7 @@ impl Study {
         entrant: Entrant,
         fate: impl Fn(usize) -> Fate,
     ) -> Candidate {
-        let effects: Vec<TaskSums> = tasks.iter().map(|task| self.sums(*task, &fate)).collect();
+        let effects: Vec<TaskSums> = tasks.iter().map(|task| self.sums(*task, Over::All, &fate)).collect();
         candidate(&effects.iter().collect::<Vec<_>>(), appetite, entrant)
     }
 }
@@ -190,7 +180,7 @@ impl<'s> LimitEffects<'s> {
     /// What a limit does that stops nothing.
     pub(super) fn new(study: &'s Study, family: usize) -> Self {
         let fate = |run| if study.is_unread(family, run) { Fate::Unread } else { Fate::Untouched };
-        let sums = study.all_tasks().into_iter().map(|task| study.sums(task, fate)).collect();
+        let sums = study.all_tasks().into_iter().map(|task| study.sums(task, Over::All, fate)).collect();
         Self { study, family, ends: vec![None; study.runs().len()], n_stopped: 0, sums, moves: 0 }
     }
 
@@ -213,7 +203,7 @@ impl<'s> LimitEffects<'s> {
                 let fate = |run| {
                     if study.is_unread(family, run) { Fate::Unread } else { Fate::from_end(self.ends[run]) }
                 };
-                self.sums[nth] = study.sums(nth, fate);
+                self.sums[nth] = study.sums(nth, Over::All, fate);
                 has_moved = true;
             }
         }

@@ -139,12 +139,17 @@ impl Study {
 
     /// The totals of several tasks, where `fate` says what becomes of each run.
     pub fn totals(&self, tasks: &[usize], fate: impl Fn(usize) -> Fate) -> TaskTotals {
-        let of_task = |task: &usize| {
-            let mut all = TaskSums::default();
-            self.tasks[*task].runs.clone().for_each(|run| all.merge(&self.run_totals(run, fate(run))));
-            (*task, all)
-        };
-        tasks.iter().map(of_task).collect()
+        tasks.iter().map(|task| (*task, self.sums(*task, Over::Judged, &fate))).collect()
+    }
+
+    /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
+    /// success.
+    pub(in crate::tune) fn sums(&self, task: usize, over: Over, fate: impl Fn(usize) -> Fate) -> TaskSums {
+        let mut sums = TaskSums::default();
+        for run in self.tasks[task].runs.clone() {
+            sums.add(&self.effect(run, fate(run)), over);
+        }
+        sums
     }
 
     /// The totals by suite and model, in name order, where `totals` says what becomes of each run of a task.
