@@ -31,6 +31,7 @@ pub use formula::Formula;
 pub use kept::KeptExtract;
 pub use plan::{Feature, Plan};
 pub use product::Product;
+pub(super) use product::choices_of;
 pub use runs::Runs;
 pub use tally::Tally;
 pub use walk::GridWalk;

@@ -44,20 +44,7 @@ impl Product {
 
     /// The index of each axis' choice in stack `index`; the last axis changes fastest.
     pub fn choices(&self, index: u64) -> Vec<usize> {
-        let mut rest = index;
-        let mut digits: Vec<usize> = self
-            .axes
-            .iter()
-            .rev()
-            .map(|axis| {
-                let n = axis.len().max(1) as u64;
-                let digit = rest % n;
-                rest /= n;
-                usize::try_from(digit).expect("it is below the number of choices")
-            })
-            .collect();
-        digits.reverse();
-        digits
+        choices_of(self.axes.iter().map(Vec::len), index)
     }
 
     /// The choices of stack `index`, in order.
@@ -87,4 +74,17 @@ impl Product {
         }
         Stack { name: name.into(), clauses, cap }
     }
+}
+
+/// The index of each axis' choice in stack `index`, from the numbers of choices; the last axis changes fastest.
+pub(in crate::sweep) fn choices_of(lengths: impl DoubleEndedIterator<Item = usize>, index: u64) -> Vec<usize> {
+    let mut rest = index;
+    let mut choices = Vec::new();
+    for n in lengths.rev() {
+        let n = n.max(1) as u64;
+        choices.push(usize::try_from(rest % n).expect("it is below the number of choices"));
+        rest /= n;
+    }
+    choices.reverse();
+    choices
 }

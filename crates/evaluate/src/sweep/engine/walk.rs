@@ -205,16 +205,19 @@ struct Prefix {
     places: Vec<u32>,
 }
 
-impl Descent<'_, '_, '_, '_> {
-    fn slice<'c>(&self, column: &'c AtomColumn) -> Slice<'c> {
-        let LaneBlock { start, len, .. } = self.block;
+impl LaneBlock {
+    /// The part of a column that is of these lanes.
+    fn slice(self, column: &AtomColumn) -> Slice<'_> {
+        let Self { start, len, .. } = self;
         Slice { spent: &column.spent[start..start + len], stops: &column.stops[start / 64..(start + len) / 64] }
     }
+}
 
+impl Descent<'_, '_, '_, '_> {
     fn begin<J: Joins>(&mut self, prefix: &[&AtomColumn], dark: u128) {
         let LaneBlock { start, len, .. } = self.block;
         let neutral = &self.walk.neutral;
-        let slice = self.slice(neutral);
+        let slice = self.block.slice(neutral);
         let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), places: Vec::new() };
         if self.block.kind == LaneKind::Others {
             all.places = neutral.places[start..start + len].to_vec();
@@ -233,7 +236,7 @@ impl Descent<'_, '_, '_, '_> {
             all.places = places.map(|(a, b)| J::amounts(*a, *b)).collect();
         } else {
             let before = Slice { spent: &prefix.spent, stops: &prefix.stops };
-            self.walk.kernel.join::<J>(before, self.slice(column), &mut all.spent, &mut all.stops);
+            self.walk.kernel.join::<J>(before, self.block.slice(column), &mut all.spent, &mut all.stops);
         }
         all
     }
@@ -262,12 +265,10 @@ impl Descent<'_, '_, '_, '_> {
                     self.others::<J>(prefix, column, &lit, at);
                 }
             } else {
-                let LaneBlock { start, len, kind, is_recorded } = self.block;
+                let block = self.block;
+                let LaneBlock { start, len, kind, is_recorded } = block;
                 let dark = &lit.dark[start / 64..(start + len) / 64];
-                let slices = same.iter().map(|column| Slice {
-                    spent: &column.spent[start..start + len],
-                    stops: &column.stops[start / 64..(start + len) / 64],
-                });
+                let slices = same.iter().map(|column| block.slice(column));
                 let before = Slice { spent: &prefix.spent, stops: &prefix.stops };
                 let sums = &mut self.sums[next..];
                 self.walk.kernel.tally::<J>(before, dark, slices, |nth, spent, stops| {

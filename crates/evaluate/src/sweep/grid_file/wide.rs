@@ -6,7 +6,7 @@ use super::{Combine, GridAxis, WrittenChoice};
 use crate::aggregate::ChainPlace;
 use crate::rule::{Comparator, Condition};
 use crate::stack::Clause;
-use crate::sweep::engine::{AxisChoice, Join, Product};
+use crate::sweep::engine::{AxisChoice, Join, Product, choices_of};
 
 /// Maximum stacks that are each one conjunction: they are evaluated one by one.
 const MOST_CONJUNCTIONS: usize = 50_000;
@@ -80,15 +80,8 @@ impl WideGrid {
 
     /// The choice of each axis in stack `index`.
     pub fn choices(&self, index: u64) -> Vec<Option<&WrittenChoice>> {
-        let mut rest = index;
-        let mut choices: Vec<Option<&WrittenChoice>> = Vec::with_capacity(self.axes.len());
-        for axis in self.axes.iter().rev() {
-            let n = axis.choices.len() as u64;
-            choices.push(usize::try_from(rest % n).ok().and_then(|at| axis.choices.get(at)?.as_ref()));
-            rest /= n;
-        }
-        choices.reverse();
-        choices
+        let taken = choices_of(self.axes.iter().map(|axis| axis.choices.len()), index);
+        self.axes.iter().zip(taken).map(|(axis, at)| axis.choices[at].as_ref()).collect()
     }
 
     /// How many chains of nested stacks the grid has: those that differ only in the longest axis of one rule are one.
