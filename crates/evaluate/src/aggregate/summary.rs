@@ -37,7 +37,7 @@ pub struct Summary {
     /// Bounds on success.
     pub outcomes: OutcomeBounds,
     /// What was saved, by unit; `None` if no run records the unit.
-    pub savings: [(Unit, Option<Savings>); 3],
+    pub savings: [Option<Savings>; 3],
     /// What stopping is worth per run, if a lost success has a price.
     pub net_benefit: Option<NetBenefit>,
     /// The bound on what is killed as one of all stacks that were tried; `None` if it was not asked for.
@@ -109,18 +109,12 @@ impl Summary {
 
     /// The saving shares in `unit`.
     pub fn ratios_in(&self, unit: Unit) -> &SavingRatios {
-        let [steps, tokens, cost_usd] = &self.ratios;
-        match unit {
-            Unit::Steps => steps,
-            Unit::Tokens => tokens,
-            Unit::CostUsd => cost_usd,
-        }
+        &self.ratios[unit as usize]
     }
 
     /// The savings in `unit`.
     pub fn savings_in(&self, unit: Unit) -> Option<&Savings> {
-        let (_, savings) = self.savings.iter().find(|(of, _)| *of == unit)?;
-        savings.as_ref()
+        self.savings[unit as usize].as_ref()
     }
 }
 
@@ -187,7 +181,7 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             estimates: Estimates::from_group(group, &tasks, &in_steps, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors, level)),
             outcomes: OutcomeBounds::from_group(group, &tasks, level),
-            savings: Unit::ALL.map(|unit| (unit, Savings::from_sums(&sums, unit))),
+            savings: Unit::ALL.map(|unit| Savings::from_sums(&sums, unit)),
             ratios: [
                 SavingRatios::from_sums(&in_steps, Unit::Steps, level),
                 SavingRatios::of_group(group, &tasks, Unit::Tokens, level),

@@ -12,57 +12,43 @@ pub(super) fn amounts(list: &mut MetricList, unit: Unit) {
     let meaning =
         format!("Runs of which the {words} are known, recorded and to the stop; the sums below are over these.");
     list.push(&format!("{}_runs", unit.name()), known, Measure::Runs, Needs::Nothing, &meaning);
-    let mut sum = |name: &str, read: fn(&Summary, Unit) -> Measured, needs, meaning: &str| {
+    let mut sum = |name: &str, read: fn(&Savings) -> f64, needs, meaning: &str| {
         let name = format!("{}_{name}", unit.name());
-        let metric = list.push(&name, Read::InUnit(read, unit), Measure::Amount(unit), needs, meaning);
+        let metric = list.push(&name, Read::Savings(read, unit), Measure::Amount(unit), needs, meaning);
         metric.unit = Some(unit);
     };
-    sum(
-        "recorded",
-        |s, unit| amount(s, unit, |savings| savings.recorded),
-        Needs::Nothing,
-        &format!("Recorded {words}."),
-    );
-    sum(
-        "spent",
-        |s, unit| amount(s, unit, |savings| savings.at_stop),
-        Stop,
-        &format!("Spent {words}, up to the stops."),
-    );
+    sum("recorded", |savings| savings.recorded, Needs::Nothing, &format!("Recorded {words}."));
+    sum("spent", |savings| savings.at_stop, Stop, &format!("Spent {words}, up to the stops."));
     sum(
         "spent_less",
-        |s, unit| amount(s, unit, |savings| savings.saved),
+        |savings| savings.saved,
         Stop,
         &format!("Not spent because of the stops, whatever became of the runs, in {words}."),
     );
     sum(
         "saved_on_failures",
-        |s, unit| amount(s, unit, |savings| savings.on_failures),
+        |savings| savings.on_failures,
         Outcome,
         &format!("The part of it saved on failed runs, in {words}."),
     );
     sum(
         "saved_after_success",
-        |s, unit| amount(s, unit, |savings| savings.after_success),
+        |savings| savings.after_success,
         Outcome,
         &format!("The part saved after a success was secured, in {words}."),
     );
     sum(
         "forfeited",
-        |s, unit| amount(s, unit, |savings| savings.forfeited),
+        |savings| savings.forfeited,
         Outcome,
         &format!("The part that killed successes would still have spent: not a saving, in {words}."),
     );
     sum(
         "saved_ungraded",
-        |s, unit| amount(s, unit, |savings| savings.unlabelled),
+        |savings| savings.unlabelled,
         Stop,
         &format!("The part on runs without an outcome, in {words}."),
     );
-}
-
-fn amount(summary: &Summary, unit: Unit, value: fn(&Savings) -> f64) -> Measured {
-    Measured::plain(summary.savings_in(unit).map(value))
 }
 
 /// Shares and prices in a unit.

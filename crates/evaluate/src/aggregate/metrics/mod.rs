@@ -10,7 +10,7 @@ mod rates;
 
 use std::sync::LazyLock;
 
-use super::{Count, Summary, Unit};
+use super::{Count, Savings, Summary, Unit};
 use crate::verdict::Verdict;
 use list::MetricList;
 pub use measured::{Made, Measured, MetricPart};
@@ -118,6 +118,7 @@ pub struct SummaryMetric {
 enum Read {
     Plain(fn(&Summary) -> Measured),
     InUnit(fn(&Summary, Unit) -> Measured, Unit),
+    Savings(fn(&Savings) -> f64, Unit),
     Verdict(Verdict),
     Count(Count),
 }
@@ -128,6 +129,7 @@ impl SummaryMetric {
         match self.read {
             Read::Plain(read) => read(summary),
             Read::InUnit(read, unit) => read(summary, unit),
+            Read::Savings(read, unit) => Measured::plain(summary.savings_in(unit).map(read)),
             Read::Verdict(verdict) => Measured::count(summary.count(verdict)),
             Read::Count(count) => Measured::count(summary.counted(count)),
         }
