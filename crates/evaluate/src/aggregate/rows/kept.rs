@@ -10,6 +10,8 @@ use crate::verdict::{Doubts, Verdict};
 pub trait Viewed {
     /// What a view gives of it.
     type View<'r>;
+    /// What a row has of what a view gives.
+    fn owned(view: Self::View<'_>) -> Self;
 }
 
 /// How it is stored.
@@ -24,6 +26,9 @@ pub(super) trait Kept: Viewed {
 
 impl Viewed for Label {
     type View<'r> = &'r Self;
+    fn owned(view: &Self) -> Self {
+        view.clone()
+    }
 }
 
 impl Kept for Label {
@@ -39,6 +44,9 @@ impl Kept for Label {
 
 impl Viewed for Option<Label> {
     type View<'r> = Option<&'r Label>;
+    fn owned(view: Option<&Label>) -> Self {
+        view.cloned()
+    }
 }
 
 impl Kept for Option<Label> {
@@ -52,12 +60,24 @@ impl Kept for Option<Label> {
     }
 }
 
-macro_rules! as_they_are {
+macro_rules! viewed_as_they_are {
     ($($cell:ty),*) => {$(
         impl Viewed for $cell {
             type View<'r> = Self;
+            fn owned(view: Self) -> Self {
+                view
+            }
         }
+    )*};
+}
 
+viewed_as_they_are! {
+    u8, u64, EndCause, ExactnessName, Outcome, Verdict, Doubts, Option<u32>, Option<u64>, Option<i64>, Option<f64>,
+    Option<Point>
+}
+
+macro_rules! kept_as_they_are {
+    ($($cell:ty),*) => {$(
         impl Kept for $cell {
             type Cell = Self;
             fn keep(&self, _: &mut Names) -> Self {
@@ -71,42 +91,4 @@ macro_rules! as_they_are {
     )*};
 }
 
-as_they_are! { u8, u64, EndCause, Option<u32>, Option<u64>, Option<i64>, Option<f64>, Option<Point> }
-
-/// What a view gives, as a row has it.
-pub(super) trait IntoOwned {
-    /// The type of the row's field.
-    type Owned;
-    /// The field.
-    fn into_owned(self) -> Self::Owned;
-}
-
-impl IntoOwned for &Label {
-    type Owned = Label;
-    fn into_owned(self) -> Label {
-        self.clone()
-    }
-}
-
-impl IntoOwned for Option<&Label> {
-    type Owned = Option<Label>;
-    fn into_owned(self) -> Option<Label> {
-        self.cloned()
-    }
-}
-
-macro_rules! already_owned {
-    ($($cell:ty),*) => {$(
-        impl IntoOwned for $cell {
-            type Owned = Self;
-            fn into_owned(self) -> Self {
-                self
-            }
-        }
-    )*};
-}
-
-already_owned! {
-    u8, u64, EndCause, ExactnessName, Outcome, Verdict, Doubts, Option<u32>, Option<u64>, Option<i64>, Option<f64>,
-    Option<Point>
-}
+kept_as_they_are! { u8, u64, EndCause, Option<u32>, Option<u64>, Option<i64>, Option<f64>, Option<Point> }

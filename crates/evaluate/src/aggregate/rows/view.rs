@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::Rows;
-use super::kept::{IntoOwned as _, Kept, Viewed};
+use super::kept::{Kept, Viewed};
 use super::marks::{Bit, PackedMarks};
 use crate::aggregate::columns::row_columns;
 use crate::aggregate::{ExactnessName, Label, Row};
@@ -58,7 +58,7 @@ macro_rules! declare_owned {
             /// The whole row.
             #[must_use]
             pub fn to_row(self) -> Row {
-                Row { $($name: self.$name().into_owned(),)* }
+                Row { $($name: <$cell as Viewed>::owned(self.$name()),)* }
             }
         }
     };
