@@ -177,11 +177,6 @@ impl TaskSums {
         if denominator > 0.0 && self.unlimited == 0 { Some(numerator / denominator) } else { None }
     }
 
-    /// What killed successes would still have spent: not a saving.
-    pub fn forfeited(&self) -> f64 {
-        self.cost.unspent() - self.useful.low.numerator
-    }
-
     /// Spending per success in the end over recorded spending per success; `None` if it is known only within bounds, no
     /// success is left or nothing was spent.
     pub fn cost_of_success(&self) -> Option<f64> {

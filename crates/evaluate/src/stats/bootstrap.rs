@@ -15,11 +15,6 @@ pub fn cluster_key(name: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(name.as_bytes())
 }
 
-/// How often the cluster `key` is drawn in `replicate`: a Poisson(1) variate.
-pub fn poisson_weight(seed: u64, replicate: usize, key: u64) -> u8 {
-    weight_in(stream(seed, replicate), key)
-}
-
 /// The state that all weights of one replicate share.
 fn stream(seed: u64, replicate: usize) -> u64 {
     mix(mix(seed).wrapping_add(replicate as u64 + 1))

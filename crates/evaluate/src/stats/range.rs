@@ -48,11 +48,6 @@ impl RangeEstimate {
         self.low.value.is_some() && self.low.value == self.high.value
     }
 
-    /// True if runs were counted, whether or not the ends are limited.
-    pub fn is_defined(&self) -> bool {
-        self.low.value.is_some() || self.high.value.is_some()
-    }
-
     /// The lowest and highest value the recordings allow; `None` unless both are limited.
     pub fn bounds(&self) -> Option<Interval> {
         self.low.value.zip(self.high.value).map(|(low, high)| Interval { low, high })

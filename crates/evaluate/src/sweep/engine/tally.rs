@@ -62,11 +62,6 @@ impl Tally {
         };
         sums.ratio()
     }
-
-    /// What killed successes would still have spent: not a saving.
-    pub fn forfeited(&self) -> u64 {
-        self.recorded.saturating_sub(self.spent).saturating_sub(self.useful)
-    }
 }
 
 fn share(part: u64, of: u64) -> Option<f64> {
