@@ -30,6 +30,21 @@ pub(super) fn halves(study: &Study, tasks: &[usize]) -> [Vec<usize>; 2] {
     [0, 1].map(|nth| tasks.iter().copied().filter(|task| half(task) == nth).collect())
 }
 
+/// The tasks that are not in a part of them, which is in ascending order.
+pub(super) fn without(tasks: &[usize], part: &[usize]) -> Vec<usize> {
+    tasks.iter().copied().filter(|task| part.binary_search(task).is_err()).collect()
+}
+
+/// How many of `n` limits come before the first of which `holds` is false, if it is false of all after it.
+pub(super) fn n_leading(n: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, n);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if holds(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
 /// What was learned on some tasks.
 #[derive(Clone, Debug)]
 pub struct Chosen {
@@ -85,9 +100,7 @@ impl HeldOut {
         fate: Option<FateUnder<'_, L>>,
     ) -> Self {
         let folds = folds(study, tasks, FOLDS);
-        let others =
-            |fold: &Vec<usize>| tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
-        let mut sets: Vec<Vec<usize>> = folds.iter().map(others).collect();
+        let mut sets: Vec<Vec<usize>> = folds.iter().map(|fold| without(tasks, fold)).collect();
         sets.push(tasks.to_vec());
         let learned = learn(&sets);
         let mut held_out = Self { parts: folds.len(), ..Self::default() };
@@ -185,12 +198,8 @@ impl Tuner<'_> {
                 let losses: Vec<f64> = totals.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()).collect();
                 losses.iter().sum::<f64>() / losses.len() as f64
             };
-            let (mut low, mut high) = (0, study.families()[family].limits().len());
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                if killed(middle) <= appetite.alpha { low = middle + 1 } else { high = middle }
-            }
-            let boldest = LimitIx { family, limit: low.checked_sub(1)? };
+            let safe = n_leading(study.families()[family].limits().len(), |limit| killed(limit) <= appetite.alpha);
+            let boldest = LimitIx { family, limit: safe.checked_sub(1)? };
             Some((study.totals(&dev, |run| study.fate(boldest, run)).all().useful.low.numerator, family))
         };
         let families = (0..study.families().len()).filter_map(best);

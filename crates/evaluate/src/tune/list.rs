@@ -4,7 +4,7 @@
 //! cross-fitted kills. The nested family that is walked is the list armed from step s, with s from the longest run
 //! down to 0.
 
-use super::held_out::{Chosen, HeldOut, folds, halves};
+use super::held_out::{Chosen, HeldOut, folds, halves, n_leading, without};
 use super::study::EndIx;
 use super::{Appetite, Fate, LimitIx, Study, StudyRun};
 use crate::stats::distribution::binomial_cdf;
@@ -185,11 +185,7 @@ impl<'s> Learner<'s> {
         let judged_on = self.study.with_success(tasks);
         let parts: Vec<(Rules, Vec<usize>)> = folds(self.study, tasks, CROSS_FIT_PARTS)
             .into_iter()
-            .map(|fold| {
-                let others: Vec<usize> =
-                    tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
-                (self.choose(&others, judged_on, appetite).0, fold)
-            })
+            .map(|fold| (self.choose(&without(tasks, &fold), judged_on, appetite).0, fold))
             .collect();
         let (from_step, p) = self.armed(appetite, &parts)?;
         let (rules, is_single) = self.choose(tasks, judged_on, appetite);
@@ -250,9 +246,7 @@ impl<'s> Learner<'s> {
             let mut worth = Worth::default();
             let (mut losses, mut saved, mut recorded) = (Vec::new(), 0.0, 0.0);
             for part in &parts {
-                let others: Vec<usize> =
-                    tasks.iter().copied().filter(|task| part.binary_search(task).is_err()).collect();
-                let list = RuleList { rules: self.search(&others, price, most), from_step: 0 };
+                let list = RuleList { rules: self.search(&without(tasks, part), price, most), from_step: 0 };
                 let totals = self.study.totals(part, |run| list.fate(self.study, run));
                 losses.extend(totals.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()));
                 worth.by_task.extend(totals.tasks.iter().map(|(_, totals)| totals.useful.low.numerator));
@@ -370,13 +364,9 @@ fn atoms_of(study: &Study, family: usize) -> Vec<(LimitIx, Vec<ListStop>)> {
         let share = (nth as f64 / LIMITS as f64).powi(2);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of runs")]
         let wanted = ((share * all as f64) as usize).max(1);
-        let (mut low, mut high) = (0, limits);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if stopped(middle) < wanted { low = middle + 1 } else { high = middle }
-        }
-        if low < limits && found.last() != Some(&low) {
-            found.push(low);
+        let first = n_leading(limits, |limit| stopped(limit) < wanted);
+        if first < limits && found.last() != Some(&first) {
+            found.push(first);
         }
     }
     found.into_iter().map(|limit| (LimitIx { family, limit }, stops(limit))).collect()
