@@ -13,6 +13,7 @@ use crate::effects::{Effect, EffectReader, EffectTable};
 use crate::replay::{Replay, replay_seen};
 use crate::transcript::{Lane, Message, Moment, Role, Run, messages};
 use crate::verdict::Course;
+use crate::words::cut;
 
 pub use story::{Series, StepKind, Story, StoryStep, Texts};
 pub use trail::{TrailLine, first_actions, trail_lines};
@@ -246,10 +247,5 @@ fn told_end(name: &str, replay: &Replay, course: &Course, run: &Run) -> String {
 
 /// The text on one line, cut to `width` characters.
 fn one_line(text: &str, width: usize) -> String {
-    let flat: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if flat.chars().count() <= width {
-        return flat;
-    }
-    let kept: String = flat.chars().take(width.saturating_sub(1)).collect();
-    format!("{kept}…")
+    cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), width)
 }
