@@ -1,5 +1,5 @@
-use super::calls::{Asked, asked};
-use super::tally::WindowedCounts;
+use super::calls::asked;
+use super::tally::StepCounts;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -15,11 +15,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// An argument contains a counter or a timestamp.
 #[derive(Debug)]
-pub struct CallCount {
-    options: Options,
-    tally: WindowedCounts,
-    reading: usize,
-}
+pub struct CallCount(StepCounts);
 
 impl Registered for CallCount {
     const ID: &'static str = "call.count";
@@ -33,19 +29,12 @@ impl Registered for CallCount {
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: 0 }
+        Self(StepCounts::start(options))
     }
 }
 
 impl Signal for CallCount {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
-            match asked(reply, &self.options) {
-                Asked::Nothing => self.reading = 0,
-                Asked::OnlyExempt => {}
-                Asked::Calls(print) => self.reading = self.tally.take(print),
-            }
-        }
-        Some(self.reading as f64)
+        self.0.observe(view, |_, reply, options| Some(asked(reply, options)))
     }
 }

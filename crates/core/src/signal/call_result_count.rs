@@ -1,5 +1,5 @@
-use super::calls::{Asked, asked_and_got};
-use super::tally::WindowedCounts;
+use super::calls::asked_and_got;
+use super::tally::StepCounts;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -16,11 +16,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// Results contain a timestamp or a process id.
 #[derive(Debug)]
-pub struct CallResultCount {
-    options: Options,
-    tally: WindowedCounts,
-    reading: Option<usize>,
-}
+pub struct CallResultCount(StepCounts);
 
 impl Registered for CallResultCount {
     const ID: &'static str = "call_result.count";
@@ -36,20 +32,12 @@ impl Registered for CallResultCount {
     const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: Some(0) }
+        Self(StepCounts::start(options))
     }
 }
 
 impl Signal for CallResultCount {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
-            match asked_and_got(view, reply, &self.options) {
-                None => self.reading = None,
-                Some(Asked::Nothing) => self.reading = Some(0),
-                Some(Asked::OnlyExempt) => {}
-                Some(Asked::Calls(print)) => self.reading = Some(self.tally.take(print)),
-            }
-        }
-        self.reading.map(|reading| reading as f64)
+        self.0.observe(view, asked_and_got)
     }
 }

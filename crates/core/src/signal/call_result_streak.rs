@@ -1,8 +1,8 @@
-use super::calls::{Asked, asked_and_got};
-use super::streak::Streak;
+use super::calls::asked_and_got;
+use super::streak::StepStreak;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, Moments, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// How many consecutive steps, up to this one, had the same ordered list of calls and the same result texts. A step
 /// without calls resets it to 0; a step that called only exempt tools is skipped. A step whose calls have no recorded
@@ -16,12 +16,7 @@ use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 /// ## Never fires when
 /// Results contain a timestamp or a process id.
 #[derive(Debug)]
-pub struct CallResultStreak {
-    options: Options,
-    streak: Streak<Fingerprint>,
-    /// The step made calls, but no result of them is recorded.
-    unanswered: bool,
-}
+pub struct CallResultStreak(StepStreak);
 
 impl Registered for CallResultStreak {
     const ID: &'static str = "call_result.streak";
@@ -37,23 +32,12 @@ impl Registered for CallResultStreak {
     const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), streak: Streak::default(), unanswered: false }
+        Self(StepStreak::start(options))
     }
 }
 
 impl Signal for CallResultStreak {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
-            let asked = asked_and_got(view, reply, &self.options);
-            self.unanswered = asked.is_none();
-            match asked {
-                None | Some(Asked::Nothing) => self.streak.reset(),
-                Some(Asked::OnlyExempt) => {}
-                Some(Asked::Calls(print)) => {
-                    self.streak.take(print);
-                }
-            }
-        }
-        if self.unanswered { None } else { Some(f64::from(self.streak.length())) }
+        self.0.observe(view, asked_and_got)
     }
 }

@@ -1,8 +1,8 @@
-use super::calls::{Asked, asked};
-use super::streak::Streak;
+use super::calls::asked;
+use super::streak::StepStreak;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, Moments, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// How many consecutive steps, up to this one, had the same ordered list of calls. A step without calls resets it to 0;
 /// a step that called only exempt tools is skipped.
@@ -15,10 +15,7 @@ use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 /// ## Never fires when
 /// Two calls alternate (see `call.cycle`), or an argument contains a counter.
 #[derive(Debug)]
-pub struct CallStreak {
-    options: Options,
-    streak: Streak<Fingerprint>,
-}
+pub struct CallStreak(StepStreak);
 
 impl Registered for CallStreak {
     const ID: &'static str = "call.streak";
@@ -32,21 +29,12 @@ impl Registered for CallStreak {
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), streak: Streak::default() }
+        Self(StepStreak::start(options))
     }
 }
 
 impl Signal for CallStreak {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
-            match asked(reply, &self.options) {
-                Asked::Nothing => self.streak.reset(),
-                Asked::OnlyExempt => {}
-                Asked::Calls(print) => {
-                    self.streak.take(print);
-                }
-            }
-        }
-        Some(f64::from(self.streak.length()))
+        self.0.observe(view, |_, reply, options| Some(asked(reply, options)))
     }
 }

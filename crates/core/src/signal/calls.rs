@@ -14,6 +14,9 @@ pub(super) enum Asked {
     Calls(Fingerprint),
 }
 
+/// What of a reply, at a point and under the options of a signal, is compared with other steps. `None` if it is unknown.
+pub(super) type StepPrint = fn(&PointView<'_>, &Message, &Options) -> Option<Asked>;
+
 /// The calls of `reply`.
 pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
     let mut counted = reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, options)).peekable();

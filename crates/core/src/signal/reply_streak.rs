@@ -1,7 +1,7 @@
 use super::streak::Streak;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Fingerprint, Moment, Moments, PointView};
+use crate::transcript::{Moment, Moments, PointView};
 
 /// How many consecutive replies, up to this one, had the same text. Replies without text are skipped.
 ///
@@ -12,7 +12,7 @@ use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 /// ## Never fires when
 /// The text contains a counter, or the loop is in the calls and the model writes no text.
 #[derive(Debug, Default)]
-pub struct ReplyStreak(Streak<Fingerprint>);
+pub struct ReplyStreak(Streak);
 
 impl Registered for ReplyStreak {
     const ID: &'static str = "reply.streak";

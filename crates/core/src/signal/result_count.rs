@@ -1,5 +1,5 @@
-use super::calls::{Asked, got};
-use super::tally::WindowedCounts;
+use super::calls::got;
+use super::tally::StepCounts;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -16,11 +16,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// Results contain a timestamp or a process id.
 #[derive(Debug)]
-pub struct ResultCount {
-    options: Options,
-    tally: WindowedCounts,
-    reading: Option<usize>,
-}
+pub struct ResultCount(StepCounts);
 
 impl Registered for ResultCount {
     const ID: &'static str = "result.count";
@@ -35,20 +31,12 @@ impl Registered for ResultCount {
     const CONTENTS: &'static [Need] = &[Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: Some(0) }
+        Self(StepCounts::start(options))
     }
 }
 
 impl Signal for ResultCount {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
-            match got(view, reply, &self.options) {
-                None => self.reading = None,
-                Some(Asked::Nothing) => self.reading = Some(0),
-                Some(Asked::OnlyExempt) => {}
-                Some(Asked::Calls(print)) => self.reading = Some(self.tally.take(print)),
-            }
-        }
-        self.reading.map(|reading| reading as f64)
+        self.0.observe(view, got)
     }
 }

@@ -4,23 +4,25 @@ use std::collections::VecDeque;
 
 use foldhash::HashMap;
 
-use crate::transcript::Fingerprint;
+use super::Options;
+use super::calls::{Asked, StepPrint};
+use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// Counts by fingerprint.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WindowedCounts {
+struct WindowedCounts {
     counts: HashMap<Fingerprint, usize>,
     window: Option<(usize, VecDeque<Fingerprint>)>,
 }
 
 impl WindowedCounts {
     /// Counts over the latest `window` items, or over all of them.
-    pub(super) fn over(window: Option<usize>) -> Self {
+    fn over(window: Option<usize>) -> Self {
         Self { counts: HashMap::default(), window: window.map(|size| (size.max(1), VecDeque::new())) }
     }
 
     /// Adds an item and returns how often it has been seen, including this time.
-    pub(super) fn take(&mut self, print: Fingerprint) -> usize {
+    fn take(&mut self, print: Fingerprint) -> usize {
         if let Some((size, latest)) = &mut self.window {
             latest.push_back(print);
             if latest.len() > *size
@@ -33,5 +35,32 @@ impl WindowedCounts {
         let count = self.counts.entry(print).or_default();
         *count += 1;
         *count
+    }
+}
+
+/// How often steps like the latest one have occurred: what the signals `*.count` of calls and results read.
+#[derive(Debug)]
+pub(super) struct StepCounts {
+    options: Options,
+    counts: WindowedCounts,
+    reading: Option<usize>,
+}
+
+impl StepCounts {
+    pub(super) fn start(options: &Options) -> Self {
+        Self { options: options.clone(), counts: WindowedCounts::over(options.window), reading: Some(0) }
+    }
+
+    /// The reading at `view`, where steps are alike if `print` is.
+    pub(super) fn observe(&mut self, view: &PointView<'_>, print: StepPrint) -> Option<f64> {
+        if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
+            match print(view, reply, &self.options) {
+                None => self.reading = None,
+                Some(Asked::Nothing) => self.reading = Some(0),
+                Some(Asked::OnlyExempt) => {}
+                Some(Asked::Calls(print)) => self.reading = Some(self.counts.take(print)),
+            }
+        }
+        self.reading.map(|reading| reading as f64)
     }
 }
