@@ -122,22 +122,20 @@ impl ConditionValue {
 }
 
 /// The state of a condition for one run.
-pub struct Watching(ConditionNode);
-
-enum ConditionNode {
+pub(crate) enum Watching {
     Rule(WatchedRule),
-    Any(Vec<ConditionNode>),
-    All(Vec<ConditionNode>),
-    Latched(Vec<(ConditionNode, Option<Evidence>)>),
-    Some { least: usize, parts: Vec<ConditionNode> },
-    Not(Box<ConditionNode>),
+    Any(Vec<Watching>),
+    All(Vec<Watching>),
+    Latched(Vec<(Watching, Option<Evidence>)>),
+    Some { least: usize, parts: Vec<Watching> },
+    Not(Box<Watching>),
     Lately(Box<Lately>),
 }
 
 /// A part, and the steps at which it last held and was last unread.
-struct Lately {
+pub(crate) struct Lately {
     within: u32,
-    part: ConditionNode,
+    part: Watching,
     /// The current step.
     step: u32,
     held: Option<(u32, Evidence)>,
@@ -163,31 +161,7 @@ impl Lately {
 
 impl Watching {
     /// Starts the signals of `condition`.
-    pub fn start(condition: &Condition) -> Self {
-        Self(ConditionNode::start(condition))
-    }
-
-    /// Takes the next point. Must be called for every point of the run, or at least for those of [`Condition::moments`].
-    pub fn observe(&mut self, view: &PointView<'_>) {
-        self.0.observe(view);
-    }
-
-    /// The condition's current value. A latched `all` remembers which parts held when this was called, so call it
-    /// exactly once at each point at which the clause is checked.
-    pub fn read(&mut self) -> ConditionValue {
-        self.0.read()
-    }
-
-    /// The current reading of each of its rules, attributed to the clause called `name`.
-    pub fn readings(&self, name: &RuleName) -> Vec<RuleReading> {
-        let mut all = Vec::new();
-        self.0.tell(name, &mut all);
-        all
-    }
-}
-
-impl ConditionNode {
-    fn start(condition: &Condition) -> Self {
+    pub(crate) fn start(condition: &Condition) -> Self {
         match condition {
             Condition::Rule(rule) => Self::Rule(WatchedRule::start(rule)),
             Condition::Any(parts) => Self::Any(parts.iter().map(Self::start).collect()),
@@ -206,7 +180,8 @@ impl ConditionNode {
         }
     }
 
-    fn observe(&mut self, view: &PointView<'_>) {
+    /// Takes the next point. Must be called for every point of the run, or at least for those of [`Condition::moments`].
+    pub(crate) fn observe(&mut self, view: &PointView<'_>) {
         match self {
             Self::Rule(rule) => rule.observe(view),
             Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
@@ -223,7 +198,8 @@ impl ConditionNode {
         }
     }
 
-    fn tell(&self, name: &RuleName, all: &mut Vec<RuleReading>) {
+    /// Adds the current reading of each of its rules, attributed to the clause called `name`.
+    pub(crate) fn tell(&self, name: &RuleName, all: &mut Vec<RuleReading>) {
         match self {
             Self::Rule(rule) => all.push(rule.told(name)),
             Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
@@ -237,7 +213,9 @@ impl ConditionNode {
         }
     }
 
-    fn read(&mut self) -> ConditionValue {
+    /// The condition's current value. A latched `all` remembers which parts held when this was called, so call it
+    /// exactly once at each point at which the clause is checked.
+    pub(crate) fn read(&mut self) -> ConditionValue {
         match self {
             Self::Rule(rule) => rule.read(),
             Self::Any(parts) => {
@@ -289,7 +267,7 @@ fn count(readings: &[ConditionValue], least: usize) -> ConditionValue {
     enough.or(too_few).unwrap_or(ConditionValue::UNREAD)
 }
 
-fn read_latched(parts: &mut [(ConditionNode, Option<Evidence>)]) -> ConditionValue {
+fn read_latched(parts: &mut [(Watching, Option<Evidence>)]) -> ConditionValue {
     let mut last = Evidence::NONE;
     let mut all = true;
     for (part, latch) in parts {

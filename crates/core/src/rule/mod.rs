@@ -8,8 +8,7 @@ use crate::decision::{Evidence, Need, RuleName, RuleReading};
 use crate::signal::{Options, Signal, SignalInfo, number};
 use crate::transcript::{Identity, PointView, is_public_name};
 
-#[doc(hidden)]
-pub use condition::Watching;
+pub(crate) use condition::Watching;
 pub use condition::{Condition, ConditionValue};
 
 /// Signals that can be read where only sums of a run are known.

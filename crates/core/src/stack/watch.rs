@@ -147,10 +147,12 @@ impl Watch for WatchedStack {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let clauses = self.stack.clauses.iter().zip(&self.clauses);
-        let readings = clauses.flat_map(|(clause, watched)| watched.watching.readings(&clause.name));
-        let cap = self.cap.iter().zip(&self.stack.cap).map(|(watched, cap)| watched.reading(cap));
-        readings.chain(cap).collect()
+        let mut readings = Vec::new();
+        for (clause, watched) in self.stack.clauses.iter().zip(&self.clauses) {
+            watched.watching.tell(&clause.name, &mut readings);
+        }
+        readings.extend(self.cap.iter().zip(&self.stack.cap).map(|(watched, cap)| watched.reading(cap)));
+        readings
     }
 
     fn first_firings(&self) -> Option<&[FirstFiring]> {

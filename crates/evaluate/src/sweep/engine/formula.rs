@@ -57,7 +57,7 @@ impl FormulaNode {
         }
     }
 
-    /// Reading and limit of the rule that decided at the `nth` point: equal to [`crate::rule::Watching::read`].
+    /// Reading and limit of the rule that decided at the `nth` point: equal to what `Watching::read` of `whenstop-core` gives.
     fn evidence(&self, on: &Extract, at: Moment, nth: usize) -> Evidence {
         let holds = |part: &Self| {
             let truth = part.truth(on, at, nth + 1);
