@@ -290,9 +290,7 @@ impl Run {
     /// The point by which everything recorded had happened. A stop at or after it is not an early stop. `None` for a
     /// run without steps.
     pub fn last_point(&self) -> Option<Point> {
-        let (index, last) = self.steps().len().checked_sub(1).map(|index| (index, &self.steps()[index]))?;
-        let moment = if last.has_calls { Moment::AfterTools } else { Moment::AfterResponse };
-        Some(Point::new(index, moment))
+        Some(self.last_point_of(self.steps().len().checked_sub(1)?))
     }
 
     /// The graded checkpoints in order, each with its point.
@@ -312,8 +310,13 @@ impl Run {
     /// none.
     fn point_of_event(&self, index: usize) -> Option<Point> {
         let step = self.steps().partition_point(|step| step.reply < index).checked_sub(1)?;
-        let moment = if self.steps()[step].has_calls { Moment::AfterTools } else { Moment::AfterResponse };
-        Some(Point::new(step, moment))
+        Some(self.last_point_of(step))
+    }
+
+    /// The point at which a step is over: after its tools, or after the response if it called none.
+    fn last_point_of(&self, step: usize) -> Point {
+        let has_calls = matches!(self.steps().get(step), Some(step) if step.has_calls);
+        Point::new(step, if has_calls { Moment::AfterTools } else { Moment::AfterResponse })
     }
 
     /// The first point from which on a stop would have kept the success. It comes from checkpoints if there are any,
@@ -328,9 +331,7 @@ impl Run {
             };
         }
         if let Some(step) = self.grade.secured_step.filter(|_| self.grade.outcome != Outcome::Unknown) {
-            let has_calls = matches!(self.steps().get(step), Some(step) if step.has_calls);
-            let moment = if has_calls { Moment::AfterTools } else { Moment::AfterResponse };
-            return Secured::At(Point::new(step, moment));
+            return Secured::At(self.last_point_of(step));
         }
         match self.grade.outcome {
             Outcome::Success => Secured::Unverified,
