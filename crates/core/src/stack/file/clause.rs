@@ -75,15 +75,7 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
     let kinds: Vec<&str> =
         ["signal", "all", "any", "some", "not", "lately"].into_iter().filter(|kind| fields.has(kind)).collect();
     match kinds[..] {
-        ["signal"] => Ok(Condition::Rule(Box::new(read_rule(fields)?))),
-        ["all"] => read_all(fields),
-        ["any"] => Ok(Condition::Any(read_parts(fields, "any")?)),
-        ["some"] => read_some(fields),
-        ["not"] => {
-            let part = read_table_of_condition(fields, "not", EXAMPLE)?;
-            Ok(Condition::Not(Box::new(part)))
-        }
-        ["lately"] => read_lately(fields),
+        [kind] => read_kind(fields, kind),
         [] if fields.unknown().is_empty() => {
             let help = "name a `signal`, or combine with `all`, `any`, `some`, `not` or `lately`";
             Err(fields.error_here("a clause without a condition", help))
@@ -91,20 +83,25 @@ fn condition(fields: &Fields<'_>) -> Read<Condition> {
         [first, second, ..] => {
             // Reads each of them, so that their own errors are reported too.
             for kind in &kinds {
-                let _ = match *kind {
-                    "signal" => read_rule(fields).map(drop),
-                    "all" => read_all(fields).map(drop),
-                    "any" => read_parts(fields, "any").map(drop),
-                    "some" => read_some(fields).map(drop),
-                    "lately" => read_lately(fields).map(drop),
-                    _ => read_table_of_condition(fields, "not", EXAMPLE).map(drop),
-                };
+                let _ = read_kind(fields, kind);
             }
             let what = format!("a clause with both `{first}` and `{second}`");
             Err(fields.error_at_key(second, what, "one condition a clause: nest the other inside it"))
         }
         // A misspelled key here is reported as unknown.
-        [] | [_] => Err(Reported),
+        [] => Err(Reported),
+    }
+}
+
+/// Reads the condition under the key `kind`.
+fn read_kind(fields: &Fields<'_>, kind: &str) -> Read<Condition> {
+    match kind {
+        "signal" => Ok(Condition::Rule(Box::new(read_rule(fields)?))),
+        "all" => read_all(fields),
+        "any" => Ok(Condition::Any(read_parts(fields, "any")?)),
+        "some" => read_some(fields),
+        "lately" => read_lately(fields),
+        _ => Ok(Condition::Not(Box::new(read_table_of_condition(fields, "not", EXAMPLE)?))),
     }
 }
 
