@@ -276,7 +276,7 @@ fn described(value: &DeValue<'_>) -> String {
 }
 
 /// Converts a TOML value to JSON; a date becomes a string. A number that JSON cannot represent is reported.
-pub(super) fn to_json(source: Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Read<serde_json::Value> {
+fn to_json(source: Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Read<serde_json::Value> {
     use serde_json::Value;
     let span = value.span();
     match value.get_ref() {
@@ -303,29 +303,34 @@ pub(super) fn to_json(source: Source<'_>, key: &str, value: &Spanned<DeValue<'_>
             let items: Vec<Read<Value>> = items.iter().map(|item| to_json(source, key, item)).collect();
             items.into_iter().collect::<Read<Vec<Value>>>().map(Value::Array)
         }
-        DeValue::Table(table) => {
-            let fields: Vec<Read<(String, Value)>> = table
-                .iter()
-                .map(|(key, value)| Ok((key.get_ref().to_string(), to_json(source, key.get_ref(), value)?)))
-                .collect();
-            fields.into_iter().collect::<Read<serde_json::Map<_, _>>>().map(Value::Object)
-        }
+        DeValue::Table(table) => json_fields(source, table, None).map(Value::Object),
     }
 }
 
+/// The fields of a table as JSON, but for the one called `without`.
+fn json_fields(
+    source: Source<'_>,
+    table: &DeTable<'_>,
+    without: Option<&str>,
+) -> Read<serde_json::Map<String, serde_json::Value>> {
+    let mut fields = Vec::new();
+    for (key, value) in table {
+        let key = key.get_ref();
+        if without != Some(key) {
+            fields.push(to_json(source, key, value).map(|value| (key.to_string(), value)));
+        }
+    }
+    fields.into_iter().collect()
+}
+
 impl Fields<'_> {
-    /// The value of `key` as JSON.
-    pub(super) fn json(&self, key: &'static str) -> Read<Option<serde_json::Value>> {
-        self.asked.borrow_mut().push(key);
-        self.find(key).map(|(_, value)| to_json(self.source, key, value)).transpose()
+    /// A table within it as JSON.
+    pub(super) fn json_table(&self, table: &DeTable<'_>) -> Read<serde_json::Map<String, serde_json::Value>> {
+        json_fields(self.source, table, None)
     }
 
     /// Every key except `without`, with its value as JSON. All of them count as known.
     pub(super) fn json_entries(&self, without: &str) -> Read<serde_json::Map<String, serde_json::Value>> {
-        let fields = self.table.iter().filter(|(key, _)| key.get_ref() != without);
-        let fields: Vec<Read<_>> = fields
-            .map(|(key, value)| Ok((key.get_ref().to_string(), to_json(self.source, key.get_ref(), value)?)))
-            .collect();
-        fields.into_iter().collect()
+        json_fields(self.source, self.table, Some(without))
     }
 }

@@ -414,7 +414,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
         None => Ok(serde_json::Map::new()),
         Some((DeValue::Table(table), _)) => {
             put_settings(table, "set", places);
-            fields.json("set").map(|set| set.and_then(|set| set.as_object().cloned()).unwrap_or_default())
+            fields.json_table(table)
         }
         Some(other) => Err(fields.wrong("set", other, "a table: `set = { name = value }`")),
     };
