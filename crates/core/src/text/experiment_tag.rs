@@ -1,5 +1,7 @@
 //! Extracts the code of an `<Experiment>` tag.
 
+use super::{is_space, trim};
+
 /// The code between the first `<Experiment>` and the next `</Experiment>`, without code fences and surrounding white
 /// space; `None` without such a pair. An empty result is an experiment without code.
 pub fn experiment_code(reply: &str) -> Option<String> {
@@ -7,15 +9,6 @@ pub fn experiment_code(reply: &str) -> Option<String> {
     let (inside, _) = after.split_once("</Experiment>")?;
     let without_openings = drop_fence_lines(trim(inside));
     Some(trim(drop_last_fence(&without_openings)).to_owned())
-}
-
-/// White space as defined by the original's regular expressions.
-fn is_space(character: char) -> bool {
-    character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
-}
-
-fn trim(text: &str) -> &str {
-    text.trim_matches(is_space)
 }
 
 /// Removes every fence at the start of a line, with its language and the white space after it.

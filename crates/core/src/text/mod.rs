@@ -43,3 +43,12 @@ impl SearchScope {
         }
     }
 }
+
+/// White space as defined by Python's regular expressions and its `strip`.
+fn is_space(character: char) -> bool {
+    character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(is_space)
+}

@@ -1,5 +1,7 @@
 //! Shortens raw output for a prompt: repeated lines are folded, and the middle of long output is cut out.
 
+use super::trim;
+
 /// Runs of at least this many equal lines are folded.
 pub const FOLD_FROM: usize = 3;
 /// Texts with more code points than this are cut to their two ends.
@@ -32,11 +34,6 @@ fn cut(text: &str) -> String {
     let (head, tail) = (&text[..place(half)], &text[place(length - half)..]);
     let omitted = length - MAX_CHARS;
     format!("{head}\n\n... [TRUNCATED: {omitted} characters omitted to prevent context overflow] ...\n\n{tail}")
-}
-
-/// White space as defined by the original's `strip`.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }
 
 #[cfg(test)]
