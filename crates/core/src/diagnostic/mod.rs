@@ -63,6 +63,17 @@ pub enum Severity {
     Warning,
 }
 
+impl Severity {
+    /// The word for it in messages.
+    #[doc(hidden)]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
 /// A message to the user: what is wrong, where, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
@@ -121,10 +132,7 @@ impl Diagnostic {
     /// The message as displayed: what, where with the offending line, how to fix it. Line feeds within a part are
     /// escaped, so that a file name cannot start a new line.
     pub fn render(&self, severity: Severity) -> String {
-        let word = match severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
+        let word = severity.name();
         let number = self.at.line.to_string();
         let gutter = number.len().max(2);
         let mut lines = vec![format!("{word}: {}", one_line(&self.what))];

@@ -17,10 +17,7 @@ pub struct Finding {
 impl Finding {
     /// The name of the severity.
     pub fn severity_name(&self) -> &'static str {
-        match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        }
+        self.severity.name()
     }
 }
 
