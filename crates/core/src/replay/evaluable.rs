@@ -11,7 +11,8 @@ use crate::decision::{Need, Requirement, RuleName};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::transcript::{
-    Carries, Event, Header, Json, Lane, Message, Note, Requests, Role, Run, Secured, TOLD_COMMAND, ToolCall, messages,
+    Carries, Event, Header, Json, Lane, Message, Note, Requests, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+    is_replacement, messages,
 };
 
 /// A rule that cannot be evaluated on a recording, or only at some steps.
@@ -213,7 +214,7 @@ impl<'r> Recorded<'r> {
                 self.calls().any(|call| call.is_print() || redacted && !is_json(call))
             }
             Need::CallArguments | Need::ResultTexts | Need::ReplyTexts => self.are_contents_unrecorded(need),
-            Need::ToolNames => redacted && self.calls().any(|call| is_told_command(&call.name)),
+            Need::ToolNames => redacted && self.calls().any(|call| is_replacement(TOLD_COMMAND, &call.name)),
             _ => false,
         }
     }
@@ -310,11 +311,4 @@ fn has_details(message: &Message) -> bool {
     let native = |extra: &Json| serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
     let Some(extra) = message.extra() else { return false };
     message.is_result() && native(extra).pointer("/native/details").is_some()
-}
-
-/// True if the name stands for a word of a text: `command-3`.
-fn is_told_command(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(TOLD_COMMAND) else { return false };
-    let Some(nth) = rest.strip_prefix('-') else { return false };
-    !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -33,7 +33,7 @@ pub use fingerprint::Identity;
 pub use numbers::RunNumbers;
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 #[doc(hidden)]
-pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};
+pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name, is_replacement};
 pub use point::{Moment, Moments, Point};
 pub use recorder::Recorder;
 pub use round::{INTERRUPTED, Origin, PromptedBy, Round, RoundEnd};

@@ -32,6 +32,13 @@ pub fn is_public_name(name: &str) -> bool {
     name.len() <= 64 && name.bytes().all(is_fit)
 }
 
+/// True if the name looks like the replacement of one: `tool-3`.
+pub fn is_replacement(kind: &str, name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(kind) else { return false };
+    let Some(nth) = rest.strip_prefix('-') else { return false };
+    !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

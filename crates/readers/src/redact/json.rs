@@ -3,8 +3,8 @@
 //! Equal values stay equal and different values stay different: as JSON, as the numbers of a language without integers,
 //! and byte for byte.
 
-use super::pseudonyms::{Pseudonyms, is_plain};
-use crate::transcript::is_public_name;
+use super::pseudonyms::Pseudonyms;
+use crate::transcript::{is_public_name, is_replacement};
 
 /// Field values that rules look for: states of a task, and kinds of native events.
 const STATUS: [&str; 20] = [
@@ -84,7 +84,7 @@ fn decoded(token: &str) -> String {
 
 fn key(token: &str, is_at_top: bool, names: &mut Pseudonyms) -> String {
     let decoded = decoded(token);
-    if decoded.is_empty() || (is_at_top && is_public_name(&decoded) && !is_plain("key", &decoded)) {
+    if decoded.is_empty() || (is_at_top && is_public_name(&decoded) && !is_replacement("key", &decoded)) {
         return token.to_owned();
     }
     // JavaScript puts integer keys first, so they stay integers.

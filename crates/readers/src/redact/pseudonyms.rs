@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::words;
 use crate::text::marks::{self, Marks};
-use crate::transcript::{Name, Run, TOLD_COMMAND, Text, is_public_name, messages, placeholder};
+use crate::transcript::{Name, Run, TOLD_COMMAND, Text, is_public_name, is_replacement, messages, placeholder};
 
 /// The ordinals assigned in one run. The maps are only looked up by key, so their hash order never shows.
 #[derive(Debug, Default)]
@@ -76,12 +76,12 @@ impl Pseudonyms {
 
     /// Keeps a name that looks like an identifier, unless it looks like a replacement. Any other name is replaced.
     pub(super) fn name(&mut self, kind: &'static str, name: &str) -> Name {
-        if is_public_name(name) && !is_plain(kind, name) { name.into() } else { self.plain(kind, name) }
+        if is_public_name(name) && !is_replacement(kind, name) { name.into() } else { self.plain(kind, name) }
     }
 
     /// The name of a tool. If it is the first word of a text, it is kept only if it is a common command.
     pub(super) fn tool(&mut self, name: &str) -> Name {
-        if is_plain(TOLD_COMMAND, name) || (self.told.contains(name) && !words::is_command(name)) {
+        if is_replacement(TOLD_COMMAND, name) || (self.told.contains(name) && !words::is_command(name)) {
             return self.plain(TOLD_COMMAND, name);
         }
         self.name("tool", name)
@@ -129,13 +129,6 @@ fn nth(known: &mut HashMap<String, usize>, name: &str) -> usize {
     let nth = known.len() + 1;
     known.insert(name.to_owned(), nth);
     nth
-}
-
-/// True if the name looks like a replacement: `tool-3`.
-pub(super) fn is_plain(kind: &str, name: &str) -> bool {
-    let Some(rest) = name.strip_prefix(kind) else { return false };
-    let Some(nth) = rest.strip_prefix('-') else { return false };
-    !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A name that is the same in every recording: 128 bits of a BLAKE3 hash of kind and name, keyed with the salt. With an
