@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::record::{Flag, RecordKind, SessionRecord, id_of};
-use super::tail::{largest, usage_of};
+use super::tail::usage_of;
 use crate::decision::{Action, Decision, Need, Strategy, Watch};
 use crate::replay::Terms;
 use crate::rule::{Comparator, Condition};
@@ -130,7 +130,7 @@ impl RecordFacts {
             match record.kind {
                 RecordKind::Usage => {
                     let usage = known.usage.entry(record.id).or_default();
-                    *usage = largest(*usage, usage_of(record));
+                    *usage = usage.combined(usage_of(record), Ord::max);
                     if record.b != 0 {
                         known.message_of.insert(record.b, record.id);
                         known.calling.insert(record.id);

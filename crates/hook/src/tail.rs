@@ -264,17 +264,6 @@ pub fn usage_of(record: &SessionRecord) -> Usage {
     Usage { input: count(0), cache_read: count(1), cache_write: count(2), output: count(3), reasoning: count(4) }
 }
 
-/// The larger of each count.
-pub fn largest(one: Usage, other: Usage) -> Usage {
-    Usage {
-        input: one.input.max(other.input),
-        cache_read: one.cache_read.max(other.cache_read),
-        cache_write: one.cache_write.max(other.cache_write),
-        output: one.output.max(other.output),
-        reasoning: one.reasoning.max(other.reasoning),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,6 +104,19 @@ impl Usage {
         }
     }
 
+    /// Each count of both, combined by `by`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn combined(self, other: Self, by: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) -> Self {
+        Self {
+            input: by(self.input, other.input),
+            cache_read: by(self.cache_read, other.cache_read),
+            cache_write: by(self.cache_write, other.cache_write),
+            output: by(self.output, other.output),
+            reasoning: by(self.reasoning, other.reasoning),
+        }
+    }
+
     /// Input that was not read from a cache; `None` when the input is unknown.
     pub fn uncached_input(&self) -> Option<Tokens> {
         self.input.map(|input| Tokens(input.saturating_sub(self.cache_read.unwrap_or(0))))

@@ -69,7 +69,7 @@ pub(crate) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) ->
 
 /// Two counts of tokens added up; what neither has is unknown.
 pub(crate) fn sum(one: Usage, other: Usage) -> Usage {
-    each_of(one, other, |one, other| match (one, other) {
+    one.combined(other, |one, other| match (one, other) {
         (Some(one), Some(other)) => Some(one.saturating_add(other)),
         _ => one.or(other),
     })
@@ -77,21 +77,11 @@ pub(crate) fn sum(one: Usage, other: Usage) -> Usage {
 
 /// The increase of a running total.
 pub(crate) fn difference(total: Usage, before: Usage) -> Usage {
-    each_of(total, before, |total, before| Some(total?.saturating_sub(before.unwrap_or(0))))
+    total.combined(before, |total, before| Some(total?.saturating_sub(before.unwrap_or(0))))
 }
 
 /// The larger of each count.
 pub(crate) fn largest(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
     let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
-    Some(each_of(one, other, Ord::max))
-}
-
-fn each_of(one: Usage, other: Usage, with: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) -> Usage {
-    Usage {
-        input: with(one.input, other.input),
-        cache_read: with(one.cache_read, other.cache_read),
-        cache_write: with(one.cache_write, other.cache_write),
-        output: with(one.output, other.output),
-        reasoning: with(one.reasoning, other.reasoning),
-    }
+    Some(one.combined(other, Ord::max))
 }
