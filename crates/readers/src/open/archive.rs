@@ -16,7 +16,7 @@ use flate2::CrcReader;
 use zip::read::read_zipfile_from_stream;
 use zip::{CompressionMethod, ZipArchive};
 
-use crate::open::decompress;
+use crate::open::decompress::{self, FREE, HIGHEST_RATIO};
 use crate::open::signature::Signature;
 use crate::open::temp_folder::TemporaryFolder;
 
@@ -24,10 +24,6 @@ use crate::open::temp_folder::TemporaryFolder;
 const LARGEST: u64 = 64 << 30;
 /// Most members of an archive that are examined.
 const MEMBERS: usize = 1_000_000;
-/// An archive or member that unpacks to more bytes than this must not be …
-const FREE: u64 = 64 << 20;
-/// … more than this many times its packed size. Recordings reach a ratio of about fifty.
-const HIGHEST_RATIO: u64 = 500;
 /// The reason given for a member whose path leaves the archive.
 const OUTSIDE: &str = "its path leads out of the archive";
 /// Longest header that only holds a member's name, in bytes. Real paths are a few kilobytes at most.

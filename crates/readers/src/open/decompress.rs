@@ -8,40 +8,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 /// Up to this many bytes of output, a stream's compression ratio is not checked.
-const FREE: u64 = 64 << 20;
+pub(super) const FREE: u64 = 64 << 20;
 /// Highest ratio of output to input. Recordings reach about fifty; decompression bombs reach thousands.
-const HIGHEST_RATIO: u64 = 500;
-
-/// How a stream is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
-    Plain,
-    Gzip,
-    Zstd,
-}
-
-/// Detects by its first bytes how a stream is compressed; returns a stream that still includes them.
-fn packing<R: Read>(mut input: R) -> io::Result<(Packing, impl Read + use<R>)> {
-    let mut magic = Vec::new();
-    input.by_ref().take(4).read_to_end(&mut magic)?;
-    let packing = match magic.as_slice() {
-        [0x1F, 0x8B, ..] => Packing::Gzip,
-        // A data frame, or a skippable frame before it.
-        [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Packing::Zstd,
-        _ => Packing::Plain,
-    };
-    Ok((packing, Cursor::new(magic).chain(input)))
-}
+pub(super) const HIGHEST_RATIO: u64 = 500;
 
 /// The stream, decompressed if it is gzip or Zstandard. A decompression bomb is an error.
-pub(crate) fn decoded<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn Read + Send>> {
-    let (packing, input) = packing(input)?;
+pub(crate) fn decoded<R: Read + Send + 'static>(mut input: R) -> io::Result<Box<dyn Read + Send>> {
+    let mut magic = Vec::new();
+    input.by_ref().take(4).read_to_end(&mut magic)?;
     let read = Arc::new(AtomicU64::new(0));
-    let counted = Counted { input, read: read.clone() };
-    Ok(match packing {
-        Packing::Gzip => Box::new(BombGuard { output: flate2::read::MultiGzDecoder::new(counted), read, written: 0 }),
-        Packing::Zstd => Box::new(BombGuard { output: Zstd::from_input(counted), read, written: 0 }),
-        Packing::Plain => Box::new(counted),
+    let counted = Counted { input: Cursor::new(magic.clone()).chain(input), read: read.clone() };
+    Ok(match magic.as_slice() {
+        [0x1F, 0x8B, ..] => {
+            Box::new(BombGuard { output: flate2::read::MultiGzDecoder::new(counted), read, written: 0 })
+        }
+        // A data frame, or a skippable frame before it.
+        [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => {
+            Box::new(BombGuard { output: zstd(counted), read, written: 0 })
+        }
+        _ => Box::new(counted),
     })
 }
 
@@ -56,8 +41,8 @@ pub fn unpacked_text(path: &Path) -> io::Result<String> {
 }
 
 /// All frames of a Zstandard stream, decompressed.
-pub(crate) fn zstd(input: impl Read) -> impl Read {
-    Zstd::from_input(input)
+pub(crate) fn zstd<R: Read>(input: R) -> impl Read + use<R> {
+    Zstd::Between(Cursor::default().chain(input))
 }
 
 /// Counts the bytes read.
@@ -95,47 +80,25 @@ impl<R: Read> Read for BombGuard<R> {
 }
 
 /// A stream whose first bytes were read and put back.
-struct Peeked<R> {
-    back: Cursor<Vec<u8>>,
-    input: R,
-}
-
-impl<R: Read> Read for Peeked<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self.back.read(into)? {
-            0 => self.input.read(into),
-            n => Ok(n),
-        }
-    }
-}
+type Peeked<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// All frames of a Zstandard stream; the decoder by itself stops after one.
-struct Zstd<R: Read> {
-    state: FrameState<R>,
-}
-
-enum FrameState<R: Read> {
+enum Zstd<R: Read> {
     Between(Peeked<R>),
     Within(Box<StreamingDecoder<Peeked<R>, FrameDecoder>>),
     Done,
 }
 
-impl<R: Read> Zstd<R> {
-    fn from_input(input: R) -> Self {
-        Self { state: FrameState::Between(Peeked { back: Cursor::default(), input }) }
-    }
-}
-
 impl<R: Read> Read for Zstd<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            match std::mem::replace(&mut self.state, FrameState::Done) {
-                FrameState::Done => return Ok(0),
-                FrameState::Between(input) => self.state = next_frame(input)?,
-                FrameState::Within(mut decoder) => {
+            match std::mem::replace(self, Self::Done) {
+                Self::Done => return Ok(0),
+                Self::Between(input) => *self = next_frame(input)?,
+                Self::Within(mut decoder) => {
                     let n = decoder.read(into)?;
                     if n > 0 || into.is_empty() {
-                        self.state = FrameState::Within(decoder);
+                        *self = Self::Within(decoder);
                         return Ok(n);
                     }
                     let frame: &FrameDecoder = &decoder.decoder;
@@ -145,7 +108,7 @@ impl<R: Read> Read for Zstd<R> {
                             "the checksum of a Zstandard frame is wrong",
                         ));
                     }
-                    self.state = FrameState::Between(decoder.into_inner());
+                    *self = Self::Between(decoder.into_inner());
                 }
             }
         }
@@ -153,20 +116,20 @@ impl<R: Read> Read for Zstd<R> {
 }
 
 /// Advances to the next frame that holds data.
-fn next_frame<R: Read>(mut input: Peeked<R>) -> io::Result<FrameState<R>> {
+fn next_frame<R: Read>(mut input: Peeked<R>) -> io::Result<Zstd<R>> {
     loop {
         let mut head = Vec::new();
         input.by_ref().take(8).read_to_end(&mut head)?;
         match *head.as_slice() {
-            [] => return Ok(FrameState::Done),
+            [] => return Ok(Zstd::Done),
             [0x50..=0x5F, 0x2A, 0x4D, 0x18, a, b, c, d] => {
                 let length = u64::from(u32::from_le_bytes([a, b, c, d]));
                 io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
             }
             _ => {
-                input.back = Cursor::new(head);
-                let decoder = StreamingDecoder::new(input).map_err(io::Error::other)?;
-                return Ok(FrameState::Within(Box::new(decoder)));
+                let (_, rest) = input.into_inner();
+                let decoder = StreamingDecoder::new(Cursor::new(head).chain(rest)).map_err(io::Error::other)?;
+                return Ok(Zstd::Within(Box::new(decoder)));
             }
         }
     }
