@@ -31,7 +31,7 @@ pub const REPORTS_WITHIN: [&str; 5] = [".", "reports", "results", "verifier", "s
 const NAMES_ABOVE: usize = 3;
 
 /// The grade a report gives one instance.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graded {
     /// Whether the task was resolved.
     pub resolved: bool,
@@ -352,8 +352,7 @@ fn read_folder(
                 }
             }
         }
-        let graded =
-            |resolved| Graded { resolved, score: None, model: None, path: shown.clone(), task: None, usage: None };
+        let graded = |resolved| Graded { resolved, path: shown.clone(), ..Graded::default() };
         if report.lists_successes_only && !report.covered.is_some_and(covers_all) {
             found.one_sided = Some((shown, report.instances.into_iter().map(|(instance, _)| instance).collect()));
             continue;
@@ -364,9 +363,9 @@ fn read_folder(
             found.instances.entry(instance).or_default().push(graded(resolved));
         }
         if found.only.is_none()
-            && let Some(report::Only { resolved, task, model, usage }) = report.only
+            && let Some(only) = report.only
         {
-            found.only = Some(Graded { model, task, usage, ..graded(resolved) });
+            found.only = Some(Graded { path: shown.clone(), ..only });
         }
         if found.rest_failed.is_none() && rest_failed {
             found.rest_failed = Some(graded(false));
@@ -392,11 +391,7 @@ fn committed(folder: &Path, path: &Path) -> Option<Committed> {
 
 /// The document in a small file; `None` if the file is large or holds none.
 fn small_document(path: &Path) -> Option<Value> {
-    let data = std::fs::metadata(path).ok()?;
-    if !data.is_file() || data.len() > LARGEST_SIBLING {
-        return None;
-    }
-    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+    serde_json::from_str(&read_whole_text(path, LARGEST_SIBLING).ok()?).ok()
 }
 
 /// A path in the form in which the directory walk shows it.
@@ -419,7 +414,7 @@ fn sibling(known: &Folder, folder: &Path, path: &Path) -> Option<Graded> {
     let resolved = value["resolved"].as_bool()?;
     add_input(&beside);
     let model = report::word(&value, &["model", "model_name_or_path"]);
-    Some(Graded { resolved, score: None, model, path: shown(&beside), task: None, usage: None })
+    Some(Graded { resolved, model, path: shown(&beside), ..Graded::default() })
 }
 
 /// The grade of a Harbor trial, whose directory contains one run: from its `result.json` or its verifier's output.
@@ -428,14 +423,10 @@ fn trial_result(folder: &Path) -> Option<Graded> {
     let graded = |score: f64, path: &Path| Graded {
         resolved: score >= 1.0,
         score: Some(score),
-        model: None,
         path: shown(path),
-        task: None,
-        usage: None,
+        ..Graded::default()
     };
-    if let Ok(text) = read_whole_text(&path, LARGEST_SIBLING)
-        && let Ok(value) = serde_json::from_str::<Value>(&text)
-    {
+    if let Some(value) = small_document(&path) {
         let score = value.pointer("/verifier_result/rewards/reward")?.as_f64()?;
         add_input(&path);
         return Some(graded(score, &path));
@@ -463,12 +454,8 @@ fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
 
 /// The text of a report; empty if it is not a file.
 fn read_report(path: &Path) -> io::Result<String> {
-    let data = std::fs::metadata(path)?;
-    if !data.is_file() {
+    if !std::fs::metadata(path)?.is_file() {
         return Ok(String::new());
     }
-    if data.len() > LARGEST_REPORT {
-        return Err(io::Error::other(format!("it is longer than {LARGEST_REPORT} bytes")));
-    }
-    std::fs::read_to_string(path)
+    read_whole_text(path, LARGEST_REPORT)
 }

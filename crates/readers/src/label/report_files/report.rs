@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::Graded;
 use crate::label::words;
 use crate::transcript::{Tokens, Usage};
 
@@ -13,8 +14,8 @@ use crate::transcript::{Tokens, Usage};
 pub(super) struct GradeReport {
     /// Instances with whether they are resolved, each once. An instance graded both ways is left out.
     pub(super) instances: Vec<(String, bool)>,
-    /// What is said of the only run in its directory.
-    pub(super) only: Option<Only>,
+    /// What is said of the only run in its directory, without the report's own path.
+    pub(super) only: Option<Graded>,
     /// True for a submission: instances it does not list as resolved have failed.
     pub(super) rest_failed: bool,
     /// True if it lists the instances that are resolved, and none of the others.
@@ -25,15 +26,6 @@ pub(super) struct GradeReport {
     pub(super) flags: BTreeMap<String, [u64; 2]>,
     /// Grades from the field that the user named.
     pub(super) by_key: u64,
-}
-
-/// What a report says of the only run beside it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Only {
-    pub(super) resolved: bool,
-    pub(super) task: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) usage: Option<Usage>,
 }
 
 /// Parses a report. `key` is the field with the outcome where the user names it.
@@ -48,10 +40,9 @@ pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> GradeReport {
             if grades.is_empty() && report.only.is_none() {
                 flags(&value, "", &mut report.flags);
                 entries(&value).for_each(|entry| flags(entry, "", &mut report.flags));
-            } else if let Some(key) = key {
-                let keyed =
-                    std::iter::once(&value).chain(entries(&value)).filter(|value| flag_at(value, key).is_some());
-                report.by_key = keyed.count() as u64;
+            } else {
+                let all = std::iter::once(&value).chain(entries(&value));
+                report.by_key = all.filter(|value| keyed_grade(value, key).is_some()).count() as u64;
             }
             let lists = |name: &str| value[name].is_array();
             report.rest_failed = lists("resolved") && (lists("no_generation") || lists("no_logs"));
@@ -130,18 +121,19 @@ fn covered(report: &Value) -> Option<u64> {
 }
 
 /// The grade in a `meta.json` or similar file, for the run next to it.
-fn only(value: &Value, key: Option<&str>) -> Option<Only> {
+fn only(value: &Value, key: Option<&str>) -> Option<Graded> {
     let resolved = match keyed_grade(value, key) {
         Some(resolved) => resolved,
         None => value.pointer("/execution_result/success").or(value.get("is_resolved"))?.as_bool()?,
     };
     let count = |name: &str| value.get("token_usage")?.get(name)?.as_u64();
     let usage = Usage { input: count("input_tokens"), output: count("output_tokens"), ..Usage::default() };
-    Some(Only {
+    Some(Graded {
         resolved,
         task: word(value, &["task_name", "task_id", "instance_id"]),
         model: word(value, &["model_name", "model", "model_id"]),
         usage: Some(usage).filter(|usage| usage.total() > Some(Tokens(0))),
+        ..Graded::default()
     })
 }
 
@@ -152,12 +144,7 @@ pub(super) fn word(value: &Value, names: &[&str]) -> Option<String> {
 
 /// The grade in the field that the user named.
 fn keyed_grade(value: &Value, key: Option<&str>) -> Option<bool> {
-    flag_at(value, key?)
-}
-
-/// The value at a path of names, if it is true or false, or 1 or 0.
-fn flag_at(value: &Value, path: &str) -> Option<bool> {
-    as_flag(path.split('.').try_fold(value, |value, name| value.get(name))?)
+    as_flag(key?.split('.').try_fold(value, |value, name| value.get(name))?)
 }
 
 fn as_flag(value: &Value) -> Option<bool> {
@@ -285,6 +272,6 @@ mod tests {
         }
         assert!(read(Path::new("results.json"), r#"{"resolved":[],"no_generation":[]}"#, None).rest_failed);
         let meta = r#"{"execution_result":{"success":true}}"#;
-        assert_eq!(read(Path::new("meta.json"), meta, None).only, Some(Only { resolved: true, ..Only::default() }));
+        assert_eq!(read(Path::new("meta.json"), meta, None).only, Some(Graded { resolved: true, ..Graded::default() }));
     }
 }
