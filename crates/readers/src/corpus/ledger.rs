@@ -174,7 +174,7 @@ impl<'c> ReportBuilder<'c> {
         std::mem::take(&mut self.of_labels).into_iter().try_for_each(|finding| self.find(finding))?;
         corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
         for diagnostic in &corpus.sources.renamed {
-            self.find(Finding { severity: Severity::Warning, diagnostic: diagnostic.clone() })?;
+            self.find(Finding::warning(diagnostic.clone()))?;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl<'c> ReportBuilder<'c> {
     /// Reports input that could not be read completely.
     fn lose(&mut self, diagnostic: Diagnostic) -> Result<(), ReadError> {
         self.report.unreadable += 1;
-        self.find(Finding { severity: Severity::Error, diagnostic })
+        self.find(Finding::error(diagnostic))
     }
 
     fn find(&mut self, finding: Finding) -> Result<(), ReadError> {
@@ -231,19 +231,16 @@ impl<'c> ReportBuilder<'c> {
             checked.add(Check::CopiedReplies);
         }
         let others: Vec<String> = from.iter().map(|(path, n)| format!("{n} in `{path}`")).collect();
-        self.report.find(Finding {
-            severity: Severity::Warning,
-            diagnostic: Diagnostic::new(
-                Location::file(file.name.path.as_str()),
-                format!(
-                    "{} of {} replies stand in other files already: {}",
-                    events.len(),
-                    found.replies.len(),
-                    others.join(", ")
-                ),
-                "a resumed or forked session begins with a copy: there they are steps, here they are context",
+        self.report.find(Finding::warning(Diagnostic::new(
+            Location::file(file.name.path.as_str()),
+            format!(
+                "{} of {} replies stand in other files already: {}",
+                events.len(),
+                found.replies.len(),
+                others.join(", ")
             ),
-        });
+            "a resumed or forked session begins with a copy: there they are steps, here they are context",
+        )));
     }
 
     /// Makes the run's id unique in the corpus, applies its label, and returns the id it was recorded with. An id that
@@ -269,14 +266,11 @@ impl<'c> ReportBuilder<'c> {
             name.unwrap_or(in_file)
         };
         if run.header.run_id != wanted {
-            self.report.find(Finding {
-                severity: Severity::Warning,
-                diagnostic: Diagnostic::new(
-                    Location::file(file.path.as_str()),
-                    format!("a second run is called `{wanted}`; this one is now `{}`", run.header.run_id),
-                    "if it is the same run, leave one of the files out",
-                ),
-            });
+            self.report.find(Finding::warning(Diagnostic::new(
+                Location::file(file.path.as_str()),
+                format!("a second run is called `{wanted}`; this one is now `{}`", run.header.run_id),
+                "if it is the same run, leave one of the files out",
+            )));
         }
         if let (Some(success_at), Some(score)) = (self.options.success_at, run.grade.score) {
             run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
@@ -317,8 +311,7 @@ impl<'c> ReportBuilder<'c> {
         notices.extend(twins(&self.report.skipped));
         notices.extend(same_sessions(&self.report.skipped));
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
-        let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
-        self.report.notices = notices.into_iter().map(warning).collect();
+        self.report.notices = notices.into_iter().map(Finding::warning).collect();
         self.report.hygiene = self.hygiene.oddities();
         self.report.unused = self.unused.fields(by_id.as_deref());
         for skipped in &mut self.report.skipped {
@@ -331,7 +324,7 @@ impl<'c> ReportBuilder<'c> {
         }
         let first = self.report.skipped.iter().find(|skipped| skipped.looks_recorded);
         if let Some(diagnostic) = first.map(|first| unread(first, self.report.unread, self.n_files)) {
-            self.report.find_first(Finding { severity: Severity::Error, diagnostic });
+            self.report.find_first(Finding::error(diagnostic));
         }
         Ok(self.report)
     }

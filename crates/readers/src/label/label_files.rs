@@ -171,7 +171,7 @@ impl Labels {
                 return Ok(());
             }
             Err(NoLabels::Wrong(diagnostic)) if origin == LabelFileOrigin::Nearby => {
-                self.findings.push(Finding { severity: Severity::Error, diagnostic });
+                self.findings.push(Finding::error(diagnostic));
                 return Ok(());
             }
             Err(NoLabels::NoRunIds(diagnostic) | NoLabels::Wrong(diagnostic)) => {

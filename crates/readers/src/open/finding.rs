@@ -15,6 +15,16 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Something was lost or rejected.
+    pub fn error(diagnostic: Diagnostic) -> Self {
+        Self { severity: Severity::Error, diagnostic }
+    }
+
+    /// Something is odd.
+    pub fn warning(diagnostic: Diagnostic) -> Self {
+        Self { severity: Severity::Warning, diagnostic }
+    }
+
     /// The name of the severity.
     pub fn severity_name(&self) -> &'static str {
         self.severity.name()

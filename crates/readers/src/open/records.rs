@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::json_text::is_blank;
 use crate::open::finding::Finding;
 use crate::open::input_errors;
@@ -249,18 +249,15 @@ impl<R: Read> Records<R> {
         let at = Location { path: self.path.clone(), line: self.scanner.line_number(), column: self.scanner.column() };
         let what = format!("`{key}` should be an array or an object");
         let diagnostic = Diagnostic::new(at, what, "the runs of this file stand there; none is read");
-        Ok(Some(Item::Finding(Finding { severity: Severity::Error, diagnostic })))
+        Ok(Some(Item::Finding(Finding::error(diagnostic))))
     }
 
     fn too_long(&self, line: usize, what: &str) -> Item {
-        Item::Finding(Finding {
-            severity: Severity::Error,
-            diagnostic: Diagnostic::new(
-                Location::line(self.path.as_str(), line),
-                format!("this {what} is longer than {} bytes and is left out", self.limit),
-                "raise the limit, if it is a recording",
-            ),
-        })
+        Item::Finding(Finding::error(Diagnostic::new(
+            Location::line(self.path.as_str(), line),
+            format!("this {what} is longer than {} bytes and is left out", self.limit),
+            "raise the limit, if it is a recording",
+        )))
     }
 
     fn scan_error(&self, error: &ScanError) -> Item {
@@ -279,7 +276,7 @@ impl<R: Read> Records<R> {
                 "write the file as valid JSON",
             ),
         };
-        Item::Finding(Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) })
+        Item::Finding(Finding::error(Diagnostic::new(at, what, help)))
     }
 }
 

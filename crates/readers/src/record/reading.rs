@@ -378,12 +378,12 @@ impl<'r> Reading<'r> {
 
     /// Reports a loss of data.
     pub fn error(&mut self, diagnostic: Diagnostic) {
-        self.findings.add(Finding { severity: Severity::Error, diagnostic });
+        self.findings.add(Finding::error(diagnostic));
     }
 
     /// Reports something that was repaired, left out, or looks wrong.
     pub fn warning(&mut self, diagnostic: Diagnostic) {
-        self.findings.add(Finding { severity: Severity::Warning, diagnostic });
+        self.findings.add(Finding::warning(diagnostic));
     }
 
     /// Reports a loss of data at `part` of the record.

@@ -233,10 +233,7 @@ impl CorpusReport {
     }
 
     pub(crate) fn find(&mut self, finding: Finding) {
-        match finding.severity {
-            Severity::Error => self.errors += 1,
-            Severity::Warning => self.warnings += 1,
-        }
+        self.count(finding.severity);
         if self.findings.len() < KEPT {
             self.findings.push(finding);
         } else {
@@ -246,11 +243,15 @@ impl CorpusReport {
 
     /// Adds a finding before all others, however many there are.
     pub(crate) fn find_first(&mut self, finding: Finding) {
-        match finding.severity {
+        self.count(finding.severity);
+        self.findings.insert(0, finding);
+    }
+
+    fn count(&mut self, severity: Severity) {
+        match severity {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,
         }
-        self.findings.insert(0, finding);
     }
 
     /// The findings that are kept, equal ones as one with their number: equal in all but their places or, where only a

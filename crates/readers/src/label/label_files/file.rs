@@ -283,7 +283,7 @@ impl LabelFile {
             if near.is_some() {
                 self.notices.push(diagnostic);
             } else {
-                self.findings.push(Finding { severity: Severity::Warning, diagnostic });
+                self.findings.push(Finding::warning(diagnostic));
             }
         }
         columns
@@ -326,7 +326,7 @@ impl LabelFile {
     }
 
     fn complain(&mut self, at: Location, what: impl Into<String>, help: &str) {
-        self.findings.push(Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) });
+        self.findings.push(Finding::error(Diagnostic::new(at, what, help)));
     }
 }
 
