@@ -179,16 +179,13 @@ fn from_toml(source: PriceText<'_>) -> Result<Vec<(String, PlacedValue)>, Diagno
 }
 
 fn toml_fields(table: &DeTable<'_>) -> Vec<(String, PlacedValue)> {
-    let field = |(key, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
-        (
-            key.get_ref().to_string(),
-            key.span().start,
-            PlacedValue { value: toml_value(value.get_ref()), at: key.span().start },
-        )
-    };
-    let mut fields: Vec<_> = table.iter().map(field).collect();
-    fields.sort_by_key(|(_, at, _)| *at);
-    fields.into_iter().map(|(key, _, placed)| (key, placed)).collect()
+    let mut fields = Vec::new();
+    for (key, value) in table {
+        let placed = PlacedValue { value: toml_value(value.get_ref()), at: key.span().start };
+        fields.push((key.get_ref().to_string(), placed));
+    }
+    fields.sort_by_key(|(_, placed)| placed.at);
+    fields
 }
 
 fn toml_value(value: &DeValue<'_>) -> PriceValue {
