@@ -250,10 +250,7 @@ impl Hygiene {
         if run.grade.end != EndCause::Unknown {
             *is_said = true;
         } else if !run.steps().is_empty() {
-            *runs += 1;
-            if first.len() < NAMED {
-                first.push(run.header.run_id.clone());
-            }
+            enter(runs, first, &run.header.run_id);
         }
     }
 
@@ -275,10 +272,7 @@ impl Hygiene {
 
     fn find(&mut self, check: Check, run: &str) {
         let (runs, first) = self.found.entry(check).or_default();
-        *runs += 1;
-        if first.len() < NAMED {
-            first.push(run.to_owned());
-        }
+        enter(runs, first, run);
     }
 
     /// All checks that flagged a run, in the order of [`Check::ALL`].
@@ -307,6 +301,14 @@ impl Hygiene {
             oddities.push(Oddity { check: check.name(), runs, first, advice: check.advice() });
         }
         oddities
+    }
+}
+
+/// Counts a run, and keeps its id if it is one of the first.
+fn enter(runs: &mut u64, first: &mut Vec<String>, run: &str) {
+    *runs += 1;
+    if first.len() < NAMED {
+        first.push(run.to_owned());
     }
 }
 
