@@ -11,7 +11,7 @@ use crate::read::wrappings::{self, Form};
 use crate::record::field_map::FieldMap;
 use crate::survey::known_producers;
 use crate::survey::map_hint::{self, HintInput};
-use crate::survey::skip_reasons::SkipReason;
+use crate::survey::skip_reasons::{Left, NotRead};
 
 /// How a file is read.
 pub(super) struct ChosenForm {
@@ -119,9 +119,9 @@ fn refusal(source: &InputFile, probe: &Probe, rows: Option<Probe>, named: &Named
         return NotRead::unreadable(error);
     }
     let name = source.file_name();
-    let not_read: NotRead = match source.open() {
-        Ok(bytes) => SkipReason::from_name(&name, probe, bytes).into(),
-        Err(_) => SkipReason::from_name(&name, probe, io::empty()).into(),
+    let not_read = match source.open() {
+        Ok(bytes) => NotRead::from_name(&name, probe, bytes),
+        Err(_) => NotRead::from_name(&name, probe, io::empty()),
     };
     if let Some((wrapping, inner)) = Wrapping::of_text(source, probe) {
         let reason = format!("JSON of no known format, {}", wrapping.stands());
@@ -152,60 +152,4 @@ fn first_rows(source: &InputFile, probe: &Probe) -> Option<Probe> {
     }
     let rows = Probe::at_length(&source.file_name(), table_lines::lines(source)?).ok()?;
     if rows.shape == Shape::Lines || rows.document().is_some() { Some(rows) } else { None }
-}
-
-/// Why a file is not read as a recording.
-pub(super) struct NotRead {
-    pub(super) reason: String,
-    pub(super) kind: Left,
-    /// See [`SkipReason::is_unknown_json`].
-    pub(super) is_unknown_json: bool,
-    /// How it could be read.
-    pub(super) advice: Option<String>,
-}
-
-/// What kind of file is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
-    /// No recording.
-    Other,
-    /// A recording that could not be read.
-    Unreadable,
-    /// One that looks like a recording, and that no format recognises.
-    LooksRecorded,
-    /// A copy of a recording that is read.
-    Twin,
-    /// Another recording of a session that is read.
-    SameSession,
-    /// A part of a run that is read with another file.
-    Part,
-}
-
-impl NotRead {
-    /// For a file whose content is read, or known, from another one.
-    pub(super) fn elsewhere(kind: Left, reason: String) -> Self {
-        Self { kind, ..Self::from(reason) }
-    }
-
-    pub(super) fn unreadable(error: impl std::fmt::Display) -> Self {
-        Self {
-            reason: format!("cannot be read: {error}"),
-            kind: Left::Unreadable,
-            is_unknown_json: false,
-            advice: None,
-        }
-    }
-}
-
-impl From<String> for NotRead {
-    fn from(reason: String) -> Self {
-        Self { reason, kind: Left::Other, is_unknown_json: false, advice: None }
-    }
-}
-
-impl From<SkipReason> for NotRead {
-    fn from(SkipReason { reason, looks_recorded, is_unknown_json, advice }: SkipReason) -> Self {
-        let kind = if looks_recorded { Left::LooksRecorded } else { Left::Other };
-        Self { reason, kind, is_unknown_json, advice }
-    }
 }

@@ -168,10 +168,7 @@ impl Corpus {
     fn parse(&self, piece: StreamPiece) -> Parsed {
         match piece {
             StreamPiece::Record(file, cut) => read_record(&file, &cut, &self.options),
-            StreamPiece::Begin(file, why) => Parsed::Begin(file, why),
-            StreamPiece::Skip(skipped) => Parsed::Skip(skipped),
-            StreamPiece::Finding(finding) => Parsed::Finding(finding),
-            StreamPiece::Lost(diagnostic) => Parsed::Lost(diagnostic),
+            StreamPiece::Known(parsed) => parsed,
         }
     }
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Corpus;
-use super::chosen_form::{self, ChosenForm, Left, NamedInputs, NotRead, TextIn};
+use super::chosen_form::{self, ChosenForm, NamedInputs, TextIn};
 use super::one_session::{RecordingStanding, SessionGroups, Told};
 use super::open_file::OpenFile;
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use super::parse::Parsed;
+use crate::diagnostic::{Diagnostic, Location};
 use crate::find::child_sessions::SessionFamilies;
 use crate::find::earlier_states::{self, Grown};
 use crate::find::file_name::OtherFile;
@@ -34,7 +35,7 @@ use crate::read::session_stores::SessionStore;
 use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
-use crate::survey::skip_reasons::SkipReason;
+use crate::survey::skip_reasons::{Left, NotRead};
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
@@ -70,12 +71,10 @@ type Opened = (OpenFile, String, Cuts);
 
 /// What the stream yields, in order.
 pub(super) enum StreamPiece {
-    Begin(Arc<OpenFile>, String),
+    /// A record of a file, still to be parsed.
     Record(Arc<OpenFile>, Cut),
-    Skip(Skipped),
-    Finding(Finding),
-    /// Input that could not be read completely.
-    Lost(Diagnostic),
+    /// What needs no parsing.
+    Known(Parsed),
 }
 
 impl StreamPiece {
@@ -83,7 +82,7 @@ impl StreamPiece {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Record(_, cut) => cut.bytes.len(),
-            Self::Begin(..) | Self::Skip(_) | Self::Finding(_) | Self::Lost(_) => 0,
+            Self::Known(_) => 0,
         }
     }
 }
@@ -141,8 +140,8 @@ impl<'c> CorpusStream<'c> {
                         self.corpus.passed.fetch_add(read, Ordering::Relaxed);
                         batch.push(StreamPiece::Record(file.clone(), cut));
                     }
-                    Some(Item::Finding(finding)) => batch.push(StreamPiece::Finding(finding)),
-                    Some(Item::Broken(diagnostic)) => batch.push(StreamPiece::Lost(diagnostic)),
+                    Some(Item::Finding(finding)) => batch.push(StreamPiece::Known(Parsed::Finding(finding))),
+                    Some(Item::Broken(diagnostic)) => batch.push(StreamPiece::Known(Parsed::Lost(diagnostic))),
                     None => {
                         self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
                         self.open = None;
@@ -167,7 +166,7 @@ impl<'c> CorpusStream<'c> {
         match recognised {
             Ok((file, why, records)) => {
                 let file = Arc::new(file);
-                batch.push(StreamPiece::Begin(file.clone(), why));
+                batch.push(StreamPiece::Known(Parsed::Begin(file.clone(), why)));
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
@@ -176,18 +175,15 @@ impl<'c> CorpusStream<'c> {
                 self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
-                    batch.push(StreamPiece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
+                    batch.push(StreamPiece::Known(Parsed::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE))));
                 } else if source.named && !matches!(kind, Left::Twin | Left::SameSession | Left::Part) {
-                    batch.push(StreamPiece::Finding(Finding {
-                        severity: Severity::Error,
-                        diagnostic: Diagnostic::new(
-                            Location::file(source.name.path.as_str()),
-                            format!("not read: {reason}"),
-                            advice
-                                .clone()
-                                .unwrap_or_else(|| "name a recording, or say what format it is with `--as`".to_owned()),
-                        ),
-                    }));
+                    batch.push(StreamPiece::Known(Parsed::Finding(Finding::error(Diagnostic::new(
+                        Location::file(source.name.path.as_str()),
+                        format!("not read: {reason}"),
+                        advice
+                            .clone()
+                            .unwrap_or_else(|| "name a recording, or say what format it is with `--as`".to_owned()),
+                    )))));
                 }
                 // A file that was named by itself has its own finding.
                 let looks_recorded = kind == Left::LooksRecorded && !source.named;
@@ -196,7 +192,7 @@ impl<'c> CorpusStream<'c> {
                     Left::SameSession => Some(Twin::Session),
                     _ => None,
                 };
-                batch.push(StreamPiece::Skip(Skipped {
+                batch.push(StreamPiece::Known(Parsed::Skip(Skipped {
                     path: source.name.path.clone(),
                     reason,
                     unreadable,
@@ -204,10 +200,10 @@ impl<'c> CorpusStream<'c> {
                     twin,
                     hidden: 0,
                     advice,
-                }));
+                })));
             }
         }
-        batch.extend(self.reports.unreadable.drain(..).map(StreamPiece::Lost));
+        batch.extend(self.reports.unreadable.drain(..).map(|lost| StreamPiece::Known(Parsed::Lost(lost))));
     }
 
     /// The file before `source` that holds the same; none where their paths tell equal ones apart.
@@ -265,7 +261,7 @@ impl<'c> CorpusStream<'c> {
         if probe.shape == Shape::Empty {
             return Err(match &probe.broken {
                 Some(error) => NotRead::unreadable(error),
-                None => SkipReason::empty(&name).into(),
+                None => NotRead::empty(&name),
             });
         }
         let is_empty = matches!(probe.document(), Some(Sketch::Array(elements)) if elements.is_empty());

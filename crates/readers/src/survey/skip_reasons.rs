@@ -17,19 +17,55 @@ const PACKED: &[&str] = &["bz2", "tbz", "tbz2", "xz", "txz", "lzma", "lz4", "br"
 const TELLING: &[&str] =
     &["role", "messages", "tool_calls", "toolCalls", "usage", "trajectory", "conversation", "turns", "say", "ask"];
 
-/// Why a file is not read.
-pub(crate) struct SkipReason {
+/// Why a file is not read as a recording.
+pub(crate) struct NotRead {
     /// In words for a person.
     pub(crate) reason: String,
-    /// Whether it looks like a recording.
-    pub(crate) looks_recorded: bool,
+    pub(crate) kind: Left,
     /// Whether it is JSON of which nothing else is known, so that its fields can be named with `--map`.
     pub(crate) is_unknown_json: bool,
-    /// How it could be read, if it is a text of a kind that logs have.
+    /// How it could be read.
     pub(crate) advice: Option<String>,
 }
 
-impl SkipReason {
+/// What kind of file is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// No recording.
+    Other,
+    /// A recording that could not be read.
+    Unreadable,
+    /// One that looks like a recording, and that no format recognises.
+    LooksRecorded,
+    /// A copy of a recording that is read.
+    Twin,
+    /// Another recording of a session that is read.
+    SameSession,
+    /// A part of a run that is read with another file.
+    Part,
+}
+
+impl Left {
+    fn if_recorded(looks_recorded: bool) -> Self {
+        if looks_recorded { Self::LooksRecorded } else { Self::Other }
+    }
+}
+
+impl NotRead {
+    /// For a file whose content is read, or known, from another one.
+    pub(crate) fn elsewhere(kind: Left, reason: String) -> Self {
+        Self { kind, ..Self::from(reason) }
+    }
+
+    pub(crate) fn unreadable(error: impl std::fmt::Display) -> Self {
+        Self {
+            reason: format!("cannot be read: {error}"),
+            kind: Left::Unreadable,
+            is_unknown_json: false,
+            advice: None,
+        }
+    }
+
     /// Why no format recognises the file. `bytes` is the file itself, decompressed.
     pub(crate) fn from_name(name: &str, probe: &Probe, bytes: impl Read) -> Self {
         let mut head = Vec::new();
@@ -57,13 +93,19 @@ impl SkipReason {
             Some(known) if disguise.is_none() => matches!(known, KnownFile::Runs(_)),
             _ => looks_recorded(name, probe, disguise.is_some()),
         };
-        Self { reason, looks_recorded, is_unknown_json, advice }
+        Self { reason, kind: Left::if_recorded(looks_recorded), is_unknown_json, advice }
     }
 
     /// An empty file.
     pub(crate) fn empty(name: &str) -> Self {
         let looks_recorded = parts(name).any(|part| RECORDINGS.contains(&part.as_str()) || part == "json");
-        Self { reason: "empty".to_owned(), looks_recorded, is_unknown_json: false, advice: None }
+        Self { kind: Left::if_recorded(looks_recorded), ..Self::from("empty".to_owned()) }
+    }
+}
+
+impl From<String> for NotRead {
+    fn from(reason: String) -> Self {
+        Self { reason, kind: Left::Other, is_unknown_json: false, advice: None }
     }
 }
 
@@ -183,10 +225,11 @@ mod tests {
             ("requirements.txt", b"numpy", false),
             ("a.json", b"version https://git-lfs.github.com/spec/v1\n", true),
         ];
+        let looks_recorded = |not_read: &NotRead| not_read.kind == Left::LooksRecorded;
         for (name, bytes, expected) in cases {
             let probe = Probe::from_name(name, *bytes).unwrap();
-            assert_eq!(SkipReason::from_name(name, &probe, *bytes).looks_recorded, *expected, "{name}");
+            assert_eq!(looks_recorded(&NotRead::from_name(name, &probe, *bytes)), *expected, "{name}");
         }
-        assert!(SkipReason::empty("a.jsonl").looks_recorded && !SkipReason::empty("notes").looks_recorded);
+        assert!(looks_recorded(&NotRead::empty("a.jsonl")) && !looks_recorded(&NotRead::empty("notes")));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::super::chosen_form::NotRead;
 use super::super::open_file::OpenFile;
 use super::{CorpusStream, Cuts, Opened};
 use crate::find::source::InputFile;
@@ -12,6 +11,7 @@ use crate::read::format;
 use crate::read::parquet_tables::{ColumnPlan, Export, ParquetTable, RowDialect, TableRecords};
 use crate::read::session_stores::{SessionStore, StoreRefusal};
 use crate::record::options::SubAgents;
+use crate::survey::skip_reasons::NotRead;
 
 /// The fields of a log's header that its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];
