@@ -72,11 +72,13 @@ impl GuardInput {
 }
 
 /// One rule of a guard.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RuleHello {
     /// Its name in tables.
     pub name: String,
     /// What it reads, besides what the whole guard reads.
+    #[serde(default)]
     pub reads: Vec<GuardInput>,
 }
 
@@ -115,15 +117,7 @@ struct WireHello {
 #[serde(untagged)]
 enum WireRule {
     Name(String),
-    Rule(NamedRule),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NamedRule {
-    name: String,
-    #[serde(default)]
-    reads: Vec<GuardInput>,
+    Rule(RuleHello),
 }
 
 impl Hello {
@@ -152,7 +146,7 @@ impl Hello {
         let points: Result<Vec<Moment>, GuardFailure> = points.iter().map(|name| moment(name, line)).collect();
         let rule = |rule| match rule {
             WireRule::Name(name) => RuleHello { name, reads: Vec::new() },
-            WireRule::Rule(NamedRule { name, reads }) => RuleHello { name, reads },
+            WireRule::Rule(rule) => rule,
         };
         let mut rules: Vec<RuleHello> = wire.rules.into_iter().map(rule).collect();
         let is_unnamed = rules.is_empty();
