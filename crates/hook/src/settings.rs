@@ -13,7 +13,7 @@ use crate::catalog;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::framework::ConfigText;
-use crate::stack::{Entry, Scope, Stack, StackFile};
+use crate::stack::{Entry, Scope, Stack};
 
 /// What a decision to stop leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,12 +139,17 @@ impl Setup {
         };
         let (file, strategies) = catalog::load_with(&path.display().to_string(), text, &read_config)?;
         let unit = settings.unit();
-        let rules =
-            own(&file).into_iter().zip(strategies).map(|(own, strategy)| match own.map(|own| shown_alone(own, unit)) {
-                Some(own) => HookStrategy { strategy: Arc::clone(&own) as Arc<dyn Strategy>, own: Some(own) },
-                None => HookStrategy { strategy, own: None },
+        let mut rules = Vec::new();
+        for (entry, strategy) in file.entries.iter().zip(strategies) {
+            rules.push(match entry {
+                Entry::Own(stack) => {
+                    let own = shown_alone(Arc::clone(stack), unit);
+                    HookStrategy { strategy: Arc::clone(&own) as Arc<dyn Strategy>, own: Some(own) }
+                }
+                Entry::Use(_) | Entry::Guard(_) => HookStrategy { strategy, own: None },
             });
-        Ok(Self { settings, rules: rules.collect(), print: super::record::id_of(text) })
+        }
+        Ok(Self { settings, rules, print: super::record::id_of(text) })
     }
 }
 
@@ -159,15 +164,6 @@ fn shown_alone(mut stack: Arc<Stack>, unit: CountScope) -> Arc<Stack> {
         stack.cap.iter_mut().for_each(|cap| cap.scope = Scope::Run);
     }
     stack
-}
-
-/// For each stack of the file, the stack itself if it is the user's own.
-fn own(file: &StackFile) -> Vec<Option<Arc<Stack>>> {
-    let own = |entry: &Entry| match entry {
-        Entry::Own(stack) => Some(Arc::clone(stack)),
-        Entry::Use(_) | Entry::Guard(_) => None,
-    };
-    file.entries.iter().map(own).collect()
 }
 
 fn unreadable(path: &Path, error: &std::io::Error, help: &str) -> Diagnostic {
