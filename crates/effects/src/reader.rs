@@ -3,7 +3,7 @@
 use crate::arguments::ParsedArguments;
 use crate::parts::CallEffect;
 use crate::scripts::ScriptEffects;
-use crate::tools::{self, Context};
+use crate::tools;
 use crate::transcript::ToolCall;
 use crate::words::shortened;
 use crate::{Effect, EffectTable};
@@ -11,8 +11,8 @@ use crate::{Effect, EffectTable};
 /// Determines the effects of one run's calls, one after another.
 #[derive(Debug)]
 pub struct EffectReader<'t> {
-    table: &'t EffectTable,
-    scripts: ScriptEffects,
+    pub(crate) table: &'t EffectTable,
+    pub(crate) scripts: ScriptEffects,
 }
 
 impl<'t> EffectReader<'t> {
@@ -31,7 +31,6 @@ impl<'t> EffectReader<'t> {
         }
         let text = call.arguments.as_str();
         let arguments = ParsedArguments::read(call, &text);
-        let mut context = Context { table: self.table, scripts: &mut self.scripts };
-        tools::effect(&call.name, &arguments, &mut context)
+        tools::effect(&call.name, &arguments, self)
     }
 }

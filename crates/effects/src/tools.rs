@@ -3,35 +3,29 @@
 use crate::arguments::{CallCommand, ParsedArguments};
 use crate::code::{self, CodeLanguage};
 use crate::parts::{CallEffect, CombinedEffect};
-use crate::scripts::ScriptEffects;
+use crate::reader::EffectReader;
 use crate::tables::tables;
 use crate::words::shortened;
-use crate::{Effect, EffectTable, command, path, shell, sql, verbs};
-
-/// What is known before a call, and may change with it.
-pub(crate) struct Context<'c> {
-    pub(crate) table: &'c EffectTable,
-    pub(crate) scripts: &'c mut ScriptEffects,
-}
+use crate::{Effect, command, path, shell, sql, verbs};
 
 /// The effect of a call.
-pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
+pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> CallEffect {
     let kinds = &tables().tool_kinds;
     let lower = name.to_ascii_lowercase();
     if kinds.shells.has(&lower) {
-        return shell_call(&lower, arguments, context);
+        return shell_call(&lower, arguments, reader);
     }
     if kinds.batches.has(&lower)
-        && let Some(call) = batch(arguments, context)
+        && let Some(call) = batch(arguments, reader)
     {
         return call;
     }
-    if let Some(call) = by_arguments(name, &lower, arguments, context) {
+    if let Some(call) = by_arguments(name, &lower, arguments, reader) {
         return call;
     }
     let why = format!("tool `{}`", shortened(name));
     if let Some(effect) = tables().tools.effect(&lower) {
-        return with_file(CallEffect::new(effect, why), arguments, context);
+        return with_file(CallEffect::new(effect, why), arguments, reader);
     }
     // For a name with a server's or framework's prefix, the last part says what it does.
     let own = last_part(name);
@@ -43,7 +37,7 @@ pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, context: &mut 
     }
     let commands = ["command", "cmd", "command_line", "shell_command", "script"];
     if verbs::has_one(&verbs::words_in(own), &kinds.shell_words) && arguments.text(&commands).is_some() {
-        return shell_call(&lower, arguments, context);
+        return shell_call(&lower, arguments, reader);
     }
     if let Some(text) = arguments.text(&["sql", "query", "statement"])
         && let Some(effect) = sql::effect(text)
@@ -62,26 +56,26 @@ fn last_part(name: &str) -> &str {
 }
 
 /// The effect of a call that holds other calls; `None` if it holds none.
-fn batch(arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> Option<CallEffect> {
+fn batch(arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> Option<CallEffect> {
     let calls = arguments.calls();
     if calls.is_empty() {
         return None;
     }
     let mut parts = CombinedEffect::default();
     for call in calls {
-        parts.add(effect(&call.name, &ParsedArguments::read(&call, &call.arguments.as_str()), context));
+        parts.add(effect(&call.name, &ParsedArguments::read(&call, &call.arguments.as_str()), reader));
     }
     Some(parts.combined())
 }
 
-fn shell_call(name: &str, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
-    let (table, scripts) = (context.table, &mut *context.scripts);
+fn shell_call(name: &str, arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> CallEffect {
+    let (table, scripts) = (reader.table, &mut reader.scripts);
     match arguments.command() {
         Some(CallCommand::Text(text)) => {
             // Cline's log appends the host's marker to the command.
             let text = text.strip_suffix("REQ_APP").unwrap_or(text);
             match name {
-                "action" => editor_command(text, context),
+                "action" => editor_command(text, reader),
                 "powershell" | "pwsh" => shell::effect_in_powershell(text, table, scripts),
                 _ => shell::effect(text, table, scripts),
             }
@@ -101,14 +95,14 @@ fn quoted(word: &str) -> String {
 }
 
 /// SWE-agent's commands. Those of its editor take text that a shell cannot parse.
-fn editor_command(text: &str, context: &mut Context<'_>) -> CallEffect {
+fn editor_command(text: &str, reader: &mut EffectReader<'_>) -> CallEffect {
     let first = text.split_whitespace().next().unwrap_or_default();
     let effect = match first {
         "edit" | "insert" | "append" | "create" | "undo_edit" => Effect::Edit,
         "open" | "goto" | "scroll_up" | "scroll_down" | "search_dir" | "search_file" | "find_file" | "set_cursors"
         | "filemap" => Effect::Read,
         "submit" | "exit_forfeit" | "exit_cost" => Effect::Handover,
-        _ => return shell::effect(text, context.table, context.scripts),
+        _ => return shell::effect(text, reader.table, &mut reader.scripts),
     };
     CallEffect::new(effect, format!("`{first}`"))
 }
@@ -118,7 +112,7 @@ fn by_arguments(
     name: &str,
     lower: &str,
     arguments: &ParsedArguments<'_>,
-    context: &mut Context<'_>,
+    reader: &mut EffectReader<'_>,
 ) -> Option<CallEffect> {
     let kinds = &tables().tool_kinds;
     let own = last_part(lower);
@@ -128,7 +122,7 @@ fn by_arguments(
         return Some(CallEffect::new(Effect::Read, format!("{why} `view`")));
     }
     if kinds.editors.has(own) {
-        return Some(with_file(CallEffect::new(Effect::Edit, why), arguments, context));
+        return Some(with_file(CallEffect::new(Effect::Edit, why), arguments, reader));
     }
     if kinds.file_writers.has(own) && arguments.path().is_some_and(is_plan_of_agent) {
         return Some(CallEffect::new(Effect::Plan, format!("{why} writes the host's plan file")));
@@ -147,7 +141,7 @@ fn by_arguments(
     if own == "tool" {
         let called = arguments.text(&["tool"])?;
         let is_itself = last_part(called).eq_ignore_ascii_case("tool");
-        return if is_itself { None } else { Some(effect(called, arguments, context)) };
+        return if is_itself { None } else { Some(effect(called, arguments, reader)) };
     }
     if kinds.interpreters.has(own) {
         let code = arguments.text(&["code", "source", "script", "input", "command"]).or_else(|| arguments.plain())?;
@@ -194,13 +188,13 @@ fn is_plan_of_agent(file: &str) -> bool {
 }
 
 /// Adds the file that an editing tool names, and records what it writes to it.
-fn with_file(call: CallEffect, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
+fn with_file(call: CallEffect, arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> CallEffect {
     let Some(file) = arguments.path() else { return call };
     if call.effect != Effect::Edit {
         return call;
     }
     if let Some(text) = arguments.text(&["content", "file_text", "contents", "code_edit", "text", "CodeContent"]) {
-        shell::record_scripts(&[file], text, context.table, context.scripts);
+        shell::record_scripts(0, &[file], text, reader.table, &mut reader.scripts);
     }
     let why = format!("{} on `{}`", call.why, shortened(path::file_name(file)));
     CallEffect { why, ..call.touching(vec![file.to_owned()]) }
