@@ -1,30 +1,11 @@
 //! Effects suggested by a name: `get_order_details` looks, `updateIssue` changes, `transfer_to_human_agents` hands
 //! over.
 
+pub(crate) use whenstop_core::text::words_in;
+
 use crate::Effect;
 use crate::path;
 use crate::tables::{WordPatterns, tables};
-
-/// The words of a name, in lower case: `createIssue`, `create-issue` and `create_issue` all give the same two.
-pub(crate) fn words_in(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut was_lower = false;
-    for character in name.chars() {
-        let breaks = !character.is_alphanumeric() || (character.is_uppercase() && was_lower);
-        if breaks && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
-        }
-        if character.is_alphanumeric() {
-            word.extend(character.to_lowercase());
-        }
-        was_lower = character.is_lowercase() || character.is_ascii_digit();
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
-}
 
 /// True if one of the words is one of these.
 pub(crate) fn has_one(words: &[String], names: &WordPatterns) -> bool {

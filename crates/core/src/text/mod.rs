@@ -44,6 +44,27 @@ impl SearchScope {
     }
 }
 
+/// The words of a name, in lower case: `createIssue`, `create-issue` and `create_issue` all give the same two.
+pub fn words_in(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut was_lower = false;
+    for character in name.chars() {
+        let breaks = !character.is_alphanumeric() || (character.is_uppercase() && was_lower);
+        if breaks && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+        was_lower = character.is_lowercase() || character.is_ascii_digit();
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
 /// White space as defined by Python's regular expressions and its `strip`.
 fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)

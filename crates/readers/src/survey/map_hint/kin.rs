@@ -2,6 +2,7 @@
 
 use super::{WITHIN, below_objects};
 use crate::open::probe::Sketch;
+use crate::text::words_in;
 
 /// What a field means by its parts: one part of each group has to be there, and none of `not`.
 struct Kin {
@@ -61,23 +62,6 @@ const KIN: [Kin; 8] = [
     Kin { meaning: "cost", parts: &[&["cost", "usd", "dollars", "price"]], not: NOT_SPENT },
 ];
 
-/// The parts of a name: `sessionKey` and `session_key` have the same.
-fn parts(name: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut was_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || was_lower && c.is_uppercase() {
-            parts.push(String::new());
-        }
-        was_lower = c.is_lowercase() || c.is_ascii_digit();
-        if c.is_alphanumeric() {
-            parts.last_mut().expect("there is always one").extend(c.to_lowercase());
-        }
-    }
-    parts.retain(|part| !part.is_empty());
-    parts
-}
-
 /// Whether the name of a field is one of a run's id, by its parts.
 pub(super) fn is_run_id(name: &str) -> bool {
     KIN.iter().any(|kin| kin.meaning == "run" && is_like(kin, name))
@@ -85,7 +69,7 @@ pub(super) fn is_run_id(name: &str) -> bool {
 
 /// Whether the parts of a name tell that the field has this meaning.
 fn is_like(kin: &Kin, name: &str) -> bool {
-    let parts = parts(name);
+    let parts = words_in(name);
     let has = |words: &[&str]| parts.iter().any(|part| words.contains(&part.as_str()));
     kin.parts.iter().all(|words| has(words)) && !has(kin.not)
 }
