@@ -38,34 +38,33 @@ impl Recorder {
     /// Records an event. A reply of the agent returns the open points of the step before it, `before_request` of its
     /// own step unless [`Self::request`] already returned it, and `after_response`. Any other event returns no points.
     pub fn push(&mut self, event: Event) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        let from = self.layout.n_points();
         self.events.push(event);
-        self.layout.take(&self.events);
+        self.lay(Layout::take)
+    }
+
+    /// Has `lay` lay points, and shows them.
+    fn lay(&mut self, lay: fn(&mut Layout, &[Event])) -> impl ExactSizeIterator<Item = PointView<'_>> {
+        let from = self.layout.n_points();
+        lay(&mut self.layout, &self.events);
         self.layout.views(&self.header, &self.events, from)
     }
 
     /// Ends the current step: all its tools have run and their results have been pushed. Returns `after_tools`, and
     /// `end_of_round` if the reply called no tool. Events pushed later belong to the next point.
     pub fn close_step(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        let from = self.layout.n_points();
-        self.layout.close_step(&self.events);
-        self.layout.views(&self.header, &self.events, from)
+        self.lay(Layout::close_step)
     }
 
     /// Announces that a model call is about to be made. Returns the points of [`Self::close_step`], if that was not
     /// called, and `before_request`.
     pub fn request(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        let from = self.layout.n_points();
-        self.layout.request(&self.events);
-        self.layout.views(&self.header, &self.events, from)
+        self.lay(Layout::request)
     }
 
     /// Ends the run. Returns the open points of the last step and, if anything was left to answer, the point of the
     /// request that was about to be made.
     pub fn end(&mut self) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        let from = self.layout.n_points();
-        self.layout.end(&self.events);
-        self.layout.views(&self.header, &self.events, from)
+        self.lay(Layout::end)
     }
 
     /// The view at the latest point, or at the one `before` points earlier; `None` if there are not that many points.
