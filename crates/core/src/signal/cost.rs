@@ -31,9 +31,7 @@ impl Registered for Cost {
 
 impl Signal for Cost {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        for event in view.news() {
-            self.0.add(event);
-        }
+        self.0.add_all(view.news());
         self.0.cost.map(|cost| decimal(cost.0))
     }
 }

@@ -31,9 +31,7 @@ impl Registered for InputTokens {
 
 impl Signal for InputTokens {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        for event in view.news() {
-            self.0.add(event);
-        }
+        self.0.add_all(view.news());
         self.0.input.map(|tokens| tokens.0 as f64)
     }
 }

@@ -31,9 +31,7 @@ impl Registered for OutputTokens {
 
 impl Signal for OutputTokens {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        for event in view.news() {
-            self.0.add(event);
-        }
+        self.0.add_all(view.news());
         self.0.output.map(|tokens| tokens.0 as f64)
     }
 }

@@ -61,10 +61,14 @@ impl Spend {
     /// Sums over a list of events.
     pub fn from_events(events: &[Event]) -> Self {
         let mut spend = Self::default();
-        for event in events {
-            spend.add(event);
-        }
+        spend.add_all(events);
         spend
+    }
+
+    pub(crate) fn add_all(&mut self, events: &[Event]) {
+        for event in events {
+            self.add(event);
+        }
     }
 }
 
