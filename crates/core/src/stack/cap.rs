@@ -75,13 +75,10 @@ impl Cap {
     }
 }
 
-/// Adapts a condition to a bailout's table.
-struct WatchedCondition(Watching);
-
-impl bailout::CapCondition for WatchedCondition {
+impl bailout::CapCondition for Watching {
     fn holds(&mut self, view: &PointView<'_>) -> bool {
-        self.0.observe(view);
-        self.0.read().holds == Some(true)
+        self.observe(view);
+        self.read().holds == Some(true)
     }
 }
 
@@ -151,10 +148,7 @@ impl WatchedCap {
 
 fn table(rows: &[CapRow]) -> bailout::Table {
     let rows = rows.iter().map(|row| bailout::TableRow {
-        when: row
-            .when
-            .as_ref()
-            .map(|when| Box::new(WatchedCondition(Watching::start(when))) as Box<dyn bailout::CapCondition>),
+        when: row.when.as_ref().map(|when| Box::new(Watching::start(when)) as Box<dyn bailout::CapCondition>),
         then: row.then.clone(),
     });
     bailout::Table::new(rows.collect())
