@@ -51,10 +51,7 @@ pub const HARD_SIGNAL_LATER: &str = "error calling llm";
 
 /// The phrase that makes `text` a blocking failure under a published wording; `None` if there is none.
 pub fn failure(text: &str, wording: Wording) -> Option<&'static str> {
-    match wording {
-        Wording::V02 => failure_in(text, wording, SearchScope::Whole),
-        Wording::V03 | Wording::Later => failure_in(text, wording, SearchScope::Closing),
-    }
+    failure_in(text, wording, wording.window())
 }
 
 /// The same with a chosen window for the soft signals; hard signals are always searched in the whole text. The wording

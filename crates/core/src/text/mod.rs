@@ -25,6 +25,16 @@ pub enum Wording {
     Later,
 }
 
+impl Wording {
+    /// The part of a text that is searched, if no other is chosen.
+    fn window(self) -> SearchScope {
+        match self {
+            Self::V02 => SearchScope::Whole,
+            Self::V03 | Self::Later => SearchScope::Closing,
+        }
+    }
+}
+
 /// The part of a text that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchScope {

@@ -51,10 +51,7 @@ pub const PHRASES_V03: [&str; 21] = [
 
 /// The phrase that makes `text` a request to the user under a published wording; `None` if there is none.
 pub fn user_request(text: &str, wording: Wording) -> Option<&'static str> {
-    match wording {
-        Wording::V02 => user_request_in(text, wording, SearchScope::Whole),
-        Wording::V03 | Wording::Later => user_request_in(text, wording, SearchScope::Closing),
-    }
+    user_request_in(text, wording, wording.window())
 }
 
 /// The same with a chosen window.
