@@ -121,12 +121,10 @@ impl HookCall<'_> {
     fn note_damage(&mut self) -> Result<(), String> {
         let n = self.state.damaged;
         let text = format!("damaged: {n} bytes of the session's state could not be read, and are not counted");
-        let id = id_of(&text);
-        if n == 0 || self.state.records().iter().any(|record| record.kind == RecordKind::Said && record.id == id) {
-            return Ok(());
+        if n > 0 {
+            self.log_once(&text)?;
         }
-        self.log(&text);
-        self.add(vec![SessionRecord::new(RecordKind::Said, self.time).id(id)])
+        Ok(())
     }
 
     /// Writes a header if there is none, or if the rules have changed; returns the session's salt.
@@ -445,13 +443,18 @@ impl HookCall<'_> {
     }
 
     fn say_once(&mut self, answer: Value, text: &str) -> Result<Value, String> {
+        Ok(if self.log_once(text)? { answer::saying(answer, &format!("whenstop: {text}")) } else { answer })
+    }
+
+    /// Logs `text`; false if it was logged in this session before.
+    fn log_once(&mut self, text: &str) -> Result<bool, String> {
         let id = id_of(text);
         if self.state.records().iter().any(|record| record.kind == RecordKind::Said && record.id == id) {
-            return Ok(answer);
+            return Ok(false);
         }
         self.log(text);
         self.add(vec![SessionRecord::new(RecordKind::Said, self.time).id(id)])?;
-        Ok(answer::saying(answer, &format!("whenstop: {text}")))
+        Ok(true)
     }
 
     /// The agent hands back. A round whose calls are in the transcript, but in no batch, is one of a host too old to
