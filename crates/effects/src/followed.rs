@@ -36,7 +36,7 @@ fn any(counts: [CountBounds; 3]) -> (bool, bool) {
 }
 
 /// What one step of a run did.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct StepWork {
     step: usize,
     edits: CountBounds,
@@ -123,8 +123,7 @@ impl Work {
         let mut checks = Checks::default();
         let mut steps = Vec::new();
         for (step, calls) in told.iter().enumerate() {
-            let (edits, handovers, greens) = (CountBounds::default(), CountBounds::default(), CountBounds::default());
-            let mut work = StepWork { step, edits, handovers, greens };
+            let mut work = StepWork { step, ..StepWork::default() };
             let flags = LazyCell::new(|| StepErrorFlags::from_step(run, step));
             for (nth, told) in calls.iter().enumerate() {
                 match told.effect {
