@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::open_file::OpenFile;
-use super::parse::Parsed;
+use super::parse::{Parsed, RecordResults};
 use crate::transcript::Requests;
 
 /// A call is looked for in this many bytes behind a run without calls, so that a corpus without any is read only once …
@@ -40,7 +40,7 @@ pub(super) struct CallSources {
 impl CallSources {
     /// Adds what was parsed of a record of this many bytes.
     pub(super) fn add(&mut self, parsed: Parsed, bytes: usize) {
-        if let Parsed::Runs { file, runs, .. } = &parsed {
+        if let Parsed::Runs { file, results: RecordResults { runs, .. }, .. } = &parsed {
             self.parsed += bytes as u64 + A_RECORD;
             let has_calls = runs.iter().any(|found| found.run.has_calls());
             if has_calls || runs.iter().any(|found| !found.run.steps().is_empty()) {
@@ -71,8 +71,8 @@ impl CallSources {
             Some(CallEvidence::NoneYet) => false,
             None => true,
         };
-        if let (false, Parsed::Runs { runs, .. }) = (records_calls, &mut next) {
-            for found in runs.iter_mut().filter(|found| !found.run.steps().is_empty()) {
+        if let (false, Parsed::Runs { results, .. }) = (records_calls, &mut next) {
+            for found in results.runs.iter_mut().filter(|found| !found.run.steps().is_empty()) {
                 if found.run.header.requests != Requests::OnlySums {
                     found.run.header.requests = Requests::NoCalls;
                 }

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use super::Corpus;
 use super::open_file::OpenFile;
-use super::parse::{FoundRun, Parsed};
+use super::parse::{FoundRun, Parsed, RecordResults};
 use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::find::file_name::FileName;
 use crate::find::read_error::ReadError;
@@ -107,7 +107,8 @@ impl<'c> ReportBuilder<'c> {
             Parsed::Skip(skipped) => self.skip(skipped)?,
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
-            Parsed::Runs { file, runs: found, findings, unknown, untaken, row, refused, .. } => {
+            Parsed::Runs { file, results, row } => {
+                let RecordResults { runs: found, findings, unknown, untaken, refused, .. } = results;
                 let is_known = matches!(self.report.skipped.last(), Some(last) if last.path == file.name.path);
                 if let Some(reason) = refused.filter(|_| !is_known) {
                     self.skip(Skipped::refused(&file.name.path, reason))?;

@@ -35,16 +35,9 @@ pub(super) enum Parsed {
     Begin(Arc<OpenFile>, String),
     Runs {
         file: Arc<OpenFile>,
-        runs: Vec<FoundRun>,
-        findings: RecordFindings,
-        unknown: BTreeMap<String, u64>,
+        results: RecordResults,
         /// For a row of a table: a hash of its content.
         row: Option<u64>,
-        untaken: BTreeMap<(Of, String), Untaken>,
-        /// What the record says of sessions without their replies.
-        summaries: Vec<Draft>,
-        /// Why the record is not read as its format, where it is not.
-        refused: Option<String>,
     },
     Skip(Skipped),
     Finding(Finding),
@@ -125,10 +118,9 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         Some(layout) => gathered.parts(file, &record, layout),
     }
     gathered.take(reading, file, options);
-    let RecordResults { runs, mut findings, unknown, untaken, summaries, refused } = gathered;
-    findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
+    gathered.findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let row = if file.format.id() == "parquet" { Some(xxhash_rust::xxh3::xxh3_64(&cut.bytes)) } else { None };
-    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row, summaries, refused }
+    Parsed::Runs { file: file.clone(), results: gathered, row }
 }
 
 /// The name of a record that is like a file of its own: a member of an archive, or a part of a file that holds many.
@@ -144,13 +136,15 @@ fn name_of_part(file: &OpenFile, cut: &Cut) -> Option<FileName> {
 
 /// The results from a record and the records nested in it.
 #[derive(Default)]
-struct RecordResults {
-    runs: Vec<FoundRun>,
-    findings: RecordFindings,
-    unknown: BTreeMap<String, u64>,
-    untaken: BTreeMap<(Of, String), Untaken>,
-    summaries: Vec<Draft>,
-    refused: Option<String>,
+pub(super) struct RecordResults {
+    pub(super) runs: Vec<FoundRun>,
+    pub(super) findings: RecordFindings,
+    pub(super) unknown: BTreeMap<String, u64>,
+    pub(super) untaken: BTreeMap<(Of, String), Untaken>,
+    /// What the record says of sessions without their replies.
+    pub(super) summaries: Vec<Draft>,
+    /// Why the record is not read as its format, where it is not.
+    pub(super) refused: Option<String>,
 }
 
 impl RecordResults {

@@ -57,9 +57,9 @@ impl<'c> CorpusStream<'c> {
         let (mut found, mut told) = (Vec::new(), Vec::new());
         while let Some(item) = cuts.next() {
             let Item::Record(cut) = item else { continue };
-            if let Parsed::Runs { runs, summaries, .. } = read_record(&file, &cut, &options) {
-                found.extend(runs.into_iter().filter(|found| found.run.header.parent.is_none()));
-                told.extend(summaries);
+            if let Parsed::Runs { results, .. } = read_record(&file, &cut, &options) {
+                found.extend(results.runs.into_iter().filter(|found| found.run.header.parent.is_none()));
+                told.extend(results.summaries);
             }
         }
         if found.len() > 1 {
