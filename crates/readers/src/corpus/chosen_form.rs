@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::find::source::InputFile;
 use crate::open::probe::{Probe, Shape};
+use crate::read::format::MAPPED;
 use crate::read::table_lines;
 use crate::read::wrapped_lines::{self, Wrapping};
 use crate::read::wrappings::{self, Form};
@@ -61,7 +62,7 @@ pub(super) fn choose(
     named: &NamedInputs<'_>,
     columns: Option<&FieldMap>,
 ) -> Result<ChosenForm, NotRead> {
-    let mapped = |probe: &Probe| map_hint::form(columns?, probe);
+    let mapped = |probe: &Probe| wrappings::mapped(MAPPED, columns?, probe);
     let rows = first_rows(source, probe);
     if let Some(rows) = &rows
         && let Some(form) = mapped(rows)

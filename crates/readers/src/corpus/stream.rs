@@ -223,8 +223,7 @@ impl<'c> CorpusStream<'c> {
         if label_files::is_label_file(&name) {
             return Err("labels: joined to the runs they name".to_owned().into());
         }
-        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
-        let (signature, text) = source.look().map_err(unreadable)?;
+        let (signature, text) = source.look().map_err(NotRead::unreadable)?;
         match signature {
             Signature::Parquet => return self.recognise_table(source),
             Signature::Database => return self.recognise_store(source),
@@ -282,12 +281,11 @@ impl<'c> CorpusStream<'c> {
 
     /// Opens a file in the form that was chosen for it.
     fn opened(&mut self, source: &InputFile, chosen: ChosenForm) -> Result<Opened, NotRead> {
-        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
         let options = &self.corpus.options;
         let ChosenForm { form: Form { format, why, layout, reshape, as_files, within }, text } = chosen;
         let envelope = match layout {
             RecordLayout::Elements { envelope: keys, .. } if !keys.is_empty() => {
-                records::envelope(source.open().map_err(unreadable)?, keys)
+                records::envelope(source.open().map_err(NotRead::unreadable)?, keys)
             }
             _ => String::new(),
         };
@@ -296,12 +294,11 @@ impl<'c> CorpusStream<'c> {
         } else {
             self.reports.seen_from(&source.name.folder, source.path())
         };
-        let input = text.open(source).map_err(unreadable)?;
+        let input = text.open(source).map_err(NotRead::unreadable)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
-        let name = source.name.clone();
         let children = self.children(source, format);
-        let told = Told::default();
-        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children, told }, why, records))
+        let plain = OpenFile::plain(&source.name, format, envelope);
+        Ok((OpenFile { reshape, as_files, within, grades, children, ..plain }, why, records))
     }
 
     /// Why a recording is left out because another file contains more of the same run; `None` if it is not.

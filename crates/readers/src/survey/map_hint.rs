@@ -13,7 +13,6 @@ use std::path::PathBuf;
 
 use crate::label::words::grade_word;
 use crate::open::probe::{Probe, Shape, Sketch};
-use crate::read::format;
 use crate::read::wrappings::{KEYS, MAPPED_KEYS};
 use crate::record::field_map::FieldMap;
 use crate::transcript::Name;
@@ -322,11 +321,6 @@ fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, 
         // Which of several has the run, or what each of them is, is not sure.
         _ => None,
     }
-}
-
-/// The file as a log that the mapping describes, if it fits.
-pub(crate) fn form(map: &FieldMap, probe: &Probe) -> Option<crate::read::wrappings::Form> {
-    crate::read::wrappings::mapped(format::MAPPED, map, probe)
 }
 
 #[cfg(test)]

@@ -20,8 +20,7 @@ impl CorpusStream<'_> {
     /// A table of runs, recognised by its columns.
     pub(super) fn recognise_table(&self, source: &InputFile) -> Result<Opened, NotRead> {
         let options = &self.corpus.options;
-        let unreadable = |reason: String| NotRead::unreadable(reason);
-        let table = ParquetTable::open(source.path(), &source.name.path).map_err(unreadable)?;
+        let table = ParquetTable::open(source.path(), &source.name.path).map_err(NotRead::unreadable)?;
         let plan = ColumnPlan::from_columns(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
         let (format, envelope, cuts) = match dialect {
@@ -31,7 +30,7 @@ impl CorpusStream<'_> {
                 if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
                     return Err(format!("observations: read together with `{first}`").into());
                 }
-                let export = Export::open(files, options.limit).map_err(unreadable)?;
+                let export = Export::open(files, options.limit).map_err(NotRead::unreadable)?;
                 ("langfuse", "success", Cuts::Export(Box::new(export)))
             }
             _ => {
