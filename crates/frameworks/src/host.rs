@@ -126,9 +126,6 @@ pub enum Syntax {
     Shell,
 }
 
-/// A limit that no recording reaches.
-pub const OUT_OF_REACH: &str = "1000000";
-
 /// Any value from 1 on.
 pub const POSITIVE: (f64, f64) = (1.0, f64::INFINITY);
 /// Any value from 0 on.
@@ -154,66 +151,12 @@ impl ExportTarget {
         }
     }
 
-    /// A host with a snippet and the parameters it can hold.
-    pub const fn new(file: &'static str, syntax: Syntax, template: &'static str, slots: &'static [ClauseSlot]) -> Self {
-        let nothing = Self::none(&[]);
-        Self { file, syntax, template, slots, ..nothing }
-    }
-
-    /// Sets the parameters that switch off the other rules ([`ExportTarget::quiet`]).
-    #[must_use]
-    pub const fn quiet(self, quiet: &'static [(&'static str, &'static str)]) -> Self {
-        Self { quiet, ..self }
-    }
-
-    /// Sets what still acts ([`ExportTarget::also`]).
-    #[must_use]
-    pub const fn also(self, also: &'static [&'static str]) -> Self {
-        Self { also, ..self }
-    }
-
-    /// Sets why clauses cannot be held ([`ExportTarget::cannot`]).
-    #[must_use]
-    pub const fn cannot(self, cannot: &'static [(&'static str, &'static str)]) -> Self {
-        Self { cannot, ..self }
-    }
-
-    /// Sets the profile ([`ExportTarget::profile`]).
-    #[must_use]
-    pub const fn profile(self, profile: &'static str) -> Self {
-        Self { profile: Some(profile), ..self }
-    }
-
-    /// Sets the paths that differ in the host's file ([`ExportTarget::paths`]).
-    #[must_use]
-    pub const fn paths(self, paths: &'static [(&'static str, &'static str)]) -> Self {
-        Self { paths, ..self }
-    }
-
-    /// Sets the note ([`ExportTarget::note`]).
-    #[must_use]
-    pub const fn note(self, note: &'static str) -> Self {
-        Self { note, ..self }
-    }
-
     /// When it tells its agent of a limit on steps, as a sentence with its source.
     pub fn tells_of_limit(&self) -> String {
         match self.tells {
             Some((when, source)) => format!("tells its agent of a limit on steps: {when} ({source})"),
             None => "tells its agent of a limit on steps: not known here".to_owned(),
         }
-    }
-
-    /// The settings are read from a native file ([`ExportTarget::reads_file`]).
-    #[must_use]
-    pub const fn reading_file(self) -> Self {
-        Self { reads_file: true, ..self }
-    }
-
-    /// Sets the additional stack file parameters ([`ExportTarget::options`]).
-    #[must_use]
-    pub const fn options(self, options: &'static [(&'static str, &'static str)]) -> Self {
-        Self { options, ..self }
     }
 
     /// Whether it can hold any clause at all.
@@ -230,13 +173,13 @@ impl ExportTarget {
 
 impl ClauseSlot {
     /// A count per prompt that ends the run once `reading >= parameter`; the parameter is a whole number from 1 on.
-    pub const fn new(signal: &'static str, at: Moment, place: ParameterPlace) -> Self {
+    pub const fn new(signal: &'static str, at: Moment, parameter: &'static str) -> Self {
         Self {
             signal,
             at,
             counts: CountReset::Prompt,
             fires: Fires::AtLeast,
-            place,
+            place: ParameterPlace::Is(parameter),
             plus: 0,
             range: POSITIVE,
             whole: true,
@@ -244,54 +187,6 @@ impl ClauseSlot {
             differs: None,
             with: &[],
         }
-    }
-
-    /// Counts over the whole session.
-    #[must_use]
-    pub const fn session(self) -> Self {
-        Self { counts: CountReset::Session, ..self }
-    }
-
-    /// Fires once `reading > parameter`.
-    #[must_use]
-    pub const fn more_than(self) -> Self {
-        Self { fires: Fires::MoreThan, ..self }
-    }
-
-    /// The parameter is a tool's name.
-    #[must_use]
-    pub const fn named(self) -> Self {
-        Self { fires: Fires::Named, ..self }
-    }
-
-    /// The parameter is the limit plus this.
-    #[must_use]
-    pub const fn plus(self, plus: i64) -> Self {
-        Self { plus, ..self }
-    }
-
-    /// Sets the least and greatest value.
-    #[must_use]
-    pub const fn range(self, range: (f64, f64)) -> Self {
-        Self { range, ..self }
-    }
-
-    /// An amount from 0 on that need not be whole.
-    #[must_use]
-    pub const fn amount(self) -> Self {
-        Self { whole: false, range: FROM_ZERO, ..self }
-    }
-
-    /// Sets what happens when it fires.
-    #[must_use]
-    pub const fn does(self, does: Does) -> Self {
-        Self { does, ..self }
-    }
-
-    /// Marks the slot as never exact, and says how it differs.
-    #[must_use]
-    pub const fn differs(self, differs: &'static str) -> Self {
-        Self { differs: Some(differs), ..self }
     }
 
     /// The name of its parameter, or of the list that holds it.

@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::system::replayed_session;
 use super::{CaseError, GoldenCase, SystemDriver};
+use crate::catalog;
+use crate::framework::Settings;
 use crate::python::{self, Dict, Int, Raised};
 use crate::system::mira::decide::{Continuation, Situation};
 use crate::system::mira::export;
@@ -69,13 +71,20 @@ fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
 fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     let profile = match case.version.unwrap_or_default().strip_prefix("mira-engine ") {
         None | Some("doc") => MiraProfile::Described03,
-        Some(version) => MiraProfile::from_name(&format!("published-{version}"))
+        Some(version) => profile_of_release(version)
             .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
     };
     if case.table == "session_new" {
         return session(profile, case.input);
     }
     answer_of(MiraRules::from_profile(profile), case.table, case.input)
+}
+
+/// The profile with the rules of a release, which may be another name of it.
+fn profile_of_release(version: &str) -> Option<MiraProfile> {
+    let settings = Settings { profile: Some(format!("published-{version}")), ..Settings::default() };
+    let settings = catalog::find("mira")?.checked(&settings).ok()?;
+    MiraProfile::from_name(&settings.profile?)
 }
 
 /// Where the replay of a session of several messages stops: the index of the event, and how many runs there were since the

@@ -40,7 +40,7 @@ pub fn of_kind(kind: FrameworkKind) -> impl Iterator<Item = &'static Framework> 
 
 /// The framework with this name.
 pub fn find(id: &str) -> Option<&'static Framework> {
-    system::ALL.iter().find(|system| system.id == id).or_else(|| preset::find(id))
+    preset::find(id).or_else(|| system::ALL.iter().find(|system| system.id == id))
 }
 
 /// The framework with this name, or with this name followed by one of its profiles: `openclaw-2026.7`.

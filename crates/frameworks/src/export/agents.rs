@@ -8,7 +8,7 @@
 //! it goes on by itself, not model calls.
 
 use super::HostInfo;
-use crate::host::{ClauseSlot, Does, ExportTarget, ParameterPlace, Syntax};
+use crate::host::{ClauseSlot, CountReset, Does, ExportTarget, FROM_ZERO, Fires, Syntax};
 use crate::transcript::Moment;
 
 const THE_HOOK: &[(&str, &str)] = &[("", "no setting; the hook does it: `whenstop hook install`")];
@@ -23,58 +23,68 @@ const NO_STEPS: &[(&str, &str)] = &[(
      by itself, not model calls)",
 )];
 
-const CLAUDE_CODE: ExportTarget = ExportTarget::new(
-    "where it is started without a person (`claude -p`)",
-    Syntax::Shell,
-    "claude -p \"$PROMPT\" \\\n  --max-turns <<--max-turns>> \\\n  --max-budget-usd <<--max-budget-usd>> \\\n  --output-format stream-json --verbose\n",
-    &[
-        ClauseSlot::new("steps", Moment::BeforeRequest, ParameterPlace::Is("--max-turns"))
-            .does(Does::Fail("error_max_turns"))
-            .differs(TURNS),
-        ClauseSlot::new("cost", Moment::AfterResponse, ParameterPlace::Is("--max-budget-usd"))
-            .amount()
-            .does(Does::Fail("error_max_budget_usd"))
-            .differs(DOLLARS),
-    ],
-)
-.cannot(THE_HOOK)
-.note("settings of `claude -p`; a session with a person takes the hook");
+const CLAUDE_CODE: ExportTarget = ExportTarget {
+    file: "where it is started without a person (`claude -p`)",
+    syntax: Syntax::Shell,
+    template: "claude -p \"$PROMPT\" \\\n  --max-turns <<--max-turns>> \\\n  --max-budget-usd <<--max-budget-usd>> \\\n  --output-format stream-json --verbose\n",
+    slots: &[max_turns("--max-turns"), max_budget("--max-budget-usd")],
+    note: "settings of `claude -p`; a session with a person takes the hook",
+    ..ExportTarget::none(THE_HOOK)
+};
 
-const CLAUDE_AGENT_SDK: ExportTarget = ExportTarget::new(
-    "where the agent is run; in TypeScript the options are `maxTurns` and `maxBudgetUsd`",
-    Syntax::Python,
-    "options = ClaudeAgentOptions(\n    max_turns=<<max_turns>>,\n    max_budget_usd=<<max_budget_usd>>,\n)\n",
-    &[
-        ClauseSlot::new("steps", Moment::BeforeRequest, ParameterPlace::Is("max_turns"))
-            .does(Does::Fail("error_max_turns"))
-            .differs(TURNS),
-        ClauseSlot::new("cost", Moment::AfterResponse, ParameterPlace::Is("max_budget_usd"))
-            .amount()
-            .does(Does::Fail("error_max_budget_usd"))
-            .differs(DOLLARS),
-    ],
-)
-.cannot(THE_HOOK);
+const CLAUDE_AGENT_SDK: ExportTarget = ExportTarget {
+    file: "where the agent is run; in TypeScript the options are `maxTurns` and `maxBudgetUsd`",
+    syntax: Syntax::Python,
+    template: "options = ClaudeAgentOptions(\n    max_turns=<<max_turns>>,\n    max_budget_usd=<<max_budget_usd>>,\n)\n",
+    slots: &[max_turns("max_turns"), max_budget("max_budget_usd")],
+    ..ExportTarget::none(THE_HOOK)
+};
+
+/// Claude Code's limit on turns, under this name.
+const fn max_turns(name: &'static str) -> ClauseSlot {
+    ClauseSlot {
+        does: Does::Fail("error_max_turns"),
+        differs: Some(TURNS),
+        ..ClauseSlot::new("steps", Moment::BeforeRequest, name)
+    }
+}
+
+/// Claude Code's limit on dollars, under this name.
+const fn max_budget(name: &'static str) -> ClauseSlot {
+    ClauseSlot {
+        range: FROM_ZERO,
+        whole: false,
+        does: Does::Fail("error_max_budget_usd"),
+        differs: Some(DOLLARS),
+        ..ClauseSlot::new("cost", Moment::AfterResponse, name)
+    }
+}
 
 /// Codex' budget, counted in `signal` by these weights.
 const fn codex_budget(signal: &'static str, weights: &'static [(&'static str, &'static str)]) -> ClauseSlot {
-    let slot = ClauseSlot::new(signal, Moment::AfterResponse, ParameterPlace::Is("limit_tokens")).session().more_than();
-    ClauseSlot { with: weights, ..slot.does(Does::Fail("budget reached")).differs(UNFINISHED) }
+    ClauseSlot {
+        counts: CountReset::Session,
+        fires: Fires::MoreThan,
+        does: Does::Fail("budget reached"),
+        differs: Some(UNFINISHED),
+        with: weights,
+        ..ClauseSlot::new(signal, Moment::AfterResponse, "limit_tokens")
+    }
 }
 
-const CODEX: ExportTarget = ExportTarget::new(
-    "~/.codex/config.toml",
-    Syntax::Toml,
-    "[features.rollout_budget]\nenabled = true\nlimit_tokens = <<limit_tokens>>\nprefill_token_weight = \
+const CODEX: ExportTarget = ExportTarget {
+    file: "~/.codex/config.toml",
+    syntax: Syntax::Toml,
+    template: "[features.rollout_budget]\nenabled = true\nlimit_tokens = <<limit_tokens>>\nprefill_token_weight = \
      <<prefill_token_weight>>\nsampling_token_weight = <<sampling_token_weight>>\nreminder_at_remaining_tokens = \
      []\nreminder_at_context_start = false\n",
-    &[
+    slots: &[
         codex_budget("tokens.uncached", &[("prefill_token_weight", "1"), ("sampling_token_weight", "0")]),
         codex_budget("tokens.output", &[("prefill_token_weight", "0"), ("sampling_token_weight", "1")]),
     ],
-)
-.cannot(CODEX_HOOK)
-.note("Codex calls this feature under development; seen to end runs in 0.171.0");
+    note: "Codex calls this feature under development; seen to end runs in 0.171.0",
+    ..ExportTarget::none(CODEX_HOOK)
+};
 const COPILOT_CLI: ExportTarget = ExportTarget::none(NO_STEPS);
 
 /// The coding agents, by name.

@@ -103,13 +103,6 @@ impl std::fmt::Display for FrameworkKind {
     }
 }
 
-impl Profile {
-    /// A profile with one name.
-    pub const fn new(name: &'static str, doc: &'static str) -> Self {
-        Self { name, doc, also: &[] }
-    }
-}
-
 impl Framework {
     /// A preset with all fields at their defaults: one profile, no native configuration.
     pub(crate) const PRESET: Self = Self {
@@ -127,8 +120,6 @@ impl Framework {
         rules: &[],
         build: Build::Strategy(|_| Err(SettingsError::refused("unimplemented", "no rules are built here"))),
     };
-    /// A system with all fields at their defaults.
-    pub(crate) const SYSTEM: Self = Self { kind: FrameworkKind::System, ..Self::PRESET };
 
     /// The names of its profiles.
     pub fn profile_names(&self) -> Vec<&'static str> {

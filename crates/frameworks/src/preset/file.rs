@@ -1,4 +1,4 @@
-//! Reads a preset's `framework.toml`: everything about it that is no code.
+//! Reads the `framework.toml` of a preset or system: everything about it that is no code.
 //!
 //! `manual.md` beside it is its manual. A framework whose rules are caps has `[run]`, `[[cap]]` and `[[tool_stop]]` in
 //! it, too, and needs no code.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::frame::caps::{CapEntry, Caps, RunEntry, ToolStopEntry};
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::framework::{Holds, Parameter, Profile, Trap};
+use crate::framework::{Framework, Holds, Parameter, Profile, Trap};
 use crate::host::{ClauseSlot, CountReset, Does, ExportTarget, FROM_ZERO, Fires, POSITIVE, ParameterPlace, Syntax};
 use crate::transcript::Moment;
 
@@ -109,12 +109,14 @@ fn texts(texts: &[StaticText]) -> &'static [&'static str] {
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct File {
-    pub(super) id: StaticText,
-    pub(super) version: StaticText,
-    pub(super) source: StaticText,
-    pub(super) summary: StaticText,
+pub(crate) struct File {
+    id: StaticText,
+    version: StaticText,
+    source: StaticText,
+    summary: StaticText,
     rules: Vec<StaticText>,
+    #[serde(default)]
+    config: StaticText,
     #[serde(default)]
     profile: Vec<ProfileEntry>,
     #[serde(default)]
@@ -179,6 +181,8 @@ struct HostEntry {
     note: StaticText,
     tells: Option<[StaticText; 2]>,
     #[serde(default)]
+    reads_file: bool,
+    #[serde(default)]
     options: Pairs,
     #[serde(default)]
     slot: Vec<SlotEntry>,
@@ -231,7 +235,7 @@ impl File {
     ///
     /// # Errors
     /// A key or word that does not exist, or a name that is no parameter: with its line, and the nearest known one.
-    pub(super) fn read(path: &str, text: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn read(path: &str, text: &str) -> Result<Self, Diagnostic> {
         let file: Self = toml::from_str(text).map_err(|error| {
             let help = "`agno/framework.toml` is a short example";
             Diagnostic::in_text(path, text, error.span().unwrap_or(0..0), error.message(), help)
@@ -265,39 +269,52 @@ impl File {
         names
     }
 
-    /// Its rules, as they are listed.
-    pub(super) fn rules(&self) -> &'static [&'static str] {
-        texts(&self.rules)
-    }
-
-    /// Its profiles.
-    pub(super) fn profiles(&self) -> &'static [Profile] {
+    /// The framework as far as it is no code.
+    pub(crate) fn framework(&self, manual: &'static str) -> Framework {
         let profile = |entry: &ProfileEntry| Profile { name: entry.name.0, doc: entry.doc.0, also: texts(&entry.also) };
-        self.profile.iter().map(profile).collect::<Vec<_>>().leak()
+        Framework {
+            id: self.id.0,
+            version: self.version.0,
+            source: self.source.0,
+            summary: self.summary.0,
+            manual: manual.trim_end(),
+            parameters: self.parameters(),
+            profiles: self.profile.iter().map(profile).collect::<Vec<_>>().leak(),
+            config: self.config.0,
+            host: self.host.target(),
+            rules: texts(&self.rules),
+            ..Framework::PRESET
+        }
     }
 
     /// The parameters that are declared in it.
-    pub(super) fn parameters(&self) -> &'static [Parameter] {
+    fn parameters(&self) -> &'static [Parameter] {
         self.parameter.iter().map(ParameterEntry::declared).collect::<Vec<_>>().leak()
-    }
-
-    /// What it can hold of a stack.
-    pub(super) fn host(&self) -> ExportTarget {
-        let HostEntry { file, syntax, template, paths, quiet, also, cannot, profile, note, tells, options, slot } =
-            &self.host;
-        let slots: Vec<ClauseSlot> = slot.iter().map(SlotEntry::slot).collect();
-        let host = ExportTarget::new(file.0, *syntax, template.0, slots.leak()).paths(pairs(paths)).quiet(pairs(quiet));
-        let host = host.also(texts(also)).cannot(pairs(cannot)).note(note.0).options(pairs(options));
-        let host = ExportTarget { tells: tells.map(|[when, source]| (when.0, source.0)), ..host };
-        match profile {
-            Some(profile) => host.profile(profile.0),
-            None => host,
-        }
     }
 
     /// Its caps; `None` if its rules are code.
     pub(super) fn caps(self, parameters: &'static [Parameter]) -> Option<Caps> {
         Some(Caps { parameters, run: self.run?, cap: self.cap, tool_stop: self.tool_stop })
+    }
+}
+
+impl HostEntry {
+    fn target(&self) -> ExportTarget {
+        ExportTarget {
+            file: self.file.0,
+            syntax: self.syntax,
+            template: self.template.0,
+            paths: pairs(&self.paths),
+            slots: self.slot.iter().map(SlotEntry::slot).collect::<Vec<_>>().leak(),
+            quiet: pairs(&self.quiet),
+            also: texts(&self.also),
+            cannot: pairs(&self.cannot),
+            profile: self.profile.map(|profile| profile.0),
+            note: self.note.0,
+            tells: self.tells.map(|[when, source]| (when.0, source.0)),
+            reads_file: self.reads_file,
+            options: pairs(&self.options),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! `mod.rs` is a state machine over events and points. A framework whose rules are caps has no code. Settings use the
 //! framework's own names.
 
-mod file;
+pub(crate) mod file;
 pub mod frame;
 #[cfg(test)]
 mod tests;
@@ -107,23 +107,12 @@ impl Preset {
 
     fn read(&self) -> Result<Framework, Diagnostic> {
         let file = File::read(&format!("crates/frameworks/src/preset/{}/framework.toml", self.folder), self.text)?;
-        let parameters = match &self.code {
-            Some(code) => code.parameters,
-            None => file.parameters(),
+        let front = file.framework(self.manual);
+        let front = match &self.code {
+            Some(code) => Framework { parameters: code.parameters, ..front },
+            None => front,
         };
-        let front = Framework {
-            id: file.id.0,
-            version: file.version.0,
-            source: file.source.0,
-            summary: file.summary.0,
-            manual: self.manual.trim_end(),
-            parameters,
-            profiles: file.profiles(),
-            rules: file.rules(),
-            host: file.host(),
-            ..Framework::PRESET
-        };
-        let build = match (&self.code, file.caps(parameters)) {
+        let build = match (&self.code, file.caps(front.parameters)) {
             (Some(code), _) => code.build,
             (None, Some(caps)) => {
                 let caps: &'static Caps = Box::leak(Box::new(caps));

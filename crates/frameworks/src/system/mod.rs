@@ -14,13 +14,24 @@ mod round;
 mod testing;
 mod traps;
 
-use crate::framework::{Framework, Parameter, Settings, SettingsError};
+use std::sync::LazyLock;
+
+use crate::framework::{Framework, FrameworkKind, Parameter, Settings, SettingsError};
 use crate::judge::Judge;
+use crate::preset::file::File;
 
 pub use round::{RoundClock, RoundUnit};
 
-/// Every system, in manual order.
-pub static ALL: [Framework; 5] = [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
+/// Every system, in manual order. Their files are read when one is first asked for.
+pub static ALL: LazyLock<[Framework; 5]> = LazyLock::new(|| {
+    [mira::framework(), adaptive::framework(), awaken::framework(), agentao::framework(), agentica::framework()]
+});
+
+/// A system as its `framework.toml` describes it, still without its code.
+fn described(file: &str, manual: &'static str) -> Framework {
+    let file = File::read("framework.toml", file).expect("a test reads the file of every system");
+    Framework { kind: FrameworkKind::System, ..file.framework(manual) }
+}
 
 /// The value of a parameter that chooses the judge.
 fn judge_of(settings: &Settings, parameter: &Parameter) -> Result<Judge, SettingsError> {

@@ -2,7 +2,6 @@
 //! a reviewer (published) may end early.
 
 pub mod config;
-mod host;
 pub mod iterations;
 mod replay;
 pub mod review;
@@ -10,7 +9,8 @@ pub mod review;
 mod tests;
 mod traps;
 
-use crate::framework::{Build, Framework, Profile, params};
+use super::described;
+use crate::framework::{Build, Framework, params};
 
 params! {
     MAX_ITERATIONS: "max_iterations" = 5, "iterations at most; goes before the configuration's";
@@ -24,20 +24,11 @@ params! {
 }
 
 /// The framework as registered.
-pub const ADAPTIVE: Framework = Framework {
-    id: "adaptive",
-    version: "the released workflow of DeepModeling",
-    source: "the design note \"adaptive number of rounds\"; the released workflow",
-    summary: "the iterations of a scientific workflow, which two checks or a reviewer may end early",
-    manual: include_str!("manual.md"),
-    parameters: param::ALL,
-    profiles: &[
-        Profile::new(replay::PROFILES[0], "the design note"),
-        Profile::new(replay::PROFILES[1], "the released workflow, with a reviewer"),
-    ],
-    config: "`agent.search.max_iterations` of a config.yaml (block style only), or the same in JSON or TOML",
-    traps: traps::traps,
-    host: host::HOST,
-    build: Build::Strategy(replay::build),
-    ..Framework::SYSTEM
-};
+pub(super) fn framework() -> Framework {
+    Framework {
+        parameters: param::ALL,
+        traps: traps::traps,
+        build: Build::Strategy(replay::build),
+        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+    }
+}

@@ -16,9 +16,6 @@ use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
 use crate::transcript::{Event, Header, JudgeReply, Message, Moment, PointView, Role, Truth};
 
-/// The profiles' names; the first is the default.
-pub(super) const PROFILES: &[&str] = &["documented", "published"];
-
 const CONCLUSION: RuleName = RuleName::fixed("adaptive.conclusion_tag");
 const COMPLETED: RuleName = RuleName::fixed("adaptive.task_completed");
 const STATUS: RuleName = RuleName::fixed("adaptive.task_status");
@@ -40,7 +37,7 @@ struct Adaptive {
 /// Builds the strategy from a `config.yaml` (or JSON or TOML).
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
     let profile =
-        if settings.is_profile(PROFILES[1]) { AdaptiveProfile::Published } else { AdaptiveProfile::Documented };
+        if settings.is_profile("published") { AdaptiveProfile::Published } else { AdaptiveProfile::Documented };
     let round = RoundUnit::from_settings(settings, &param::ROUND)?;
     let reviewer = judge_of(settings, &param::JUDGE)?;
     let max = config::max_iterations(settings)?;
@@ -61,8 +58,8 @@ impl Strategy for Adaptive {
 
     fn profile(&self) -> &'static str {
         match self.profile {
-            AdaptiveProfile::Documented => PROFILES[0],
-            AdaptiveProfile::Published => PROFILES[1],
+            AdaptiveProfile::Documented => "documented",
+            AdaptiveProfile::Published => "published",
         }
     }
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::ADAPTIVE;
+use crate::catalog::find;
 use crate::system::testing::{TestRecording, configured, decisions, refusal, settings};
 
 fn check(profile: &str, set: &Value, recording: TestRecording, expected: &str) {
-    assert_eq!(decisions(&ADAPTIVE, &settings(profile, set), recording), expected, "{profile} {set}");
+    assert_eq!(decisions(find("adaptive").unwrap(), &settings(profile, set), recording), expected, "{profile} {set}");
 }
 
 fn steps(results: &[&str]) -> TestRecording {
@@ -48,8 +48,11 @@ fn the_strategies_for_later_are_off_unless_asked_for() {
     check("documented", &set(&[2]), run(), "force_final adaptive.task_status at 3:before_request");
     // The results do not say whether they failed, so there is no streak.
     check("documented", &set(&[4]), run(), "stop adaptive.no_experiment at 4:after_response");
-    assert!(refusal(&ADAPTIVE, &settings("published", &set(&[2]))).contains("the released workflow has none"));
-    assert!(refusal(&ADAPTIVE, &settings("documented", &set(&[5]))).contains("conclusion tag"));
+    assert!(
+        refusal(find("adaptive").unwrap(), &settings("published", &set(&[2])))
+            .contains("the released workflow has none")
+    );
+    assert!(refusal(find("adaptive").unwrap(), &settings("documented", &set(&[5]))).contains("conclusion tag"));
 }
 
 #[test]
@@ -92,7 +95,8 @@ fn a_round_may_be_an_iteration() {
 
 #[test]
 fn one_path_of_the_native_configuration_is_read() {
-    let stops = |path: &str, text: &str| decisions(&ADAPTIVE, &configured(path, text), steps(&["ok"; 9]));
+    let stops =
+        |path: &str, text: &str| decisions(find("adaptive").unwrap(), &configured(path, text), steps(&["ok"; 9]));
     let yaml =
         "# modeling\nllm:\n  model: x\nagent:\n  name: s\n  search:\n    depth: 2\n    max_iterations: 3  # fewer\n";
     let at_three = "force_final adaptive.max_iterations at 2:before_request";
@@ -109,10 +113,12 @@ fn one_path_of_the_native_configuration_is_read() {
 
 #[test]
 fn what_cannot_be_read_for_certain_is_refused() {
-    let flow = refusal(&ADAPTIVE, &configured("config.yaml", "agent:\n  search: {max_iterations: 3}\n"));
+    let flow =
+        refusal(find("adaptive").unwrap(), &configured("config.yaml", "agent:\n  search: {max_iterations: 3}\n"));
     assert!(flow.contains("config.yaml:2") && flow.contains("block style"), "{flow}");
-    let word = refusal(&ADAPTIVE, &configured("config.yaml", "agent:\n  search:\n    max_iterations: five\n"));
+    let word =
+        refusal(find("adaptive").unwrap(), &configured("config.yaml", "agent:\n  search:\n    max_iterations: five\n"));
     assert!(word.contains("config.yaml:3") && word.contains("not a whole number"), "{word}");
-    let option = refusal(&ADAPTIVE, &settings("documented", &json!({"max_iteration": 3})));
+    let option = refusal(find("adaptive").unwrap(), &settings("documented", &json!({"max_iteration": 3})));
     assert!(option.contains("did you mean `max_iterations`"), "{option}");
 }

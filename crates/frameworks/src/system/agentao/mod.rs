@@ -3,7 +3,6 @@
 
 mod config;
 mod guard;
-mod host;
 mod traps;
 
 use std::sync::Arc;
@@ -11,9 +10,10 @@ use std::sync::Arc;
 pub use config::{DEFAULT_MAX_ITERATIONS, IterationCap};
 pub use guard::{ChatGuard, Tripped, WrittenCall, is_cut, why_unreadable};
 
+use super::described;
 use crate::bailout::{AfterCap, AtCap, Bailout, History, HistoryEntry, Reply, RunHistory, Speaker, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
+use crate::framework::{Build, Framework, Settings, SettingsError, params};
 use crate::transcript::{Header, Message, Moment, PointView};
 
 params! {
@@ -30,23 +30,14 @@ params! {
 }
 
 /// The framework as registered.
-pub const AGENTAO: Framework = Framework {
-    id: "agentao",
-    version: "agentao 0.5.17",
-    source: "the page \"4.6 max iterations\"; the package",
-    summary: "a cap on the model calls of a chat, and a strategy that is asked when it is hit",
-    manual: include_str!("manual.md"),
-    parameters: param::ALL,
-    profiles: &[
-        Profile::new("published-0.5", "the package, 0.5.17"),
-        Profile::new("documented", "the page on the iteration cap"),
-    ],
-    config: "TOML or JSON: `max_iterations` (or a `scenario`), `strategy`, `params`",
-    traps: traps::traps,
-    host: host::HOST,
-    build: Build::Strategy(|settings| Ok(Arc::new(AgentaoStrategy::build(settings)?))),
-    ..Framework::SYSTEM
-};
+pub(super) fn framework() -> Framework {
+    Framework {
+        parameters: param::ALL,
+        traps: traps::traps,
+        build: Build::Strategy(|settings| Ok(Arc::new(AgentaoStrategy::build(settings)?))),
+        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+    }
+}
 
 /// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 mod config;
 mod evaluate;
 mod goal;
-mod host;
 mod limit;
 mod reply;
 mod round;
@@ -20,9 +19,9 @@ pub use reply::{JudgeAnswer, read as read_judge_reply};
 pub use ruling::{Cause, GoalEvent, PromptKind, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
-use super::{RoundClock, RoundUnit, judge_of};
+use super::{RoundClock, RoundUnit, described, judge_of};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
+use crate::framework::{Build, Framework, Settings, SettingsError, params};
 use crate::judge::Judge;
 use crate::transcript::{Event, Header, Instant, PointView, Truth};
 
@@ -38,24 +37,14 @@ params! {
 }
 
 /// The framework as registered.
-pub const AGENTICA: Framework = Framework {
-    id: "agentica",
-    version: "agentica 1.4.6, 1.5.0",
-    source: "the page \"Standing Goal Loop\"; the packages",
-    summary: "a standing goal: budgets and a judge, asked at the end of each turn",
-    parameters: param::ALL,
-    config: "the keyword arguments of `run_goal`, as TOML or JSON",
-    traps: traps::traps,
-    profiles: &[
-        Profile::new("published-1.4", "1.4.6: as the page, but the turn budget comes last"),
-        Profile::new("published-1.5", "1.5.0: no turn cap and no judge unless asked for, one wrap-up turn, verifier"),
-        Profile::new("documented", "the page: all three budgets first, then the tool, then the judge"),
-    ],
-    manual: include_str!("manual.md"),
-    host: host::HOST,
-    build: Build::Strategy(|settings| Ok(Arc::new(AgenticaStrategy::build(settings)?))),
-    ..Framework::SYSTEM
-};
+pub(super) fn framework() -> Framework {
+    Framework {
+        parameters: param::ALL,
+        traps: traps::traps,
+        build: Build::Strategy(|settings| Ok(Arc::new(AgenticaStrategy::build(settings)?))),
+        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+    }
+}
 
 /// The goal's objective in a replay; its text does not matter.
 const TASK: &str = "the recorded task";

@@ -2,7 +2,6 @@
 
 mod counters;
 mod hooks;
-mod host;
 mod policy;
 mod spec;
 mod traps;
@@ -15,9 +14,10 @@ pub use hooks::Hooks;
 pub use policy::{PolicyStop, StopPolicy};
 pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
 
+use super::described;
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
-use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
+use crate::framework::{Build, Framework, Settings, SettingsError, params};
 use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView};
 
 params! {
@@ -27,23 +27,14 @@ params! {
 }
 
 /// The framework as registered.
-pub const AWAKEN: Framework = Framework {
-    id: "awaken",
-    version: "awaken-runtime 0.6.0, awaken-runtime-contract 0.6.0",
-    source: "the page \"configure stop policies\"; the packages",
-    summary: "stop policies asked after every model reply, before its tools run",
-    manual: include_str!("manual.md"),
-    parameters: param::ALL,
-    profiles: &[
-        Profile::new("published-0.6", "awaken-runtime 0.6.0"),
-        Profile::new("documented", "the page on stop policies, to the letter"),
-    ],
-    config: "a JSON list of stop conditions, or an agent's JSON with `max_rounds` and `stop_conditions`",
-    traps: traps::traps,
-    host: host::HOST,
-    build: Build::Strategy(|settings| Ok(Arc::new(AwakenStrategy::build(settings)?))),
-    ..Framework::SYSTEM
-};
+pub(super) fn framework() -> Framework {
+    Framework {
+        parameters: param::ALL,
+        traps: traps::traps,
+        build: Build::Strategy(|settings| Ok(Arc::new(AwakenStrategy::build(settings)?))),
+        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+    }
+}
 
 /// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@
 pub mod decide;
 pub mod export;
 pub mod guardrail;
-mod host;
 pub mod message;
 pub mod plan;
 pub mod policy;
@@ -17,6 +16,7 @@ pub mod stop;
 mod tests;
 mod traps;
 
+use super::described;
 use crate::framework::{Build, Framework, params};
 
 params! {
@@ -43,17 +43,11 @@ params! {
 }
 
 /// The framework as registered.
-pub const MIRA: Framework = Framework {
-    id: "mira",
-    version: "mira-engine 0.2.0 to 0.5.0",
-    source: "the page \"Auto mode and automation policy\"; the wheels' `research_loop`, `task_plan/guardrails`",
-    summary: "when the auto mode stops: after each agent run, is there to be another one?",
-    manual: include_str!("manual.md"),
-    parameters: param::ALL,
-    profiles: rules::PROFILES,
-    config: "the automation policy as JSON, or a project.json that holds one",
-    traps: traps::traps,
-    host: host::HOST,
-    build: Build::Strategy(replay::build),
-    ..Framework::SYSTEM
-};
+pub(super) fn framework() -> Framework {
+    Framework {
+        parameters: param::ALL,
+        traps: traps::traps,
+        build: Build::Strategy(replay::build),
+        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+    }
+}

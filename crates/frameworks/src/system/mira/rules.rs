@@ -23,27 +23,6 @@ pub enum MiraProfile {
     Published050,
 }
 
-/// The profiles; the first is the default. The other names are releases that behave like the named one.
-pub const PROFILES: &[framework::Profile] = &[
-    framework::Profile::new(
-        "described-0.3",
-        "the code that the page describes; it stood in the repository and is in no wheel",
-    ),
-    framework::Profile::new("documented", "the page, to the letter"),
-    framework::Profile::new("published-0.2.0", "release 0.2.0"),
-    framework::Profile::new("published-0.3.0", "release 0.3.0"),
-    framework::Profile {
-        name: "published-0.3.2",
-        doc: "releases 0.3.1 and 0.3.2, which decide alike",
-        also: &["published-0.3.1"],
-    },
-    framework::Profile {
-        name: "published-0.5.0",
-        doc: "releases 0.3.3, 0.3.4 and 0.5.0, which decide alike",
-        also: &["published-0.3.3", "published-0.3.4"],
-    },
-];
-
 impl MiraProfile {
     const ALL: [Self; 6] = [
         Self::Described03,
@@ -54,15 +33,21 @@ impl MiraProfile {
         Self::Published050,
     ];
 
-    /// The profile with that name, or the one that behaves like the release of that name.
+    /// The profile with that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        let is_it = |profile: &framework::Profile| profile.name == name || profile.also.contains(&name);
-        Self::ALL.into_iter().find(|profile| is_it(&PROFILES[*profile as usize]))
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        PROFILES[self as usize].name
+        match self {
+            Self::Described03 => "described-0.3",
+            Self::Documented => "documented",
+            Self::Published020 => "published-0.2.0",
+            Self::Published030 => "published-0.3.0",
+            Self::Published032 => "published-0.3.2",
+            Self::Published050 => "published-0.5.0",
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::MIRA;
+use crate::catalog::find;
 use crate::system::testing::{TestRecording, configured, decisions, refusal, settings};
 
 fn check(profile: &str, set: &Value, recording: TestRecording, expected: &str) {
-    assert_eq!(decisions(&MIRA, &settings(profile, set), recording), expected, "{profile} {set}");
+    assert_eq!(decisions(find("mira").unwrap(), &settings(profile, set), recording), expected, "{profile} {set}");
 }
 
 fn rounds(texts: &[&str]) -> TestRecording {
@@ -119,22 +119,25 @@ fn native_files_are_read_as_they_are() {
     let project = format!(r#"{{"agent_profile": "engineer", "automation_policy": {policy}}}"#);
     for text in [policy, &project] {
         let run = rounds(&["a", "b"]);
-        let stopped = decisions(&MIRA, &configured("project.json", text), run);
+        let stopped = decisions(find("mira").unwrap(), &configured("project.json", text), run);
         assert_eq!(stopped, "stop mira.max_tokens at 1:end_of_round", "{text}");
     }
-    assert_eq!(decisions(&MIRA, &configured("project.json", "null"), rounds(&["a", "b"])), "ran to the end");
+    assert_eq!(
+        decisions(find("mira").unwrap(), &configured("project.json", "null"), rounds(&["a", "b"])),
+        "ran to the end"
+    );
 }
 
 #[test]
 fn what_mira_would_not_read_is_refused() {
-    let shown = refusal(&MIRA, &configured("p.json", "{\n  \"max_tokens\": 10\n}"));
+    let shown = refusal(find("mira").unwrap(), &configured("p.json", "{\n  \"max_tokens\": 10\n}"));
     assert!(shown.contains("p.json:2:3") && shown.contains("did you mean `maxTokens`"), "{shown}");
-    let shown = refusal(&MIRA, &configured("p.json", "{\"maxTokens\": }"));
+    let shown = refusal(find("mira").unwrap(), &configured("p.json", "{\"maxTokens\": }"));
     assert!(shown.contains("p.json:1:") && shown.contains("not JSON"), "{shown}");
-    let shown = refusal(&MIRA, &settings("published-0.4", &json!({})));
+    let shown = refusal(find("mira").unwrap(), &settings("published-0.4", &json!({})));
     assert!(shown.contains("did you mean `published-0."), "{shown}");
-    let shown = refusal(&MIRA, &settings("documented", &json!({"maxtokens": 3})));
+    let shown = refusal(find("mira").unwrap(), &settings("documented", &json!({"maxtokens": 3})));
     assert!(shown.contains("did you mean `maxTokens`"), "{shown}");
-    let shown = refusal(&MIRA, &settings("documented", &json!({"round": 0})));
+    let shown = refusal(find("mira").unwrap(), &settings("documented", &json!({"round": 0})));
     assert!(shown.contains("a number of steps from 1"), "{shown}");
 }
