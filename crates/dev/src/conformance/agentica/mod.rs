@@ -15,7 +15,7 @@ use crate::framework::{ConfigText, Settings};
 use crate::python::{self, Dict};
 use crate::system::agentica::{
     AgenticaGoal, Budgets, GoalEvent, GoalRefusal, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling,
-    TurnUsage, Verified, Version, evaluate, read_judge_reply,
+    TurnUsage, Verified, Version, read_judge_reply,
 };
 use crate::transcript::Moment;
 
@@ -279,9 +279,7 @@ impl GoalSession {
         };
         let new = AgenticaGoal::new(budgets);
         let event = GoalEvent { reason: Some("user".to_owned()), ..GoalEvent::about(&new, "goal.set") };
-        if let Err(refused) = self.manager.set(objective, new) {
-            return Ok(Err(refused));
-        }
+        self.manager.set(new);
         objective.clone_into(&mut self.objective);
         for subgoal in goal.subgoals.iter().flatten() {
             self.add_subgoal(subgoal)?;
@@ -310,13 +308,7 @@ impl GoalSession {
             asked: false,
             tools_line: None,
         };
-        let rules = self.rules;
-        let ruling = self.manager.evaluate(|goal| {
-            let ruling = evaluate(rules, goal, &charged, &mut script);
-            let is_written = ruling.is_written();
-            (ruling, is_written)
-        });
-        let ruling = ruling.unwrap_or_else(Ruling::no_goal);
+        let ruling = self.manager.evaluate(self.rules, &charged, &mut script);
         let ScriptedReferee { asked, tools_line, .. } = script;
         events.extend(ruling.event.clone());
         let mut answer = json!({

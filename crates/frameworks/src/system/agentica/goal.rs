@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use super::Version;
+use super::evaluate::{Referee, TurnUsage, evaluate};
 use super::limit::Limit;
+use super::ruling::{Cause, Ruling};
+use super::{GoalRules, Version};
 use crate::python;
 
 /// The status of a goal.
@@ -151,14 +153,10 @@ pub struct Manager {
 
 impl Manager {
     /// Sets a goal, replacing any other.
-    pub fn set(&mut self, objective: &str, goal: AgenticaGoal) -> Result<(), GoalRefusal> {
-        if python::strip(objective).is_empty() {
-            return Err(GoalRefusal::NoObjective);
-        }
+    pub fn set(&mut self, goal: AgenticaGoal) {
         self.memory = Some(goal);
         self.loaded = true;
         self.persist();
-        Ok(())
     }
 
     /// The manager's copy of the goal; `None` before one is set and after it is cleared.
@@ -187,18 +185,19 @@ impl Manager {
         }
     }
 
-    /// Reads the log and changes the goal. `change` returns its result and whether to write the goal back. `None` if
-    /// there is no goal.
-    pub fn evaluate<T>(&mut self, change: impl FnOnce(&mut AgenticaGoal) -> (T, bool)) -> Option<T> {
+    /// Reads the log and evaluates a turn. A goal that was no longer pursued is not written back if there was nothing
+    /// else to report; the turn then counts only until the log is read again.
+    pub fn evaluate(&mut self, rules: GoalRules, turn: &TurnUsage, referee: &mut dyn Referee) -> Ruling {
         if self.log.is_some() {
             self.memory.clone_from(&self.log);
         }
         self.loaded = true;
-        let (answer, is_written) = self.memory.as_mut().map(change)?;
-        if is_written {
+        let Some(goal) = &mut self.memory else { return Ruling::no_goal() };
+        let ruling = evaluate(rules, goal, turn, referee);
+        if ruling.cause != Cause::NoGoal {
             self.persist();
         }
-        Some(answer)
+        ruling
     }
 
     /// Pauses an active goal for the user, with an optional reason; true if this changed anything.

@@ -12,7 +12,7 @@ mod traps;
 use std::sync::Arc;
 
 pub use config::GoalConfig;
-pub use evaluate::{Referee, TurnUsage, Verified, evaluate};
+pub use evaluate::{Referee, TurnUsage, Verified};
 pub use goal::{AgenticaGoal, Budgets, GoalRefusal, GoalStatus, Manager};
 pub use limit::Limit;
 pub use reply::{JudgeAnswer, read as read_judge_reply};
@@ -45,9 +45,6 @@ pub(super) fn framework() -> Framework {
         ..described(include_str!("framework.toml"), include_str!("manual.md"))
     }
 }
-
-/// The goal's objective in a replay; its text does not matter.
-const TASK: &str = "the recorded task";
 
 /// How the loop's own prompts begin: another turn, and the last one when a budget is used up.
 const OWN_PROMPTS: [&str; 2] = ["[Continuing toward your standing goal]", "[Standing goal budget reached]"];
@@ -225,58 +222,46 @@ impl Strategy for AgenticaStrategy {
 
     fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {
         let mut manager = Manager::default();
-        let set = manager.set(TASK, AgenticaGoal::new(self.goal.budgets));
-        debug_assert!(set.is_ok(), "the objective is not empty");
+        manager.set(AgenticaGoal::new(self.goal.budgets));
         Box::new(AgenticaWatch {
             clock: RoundClock::new(self.round),
             system: self,
-            manager,
-            row: None,
+            counted: Counted { manager, row: None, tokens_before: 0, verdict_was_missing: false },
+            before_turn: None,
             from_event: 0,
             ended_at: None,
-            tokens_before: 0,
-            verdict_was_missing: false,
             announced: None,
             judge_calls: 0,
             truth: Truth::UNKNOWN,
-            before_turn: None,
         })
     }
-}
-
-/// What was announced, and the rule that caused it.
-struct Announced {
-    cause: Cause,
-    event: ruling::GoalEvent,
 }
 
 struct AgenticaWatch {
     system: Arc<AgenticaStrategy>,
     clock: RoundClock,
-    manager: Manager,
-    /// The goal row that closed the previous round.
-    row: Option<GoalRow>,
+    counted: Counted,
+    /// The state before the last turn was counted, if a prompt can undo that.
+    before_turn: Option<Box<Counted>>,
     /// The first event of this round.
     from_event: usize,
     /// When the previous round ended.
     ended_at: Option<Instant>,
-    /// Tokens of the previous round.
-    tokens_before: i128,
-    verdict_was_missing: bool,
-    /// The announcement made at the last point shown.
-    announced: Option<Announced>,
+    /// The announcement made at the last point shown, and the rule that caused it.
+    announced: Option<(Cause, GoalEvent)>,
     /// How many questions a simulated judge has been asked.
     judge_calls: u64,
     /// The truth that a simulated judge errs around.
     truth: Truth,
-    /// The state before the last turn was counted, if a prompt can undo that.
-    before_turn: Option<Box<BeforeTurn>>,
 }
 
 /// What counting a turn changes.
-struct BeforeTurn {
+#[derive(Clone)]
+struct Counted {
     manager: Manager,
+    /// The goal row that closed the previous round.
     row: Option<GoalRow>,
+    /// Tokens of the previous round.
     tokens_before: i128,
     verdict_was_missing: bool,
 }
@@ -290,25 +275,18 @@ impl Watch for AgenticaWatch {
         }
         let events = view.events().get(self.from_event..).unwrap_or_default();
         let round = RoundEvents { view, events };
-        self.before_turn = None;
-        if self.system.prompts_preempt {
-            self.before_turn = Some(Box::new(BeforeTurn {
-                manager: self.manager.clone(),
-                row: self.row.clone(),
-                tokens_before: self.tokens_before,
-                verdict_was_missing: self.verdict_was_missing,
-            }));
-        }
+        self.before_turn = if self.system.prompts_preempt { Some(Box::new(self.counted.clone())) } else { None };
         let ruling = self.evaluate(round);
-        self.row = round.goal_row(self.row.as_ref()).or(self.row.take());
+        let row = self.counted.row.take();
+        self.counted.row = round.goal_row(row.as_ref()).or(row);
         self.from_event = view.events().len();
         self.ended_at = view.now().or(self.ended_at);
-        self.announced = ruling.event.clone().map(|event| Announced { cause: ruling.cause, event });
+        self.announced = ruling.event.clone().map(|event| (ruling.cause, event));
         trail.extend(self.decide(view, ruling));
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let Some(goal) = self.manager.goal() else { return Vec::new() };
+        let Some(goal) = self.counted.manager.goal() else { return Vec::new() };
         let reading = |cause: Cause| {
             let Evidence { observed, limit } = self.system.evidence(cause, goal);
             let reading = RuleReading::new(self.system.rule(cause), cause.counts()?, observed);
@@ -317,7 +295,7 @@ impl Watch for AgenticaWatch {
                 _ => reading,
             })
         };
-        let event = self.announced.iter().map(|Announced { cause, event }| {
+        let event = self.announced.iter().map(|(cause, event)| {
             RuleReading::new(self.system.rule(*cause), "event", None).saying(event.to_string())
         });
         self.system.causes().into_iter().filter_map(reading).chain(event).collect()
@@ -341,58 +319,50 @@ impl AgenticaWatch {
             return;
         }
         if let Some(before) = self.before_turn.take() {
-            let BeforeTurn { manager, row, tokens_before, verdict_was_missing } = *before;
-            self.manager = manager;
-            self.row = row;
-            self.tokens_before = tokens_before;
-            self.verdict_was_missing = verdict_was_missing;
+            self.counted = *before;
         }
     }
 
     fn evaluate(&mut self, round: RoundEvents<'_, '_>) -> Ruling {
-        for deed in round.user_deeds(self.row.as_ref()) {
+        let Counted { manager, row, tokens_before, .. } = &mut self.counted;
+        let goal = &self.system.goal;
+        for deed in round.user_deeds(row.as_ref()) {
             match deed {
-                UserDeed::Pause(reason) => _ = self.manager.pause(reason.as_deref()),
-                UserDeed::Resume => self.manager.resume(),
-                UserDeed::Clear => self.manager.clear(),
+                UserDeed::Pause(reason) => _ = manager.pause(reason.as_deref()),
+                UserDeed::Resume => manager.resume(),
+                UserDeed::Clear => manager.clear(),
                 UserDeed::Set => {
-                    self.row = None;
-                    self.tokens_before = 0;
-                    let set = self.manager.set(TASK, AgenticaGoal::new(self.system.goal.budgets));
-                    debug_assert!(set.is_ok(), "the objective is not empty");
+                    *row = None;
+                    *tokens_before = 0;
+                    manager.set(AgenticaGoal::new(goal.budgets));
                 }
             }
         }
-        let before = self.row.as_ref();
-        if self.system.goal.has_goal_tool {
+        let before = row.as_ref();
+        if goal.has_goal_tool {
             for word in round.tool_words(before) {
-                self.manager.update_from_tool(&word.status, &word.reason, word.final_answer.as_deref());
+                manager.update_from_tool(&word.status, &word.reason, word.final_answer.as_deref());
             }
         }
         let mut turn = round.turn(before, self.ended_at);
         if self.system.undercounts {
             let total = turn.tokens;
-            turn.tokens = (total - self.tokens_before).max(0);
-            self.tokens_before = total;
+            turn.tokens = (total - *tokens_before).max(0);
+            *tokens_before = total;
         }
-        let rules = self.system.goal.rules;
         let mut judge = RoundJudge { round, before, judge: self.system.judge, truth: self.truth, asked: 0 };
-        let ruling = self.manager.evaluate(|goal| {
-            let ruling = evaluate(rules, goal, &turn, &mut judge);
-            let is_written = ruling.is_written();
-            (ruling, is_written)
-        });
+        let ruling = manager.evaluate(goal.rules, &turn, &mut judge);
         self.judge_calls += judge.asked;
-        ruling.unwrap_or_else(Ruling::no_goal)
+        ruling
     }
 
     fn decide(&mut self, view: &PointView<'_>, ruling: Ruling) -> Option<Decision> {
-        let goal = self.manager.goal()?;
+        let goal = self.counted.manager.goal()?;
         let action = match (ruling.should_continue, ruling.prompt, ruling.cause) {
             (false, ..) => Action::Stop,
             // It is unknown whether the loop continues: from here on, the recording is only one of the ways it may have
             // gone. Reported once per run.
-            (true, _, Cause::Unknown) if std::mem::replace(&mut self.verdict_was_missing, true) => return None,
+            (true, _, Cause::Unknown) if std::mem::replace(&mut self.counted.verdict_was_missing, true) => return None,
             (true, _, Cause::Unknown) => Action::Ask,
             (true, Some(PromptKind::BudgetWrapup), _) => Action::Inject,
             (true, ..) => Action::Extend,

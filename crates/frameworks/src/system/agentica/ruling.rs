@@ -161,19 +161,13 @@ impl Ruling {
         }
     }
 
-    /// Whether the goal is written to the log. It is not if it was no longer pursued and there was nothing else to
-    /// report; the turn then counts only until the log is read again.
-    pub fn is_written(&self) -> bool {
-        self.cause != Cause::NoGoal
-    }
-
     pub(super) fn announcing(mut self, event: GoalEvent) -> Self {
         self.event = Some(event);
         self
     }
 
     /// The ruling if there is no goal.
-    pub fn no_goal() -> Self {
+    pub(super) fn no_goal() -> Self {
         Self {
             status: GoalStatus::Cleared,
             ..Self::stop(Cause::NoGoal, &AgenticaGoal::new(Budgets::default()), "continue", "no active goal")
