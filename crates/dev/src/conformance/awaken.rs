@@ -1,7 +1,6 @@
 //! awaken's golden tables: answers of this implementation to their cases.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -68,16 +67,19 @@ fn stats(input: &Value) -> Result<Value, String> {
     let wire = input.get("stats").cloned().ok_or("no `stats`")?;
     let wire: WireStats = serde_json::from_value(wire).map_err(|error| error.to_string())?;
     let tools: Vec<Cow<'_, str>> = wire.last_tool_names.iter().map(Into::into).collect();
-    let recent: VecDeque<_> = wire.recent_response_texts.iter().map(|text| fingerprint::of_text(text)).collect();
-    let seen = RunStatistics {
+    let counters = Counters {
         step_count: wire.step_count,
         input: wire.total_input_tokens,
         output: wire.total_output_tokens,
-        elapsed_ms: Some(wire.elapsed_ms),
         errors: wire.consecutive_errors,
+        recent: wire.recent_response_texts.iter().map(|text| fingerprint::of_text(text)).collect(),
+    };
+    let seen = RunStatistics {
+        counters: &counters,
+        elapsed_ms: Some(wire.elapsed_ms),
+        errors: counters.errors,
         tools: &tools,
         text: &wire.last_response_text,
-        recent: &recent,
     };
     let policies: Vec<StopPolicy> = conditions.into_iter().map(StopPolicy::new).collect();
     let said: Vec<Option<PolicyStop>> =

@@ -71,15 +71,12 @@ impl Counters {
             Boundary::Failed | Boundary::Nothing => ("", &[]),
         };
         RunStatistics {
-            step_count: self.step_count,
-            input: self.input,
-            output: self.output,
+            counters: self,
             elapsed_ms,
             // A missing reply reports no streak, although the streak continues internally.
             errors: if matches!(boundary, Boundary::Failed) { self.errors } else { 0 },
             tools,
             text,
-            recent: &self.recent,
         }
     }
 }
@@ -87,12 +84,8 @@ impl Counters {
 /// The statistics on which a policy decides.
 #[derive(Clone, Copy, Debug)]
 pub struct RunStatistics<'a> {
-    /// Model calls so far.
-    pub step_count: u32,
-    /// Input tokens so far.
-    pub input: u64,
-    /// Output tokens so far.
-    pub output: u64,
+    /// The counters so far.
+    pub counters: &'a Counters,
     /// Milliseconds since the run began; `None` if the recording has no times.
     pub elapsed_ms: Option<u64>,
     /// Failed model calls in a row.
@@ -101,6 +94,4 @@ pub struct RunStatistics<'a> {
     pub tools: &'a [Cow<'a, str>],
     /// Text of this reply.
     pub text: &'a str,
-    /// Fingerprints of the latest non-empty reply texts, oldest first.
-    pub recent: &'a VecDeque<Fingerprint>,
 }

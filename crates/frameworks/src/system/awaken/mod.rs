@@ -221,9 +221,9 @@ impl Watch for AwakenWatch {
             Some(RuleReading::new(RuleName::new(policy.rule(profile)), what, observed).against(limit, passes))
         });
         let statistics = [
-            ("step_count", Some(f64::from(seen.step_count))),
-            ("total_input_tokens", Some(seen.input as f64)),
-            ("total_output_tokens", Some(seen.output as f64)),
+            ("step_count", Some(f64::from(seen.counters.step_count))),
+            ("total_input_tokens", Some(seen.counters.input as f64)),
+            ("total_output_tokens", Some(seen.counters.output as f64)),
             ("elapsed_ms", elapsed_ms.map(|ms| ms as f64)),
             ("consecutive_errors", Some(f64::from(seen.errors))),
         ];

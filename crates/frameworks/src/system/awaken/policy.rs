@@ -84,13 +84,13 @@ impl StopPolicy {
     pub fn reading(&self, seen: &RunStatistics<'_>) -> Option<(&'static str, Option<f64>, f64)> {
         match &self.condition {
             StopConditionSpec::MaxRounds { rounds: rounds @ 1.. } => {
-                Some(("rounds", Some(f64::from(seen.step_count)), *rounds as f64))
+                Some(("rounds", Some(f64::from(seen.counters.step_count)), *rounds as f64))
             }
             StopConditionSpec::Timeout { seconds: seconds @ 1.. } => {
                 Some(("elapsed ms", seen.elapsed_ms.map(|ms| ms as f64), seconds.saturating_mul(1000) as f64))
             }
             StopConditionSpec::TokenBudget { max_total: max @ 1.. } => {
-                Some(("tokens", Some(seen.input.wrapping_add(seen.output) as f64), *max as f64))
+                Some(("tokens", Some(seen.counters.input.wrapping_add(seen.counters.output) as f64), *max as f64))
             }
             StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => {
                 Some(("errors in a row", Some(f64::from(seen.errors)), f64::from(low_32_bits(*max))))
@@ -119,7 +119,7 @@ fn low_32_bits(max: usize) -> u32 {
 }
 
 fn max_rounds(rounds: usize, profile: AwakenProfile, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
-    let count = seen.step_count as usize;
+    let count = seen.counters.step_count as usize;
     let hit = match profile {
         AwakenProfile::Documented => count > rounds,
         AwakenProfile::Published06 => count >= rounds,
@@ -139,7 +139,7 @@ fn timeout(limit_ms: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
 
 fn token_budget(max_total: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
     // awaken adds without a check, so a released build wraps around.
-    let total = seen.input.wrapping_add(seen.output);
+    let total = seen.counters.input.wrapping_add(seen.counters.output);
     if max_total == 0 || total <= max_total {
         return None;
     }
@@ -186,8 +186,8 @@ fn loop_detection(window: usize, seen: &RunStatistics<'_>) -> Option<PolicyStop>
     if window < 2 {
         return None;
     }
-    let from = seen.recent.len().checked_sub(window)?;
-    let mut latest = seen.recent.iter().skip(from);
+    let from = seen.counters.recent.len().checked_sub(window)?;
+    let mut latest = seen.counters.recent.iter().skip(from);
     let first = latest.next().filter(|first| **first != fingerprint::of_text(""))?;
     if !latest.all(|print| print == first) {
         return None;

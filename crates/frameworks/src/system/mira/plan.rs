@@ -39,15 +39,15 @@ fn objects(plan: Plan<'_>) -> impl DoubleEndedIterator<Item = &Map<String, Value
     experiments(plan).iter().filter_map(python::dict)
 }
 
-/// Whether the experiment's status is one of `known`.
+/// `value in {known}`; an absent value is Python's `None`.
 ///
 /// # Errors
 /// `TypeError` for a list or an object, which Python cannot look up in a set.
-fn status_in(experiment: &Map<String, Value>, known: &[&str]) -> Result<bool, Raised> {
-    match experiment.get("status") {
+pub(super) fn is_one_of(value: Option<&Value>, known: &[&str]) -> Result<bool, Raised> {
+    match value {
         Some(Value::Array(_)) => Err(Raised("TypeError")),
-        Some(status) if python::dict(status).is_some() => Err(Raised("TypeError")),
-        Some(Value::String(status)) => Ok(known.contains(&status.as_str())),
+        Some(value) if python::dict(value).is_some() => Err(Raised("TypeError")),
+        Some(Value::String(text)) => Ok(known.contains(&text.as_str())),
         _ => Ok(false),
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn filled<'p>(map: &'p Map<String, Value>, key: &str) -> Option<&'p s
 /// See [`Raised`]: an unhashable status before the first match.
 pub fn has_pending_work(plan: Plan<'_>) -> Result<bool, Raised> {
     for experiment in objects(plan) {
-        if status_in(experiment, &ACTIVE)? {
+        if is_one_of(experiment.get("status"), &ACTIVE)? {
             return Ok(true);
         }
     }
@@ -172,12 +172,13 @@ pub fn crossed(before: Plan<'_>, after: Plan<'_>) -> Result<Vec<String>, Raised>
     let known = by_id(before);
     let mut crossed = Vec::new();
     for (id, entry) in by_id(after) {
-        if !status_in(entry, &TERMINAL)? {
+        if !is_one_of(entry.get("status"), &TERMINAL)? {
             continue;
         }
         let was_active = match known.iter().find(|(known, _)| *known == id) {
             Some((_, earlier)) => {
-                status_in(earlier, &ACTIVE)? || matches!(earlier.get("status"), None | Some(Value::Null))
+                let status = earlier.get("status");
+                is_one_of(status, &ACTIVE)? || matches!(status, None | Some(Value::Null))
             }
             None => true,
         };

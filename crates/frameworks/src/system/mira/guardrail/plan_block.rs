@@ -3,20 +3,7 @@
 use serde_json::Value;
 
 use crate::python::{self, Dict, Raised};
-use crate::system::mira::plan::filled;
-
-/// `value in {known}`.
-///
-/// # Errors
-/// `TypeError` for a list or an object, which Python cannot look up in a set.
-fn is_one_of(value: &Value, known: &[&str]) -> Result<bool, Raised> {
-    match value {
-        Value::Array(_) => Err(Raised("TypeError")),
-        Value::String(text) => Ok(known.contains(&text.as_str())),
-        value if python::dict(value).is_some() => Err(Raised("TypeError")),
-        _ => Ok(false),
-    }
-}
+use crate::system::mira::plan::{filled, is_one_of};
 
 /// The issues of the block; empty if there is no block.
 ///
@@ -28,7 +15,7 @@ pub(super) fn plan_block(plan: Option<&Value>) -> Result<Vec<String>, Raised> {
     let field = |key: &str| plan.get(key).filter(|value| !value.is_null());
     let mut issues = Vec::new();
     if let Some(phase) = field("phase")
-        && !is_one_of(phase, &["questions", "draft", "approved"])?
+        && !is_one_of(Some(phase), &["questions", "draft", "approved"])?
     {
         issues.push(format!("plan.phase invalid: {}", python::repr(phase)));
     }
@@ -70,7 +57,7 @@ fn question_issues<'q>(
         issues.push(format!("plan question {named} missing prompt"));
     }
     let kind = fields.get("kind").unwrap_or(&Value::Null);
-    if !is_one_of(kind, &["single", "multi", "text"])? {
+    if !is_one_of(Some(kind), &["single", "multi", "text"])? {
         issues.push(format!("plan question {named} invalid kind: {}", python::repr(kind)));
     } else if kind.as_str() != Some("text") && fields.items("options").is_empty() {
         issues.push(format!("plan question {named} requires options for kind '{}'", python::text(kind)));

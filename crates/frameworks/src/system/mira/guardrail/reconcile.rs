@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::ProjectFolder;
 use super::evidence::{self, Recovered};
 use crate::python::{self, Dict, Int, Raised};
-use crate::system::mira::plan::{MetricsScope, filled};
+use crate::system::mira::plan::{MetricsScope, filled, is_one_of};
 use crate::system::mira::rules::MiraRules;
 
 /// How many code points of the findings are used as the conclusion.
@@ -68,15 +68,6 @@ pub(super) fn reconcile(
     changed |= settle(&mut out, &updated, rules.keeps_open);
     out.insert("experiments".to_owned(), Value::Array(updated));
     Ok(if changed { Some(out) } else { None })
-}
-
-fn is_one_of(status: Option<&Value>, known: &[&str]) -> Result<bool, Raised> {
-    match status {
-        Some(Value::Array(_)) => Err(Raised("TypeError")),
-        Some(value) if python::dict(value).is_some() => Err(Raised("TypeError")),
-        Some(Value::String(status)) => Ok(known.contains(&status.as_str())),
-        _ => Ok(false),
-    }
 }
 
 /// Points the plan at its first pending experiment, and reverts a premature `completed`.
