@@ -6,7 +6,7 @@ use super::{CaseError, GoldenCase, SystemDriver};
 use crate::framework::Settings;
 use crate::system::adaptive::config;
 use crate::system::adaptive::iterations::{AdaptiveProfile, DEFAULT_MAX, Iterations, IterationsEnd, NextAction};
-use crate::system::adaptive::review::{ReviewAction, ReviewerVerdict};
+use crate::system::adaptive::review::ReviewerVerdict;
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
@@ -50,7 +50,7 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
         }
         "review_gate" => {
             let verdict = ReviewerVerdict::read(&input["review"]).map(|review| review.verdict());
-            let finalize = verdict.as_ref().is_some_and(|(verdict, _)| *verdict == ReviewAction::Finalise);
+            let finalize = matches!(verdict, Some((true, _)));
             let log: Vec<String> = verdict.into_iter().map(|(_, log)| log).collect();
             Ok(json!({"finalize": finalize, "log": log}))
         }
@@ -84,7 +84,7 @@ fn trace(profile: AdaptiveProfile, input: &Value) -> Result<Value, CaseError> {
         let code = experiment_code(reply).unwrap_or_default();
         match iterations.reply(reply, !code.is_empty()) {
             NextAction::Stop(end) => break end,
-            NextAction::FinalCall => {
+            NextAction::FinalCall(_) => {
                 kinds.push("final");
                 continue;
             }
@@ -102,7 +102,7 @@ fn trace(profile: AdaptiveProfile, input: &Value) -> Result<Value, CaseError> {
         });
         match iterations.observe(&seen, review.as_ref()) {
             NextAction::Stop(end) => break end,
-            NextAction::FinalCall => kinds.push("final"),
+            NextAction::FinalCall(_) => kinds.push("final"),
             NextAction::Call | NextAction::Experiment => kinds.push("continue"),
         }
     };

@@ -15,7 +15,7 @@ const KEY: &str = "agent.search.max_iterations";
 /// accepted, because the workflow does not check it.
 pub(super) fn max_iterations(settings: &Settings) -> Result<i64, SettingsError> {
     if let Some(value) = settings.get(param::MAX_ITERATIONS.name) {
-        return whole(value).ok_or_else(|| wrong_kind(param::MAX_ITERATIONS.name, "a whole number", value));
+        return value.as_i64().ok_or_else(|| wrong_kind(param::MAX_ITERATIONS.name, "a whole number", value));
     }
     let Some(config) = &settings.config else { return Ok(DEFAULT_MAX) };
     let extension = config.path.rsplit('.').next().unwrap_or_default().to_lowercase();
@@ -25,7 +25,7 @@ pub(super) fn max_iterations(settings: &Settings) -> Result<i64, SettingsError> 
         _ => yaml(config)?,
     };
     let Some(value) = value else { return Ok(DEFAULT_MAX) };
-    whole(&value).ok_or_else(|| {
+    value.as_i64().ok_or_else(|| {
         let what = format!("`{KEY}` is {value}, not a whole number");
         config.error_at("max_iterations", what, "write a whole number such as 5")
     })
@@ -54,10 +54,6 @@ pub fn strategies(settings: &Settings) -> Result<Strategies, SettingsError> {
     })
 }
 
-fn whole(value: &Value) -> Option<i64> {
-    value.as_i64()
-}
-
 /// Reads this one path from block-style YAML. Rejects anything that cannot be read reliably: flow style, anchors, tags
 /// and tabs on the way to the number.
 fn yaml(config: &ConfigText) -> Result<Option<Value>, SettingsError> {
@@ -65,7 +61,7 @@ fn yaml(config: &ConfigText) -> Result<Option<Value>, SettingsError> {
     let (mut open, mut children): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None]);
     let mut offset = 0;
     for line in config.text.split_inclusive('\n') {
-        let at = Location::in_text(&config.path, &config.text, offset);
+        let begin = offset;
         offset += line.len();
         let content = without_comment(line.trim_end());
         let body = content.trim_start_matches(' ');
@@ -73,7 +69,8 @@ fn yaml(config: &ConfigText) -> Result<Option<Value>, SettingsError> {
             continue;
         }
         let indent = content.len() - body.len();
-        let refuse = |what: &str| Err(SettingsError::new(at.clone(), what, help()));
+        let at = || Location::in_text(&config.path, &config.text, begin);
+        let refuse = |what: &str| Err(SettingsError::new(at(), what, help()));
         if body.starts_with('\t') {
             return refuse("a tab indents this line");
         }

@@ -1,6 +1,6 @@
 //! The loop of model calls and experiments, step by step, in both profiles.
 
-use super::review::{ReviewAction, ReviewerVerdict};
+use super::review::ReviewerVerdict;
 use crate::python;
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::has_conclusion;
@@ -64,8 +64,8 @@ pub enum NextAction {
     Experiment,
     /// Call the model for another cycle.
     Call,
-    /// Call the model for the conclusion: the last call.
-    FinalCall,
+    /// Call the model for the conclusion, because of this: the last call.
+    FinalCall(IterationsEnd),
     /// Nothing: the workflow is over.
     Stop(IterationsEnd),
 }
@@ -144,9 +144,9 @@ impl Iterations {
             AdaptiveProfile::Documented => None,
             AdaptiveProfile::Published => match review {
                 Some(review) if !observation.is_empty() => {
-                    let (verdict, log) = review.verdict();
+                    let (is_final, log) = review.verdict();
                     self.log.push(log);
-                    if verdict == ReviewAction::Finalise { Some(IterationsEnd::Reviewed) } else { None }
+                    if is_final { Some(IterationsEnd::Reviewed) } else { None }
                 }
                 _ => None,
             },
@@ -162,7 +162,7 @@ impl Iterations {
         if current >= max {
             return self.stop(IterationsEnd::MaxIterations);
         }
-        if current + 1 == max { NextAction::FinalCall } else { NextAction::Call }
+        if current + 1 == max { NextAction::FinalCall(IterationsEnd::MaxIterations) } else { NextAction::Call }
     }
 
     /// Asks for one more call, for the conclusion.
@@ -171,7 +171,7 @@ impl Iterations {
             self.log.push("Triggering final round to generate <Conclusion>".to_owned());
         }
         self.finalising = Some(end);
-        NextAction::FinalCall
+        NextAction::FinalCall(end)
     }
 
     fn stop(&mut self, end: IterationsEnd) -> NextAction {

@@ -175,7 +175,7 @@ impl Watch for AdaptiveWatch {
                     return;
                 }
                 // The reply's own experiment would not be run, so what the recording says of it does not count.
-                NextAction::FinalCall => self.final_call = Some(STATUS),
+                NextAction::FinalCall(end) => self.final_call = Some(rule(end)),
                 NextAction::Experiment | NextAction::Call => {}
             }
         }
@@ -229,19 +229,9 @@ impl AdaptiveWatch {
                 None
             }
         };
-        let logged = self.iterations.log.len();
         match self.iterations.observe(&seen, review.as_ref()) {
             NextAction::Stop(end) => trail.push(self.stop(view, end)),
-            NextAction::FinalCall => {
-                let words = self.iterations.log.get(logged..).unwrap_or_default();
-                let rule = match words.first() {
-                    Some(word) if word.starts_with("Task completion") => COMPLETED,
-                    Some(word) if word.starts_with("Reviewer indicates") => REVIEW,
-                    Some(word) if word.contains("experiments in a row") => SUCCESSES,
-                    _ => MAX,
-                };
-                self.final_call = Some(rule);
-            }
+            NextAction::FinalCall(end) => self.final_call = Some(rule(end)),
             NextAction::Call | NextAction::Experiment => {}
         }
     }
@@ -279,17 +269,13 @@ impl AdaptiveWatch {
     }
 
     fn stop(&self, view: &PointView<'_>, end: IterationsEnd) -> Decision {
-        let (rule, evidence) = match end {
-            IterationsEnd::ConclusionTag => (CONCLUSION, Evidence::NONE),
-            IterationsEnd::TaskCompleted(_) => (COMPLETED, Evidence::NONE),
-            IterationsEnd::TaskStatus => (STATUS, Evidence::NONE),
-            IterationsEnd::Successes(n) => (SUCCESSES, Evidence::new(f64::from(n), f64::from(n))),
-            IterationsEnd::Reviewed => (REVIEW, Evidence::NONE),
-            IterationsEnd::NoExperiment => (NO_EXPERIMENT, Evidence::NONE),
-            IterationsEnd::MaxIterations => (MAX, self.progress()),
+        let evidence = match end {
+            IterationsEnd::Successes(n) => Evidence::new(f64::from(n), f64::from(n)),
+            IterationsEnd::MaxIterations => self.progress(),
+            _ => Evidence::NONE,
         };
         let log = self.iterations.log.iter().rev().find(|line| !line.ends_with("workflow completed"));
-        let decision = Decision::at(view, Action::Stop, rule, evidence);
+        let decision = Decision::at(view, Action::Stop, rule(end), evidence);
         match (end, log) {
             (IterationsEnd::TaskCompleted(word), _) => {
                 decision.detail(format!("observation has `{word}` and no error word"))
@@ -297,5 +283,18 @@ impl AdaptiveWatch {
             (_, Some(log)) => decision.detail(log.clone()),
             (_, None) => decision,
         }
+    }
+}
+
+/// The rule that ends the iterations so, or asks for the last call.
+fn rule(end: IterationsEnd) -> RuleName {
+    match end {
+        IterationsEnd::ConclusionTag => CONCLUSION,
+        IterationsEnd::TaskCompleted(_) => COMPLETED,
+        IterationsEnd::TaskStatus => STATUS,
+        IterationsEnd::Successes(_) => SUCCESSES,
+        IterationsEnd::Reviewed => REVIEW,
+        IterationsEnd::NoExperiment => NO_EXPERIMENT,
+        IterationsEnd::MaxIterations => MAX,
     }
 }

@@ -61,15 +61,6 @@ pub struct ReviewerVerdict {
     pub notes: Option<String>,
 }
 
-/// What a verdict results in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReviewAction {
-    /// One last call, for the conclusion, then the end.
-    Finalise,
-    /// The iterations continue.
-    Continue,
-}
-
 impl ReviewerVerdict {
     /// Reads a verdict from JSON; `None` if it is not one. As the original's model: three fields must be there, numbers and
     /// truth values may be written as texts, scores lie in [0, 1].
@@ -124,16 +115,16 @@ impl ReviewerVerdict {
         Self::read(&python::loads(reply, Strictness::Strict)?)
     }
 
-    /// Decides on the verdict, and returns what the workflow logs.
-    pub fn verdict(&self) -> (ReviewAction, String) {
+    /// Whether the verdict is final, so that one last call asks for the conclusion; and what the workflow logs.
+    pub fn verdict(&self) -> (bool, String) {
         if self.is_buggy {
             let log = "Reviewer flagged issues; continuing iterations for improvements.";
-            return (ReviewAction::Continue, log.to_owned());
+            return (false, log.to_owned());
         }
         if self.should_continue {
             let notes = self.notes.as_deref().unwrap_or("n/a");
             let log = format!("Reviewer recommends continuing to improve quality or depth. Notes: {notes}");
-            return (ReviewAction::Continue, log);
+            return (false, log);
         }
         let (quality_ok, thoroughness_ok) = (self.quality >= QUALITY, self.thoroughness >= THOROUGHNESS);
         let state = self.completion_state.as_str();
@@ -143,10 +134,7 @@ impl ReviewerVerdict {
             _ => false,
         };
         if is_final {
-            return (
-                ReviewAction::Finalise,
-                "Reviewer indicates task is complete. Generating final conclusion.".to_owned(),
-            );
+            return (true, "Reviewer indicates task is complete. Generating final conclusion.".to_owned());
         }
         let python = |flag: bool| if flag { "True" } else { "False" };
         let log = format!(
@@ -155,7 +143,7 @@ impl ReviewerVerdict {
             python(quality_ok),
             python(thoroughness_ok)
         );
-        (ReviewAction::Continue, log)
+        (false, log)
     }
 }
 
