@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{ErrorSubject, SettingsError};
 use crate::diagnostic::{Diagnostic, Location};
@@ -44,6 +44,15 @@ impl ConfigText {
             let what = format!("not TOML: {}", error.message().lines().next().unwrap_or_default());
             self.error_in(error.span().unwrap_or(0..0), what, "compare the example in the manual")
         })
+    }
+
+    /// Parses the text as a table in JSON, which begins with a brace, or in TOML.
+    pub fn table(&self) -> Result<Map<String, Value>, SettingsError> {
+        let value = if self.text.trim_start().starts_with('{') { self.json()? } else { self.toml()? };
+        match value {
+            Value::Object(values) => Ok(values),
+            _ => Err(self.error("the configuration is no table", "compare the example in the manual")),
+        }
     }
 
     /// An error about the whole file.

@@ -53,12 +53,6 @@ impl SettingsError {
         Self::about(ErrorSubject::Profile, format!("unknown profile `{asked}`"), help)
     }
 
-    /// A value of the wrong kind.
-    pub fn kind(parameter: &str, expected: &str, got: &Value) -> Self {
-        let what = format!("parameter `{parameter}` must be {expected}, not `{got}`");
-        Self::about(ErrorSubject::Value(parameter.into()), what, "")
-    }
-
     /// A value of the right kind that is not accepted; `help` says which values are.
     pub fn value(parameter: &Parameter, got: &Value, help: impl Into<String>) -> Self {
         let what = format!("parameter `{}` cannot be `{got}`", parameter.name);
@@ -71,6 +65,12 @@ impl SettingsError {
         let what = format!("the framework refuses this configuration: {code}: {detail}");
         Self::about(ErrorSubject::Refused(Box::new([code, detail])), what, "")
     }
+}
+
+/// The error for a value of the wrong kind.
+pub(crate) fn wrong_kind(parameter: &str, expected: &str, got: &Value) -> SettingsError {
+    let what = format!("parameter `{parameter}` must be {expected}, not `{got}`");
+    SettingsError::about(ErrorSubject::Value(parameter.into()), what, "")
 }
 
 /// Help text that names the nearest of `known`, then lists them all.

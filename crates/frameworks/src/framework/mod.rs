@@ -17,12 +17,13 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::host::ExportTarget;
 
 pub use config::ConfigText;
+pub(crate) use error::wrong_kind;
 pub use error::{ErrorSubject, SettingsError};
 pub use machine::{MachineStrategy, Recipe};
 pub(crate) use params::params;
 pub use params::{Case, Holds, Parameter, Trap};
 pub use settings::Settings;
-pub(crate) use settings::{positive, wrong_kind};
+pub(crate) use settings::positive;
 
 /// A number of seconds from which milliseconds were probably meant: more than a day.
 pub(crate) const LONG_SECONDS: f64 = 100_000.0;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::error::one_of;
+use super::error::{one_of, wrong_kind};
 use super::{Case, ConfigText, Parameter, SettingsError};
 
 /// The settings of one strategy of a framework.
@@ -156,11 +156,6 @@ impl Settings {
         }
         Ok(())
     }
-}
-
-/// The error for a value of the wrong kind.
-pub(crate) fn wrong_kind(name: &str, expected: &str, got: &Value) -> SettingsError {
-    SettingsError::kind(name, expected, got)
 }
 
 /// A whole number from 1 that fits 32 bits.

@@ -1,7 +1,5 @@
 //! Defines what a round is, for systems that decide at the end of each round.
 
-use serde_json::Value;
-
 use crate::framework::{Parameter, Settings, SettingsError, positive};
 use crate::transcript::{Moment, PointView};
 
@@ -19,32 +17,16 @@ pub enum RoundUnit {
 }
 
 impl RoundUnit {
-    /// Reads `"prompt"`, `"step"` or a number of steps; `None` for anything else.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        match value {
-            Value::String(word) if word == "prompt" => Some(Self::Prompt),
-            Value::String(word) if word == "step" => Some(Self::Step),
-            _ => positive(value).map(Self::Steps),
-        }
-    }
-}
-
-impl RoundUnit {
-    /// The value of a parameter that sets what a round is.
+    /// The value of a parameter that sets what a round is: `"prompt"`, `"step"` or a number of steps.
     pub fn from_settings(settings: &Settings, parameter: &Parameter) -> Result<Self, SettingsError> {
         let value = settings.in_force(parameter);
-        let help = "`round` is \"prompt\", \"step\" or a number of steps from 1";
-        Self::from_json(&value).ok_or_else(|| SettingsError::value(parameter, &value, help))
-    }
-}
-
-impl std::fmt::Display for RoundUnit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Prompt => f.write_str("prompt"),
-            Self::Step => f.write_str("step"),
-            Self::Steps(steps) => write!(f, "{steps} steps"),
+        match value.as_str() {
+            Some("prompt") => return Ok(Self::Prompt),
+            Some("step") => return Ok(Self::Step),
+            _ => {}
         }
+        let help = "`round` is \"prompt\", \"step\" or a number of steps from 1";
+        positive(&value).map(Self::Steps).ok_or_else(|| SettingsError::value(parameter, &value, help))
     }
 }
 

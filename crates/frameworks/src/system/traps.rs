@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Location};
-use crate::framework::{ErrorSubject, LONG_SECONDS, Settings, SettingsError};
+use crate::framework::{ConfigText, ErrorSubject, LONG_SECONDS, Settings, SettingsError};
 
 /// Below this many tokens, thousands were probably meant: one call usually costs more.
 const FEW_TOKENS: i64 = 1000;
@@ -32,9 +32,10 @@ pub(super) fn few_tokens(tokens: i64) -> Option<(String, String)> {
 
 /// The values of a configuration in JSON or TOML; empty if it cannot be read.
 pub(super) fn values(settings: &Settings) -> Map<String, Value> {
-    let Some(config) = &settings.config else { return Map::new() };
-    let read = if config.text.trim_start().starts_with('{') { config.json() } else { config.toml() };
-    if let Ok(Value::Object(values)) = read { values } else { Map::new() }
+    match settings.config.as_ref().map(ConfigText::table) {
+        Some(Ok(values)) => values,
+        _ => Map::new(),
+    }
 }
 
 /// A trap about a key of the native configuration.
@@ -61,7 +62,6 @@ pub(super) fn in_either(settings: &Settings, key: &str, trap: (String, String)) 
 mod tests {
     use super::super::ALL;
     use super::*;
-    use crate::framework::ConfigText;
 
     fn told(id: &str, config: &str) -> Vec<String> {
         let config = Some(ConfigText { path: "c".to_owned(), text: config.to_owned() });

@@ -38,13 +38,7 @@ impl IterationCap {
     pub fn read(settings: &Settings) -> Result<Self, SettingsError> {
         let nowhere = ConfigText::default();
         let config = settings.config.as_ref().unwrap_or(&nowhere);
-        let mut values = match &settings.config {
-            None => Map::new(),
-            Some(config) => match read_text(config)? {
-                Value::Object(values) => values,
-                _ => return Err(config.error("the configuration is no table", HELP)),
-            },
-        };
+        let mut values = config.table()?;
         if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(config.error_at(key, format!("unknown key `{key}`"), did_you_mean(nearest(key, KEYS), HELP)));
         }
@@ -82,10 +76,6 @@ impl IterationCap {
 
 const KEYS: [&str; 4] = ["max_iterations", "scenario", "strategy", "params"];
 const HELP: &str = "for example `max_iterations = 100`, `strategy = \"smart\"`";
-
-fn read_text(config: &ConfigText) -> Result<Value, SettingsError> {
-    if config.text.trim_start().starts_with('{') { config.json() } else { config.toml() }
-}
 
 fn refused(config: &ConfigText, error: &BailoutError) -> SettingsError {
     let help = match error {

@@ -48,21 +48,14 @@ enum AgentaoProfile {
     Published05,
 }
 
-/// The handler's second argument, after the count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SecondArgument {
-    /// The whole message history, as documented.
-    History,
-    /// The last reply's calls, as in the package. They have no roles, so no stuck check can fire.
-    LastCalls,
-}
-
 /// agentao as a strategy over recorded runs.
 pub struct AgentaoStrategy {
     name: String,
     profile: AgentaoProfile,
     cap: IterationCap,
-    second: SecondArgument,
+    /// Whether the handler is handed the whole history, as documented, beside the count. In the package it is handed the
+    /// last reply's calls, which have no roles, so that no stuck check can fire.
+    hands_history: bool,
     /// Tools that change nothing. Any other may change something, like a tool in the package that does not say.
     read_only: Vec<String>,
     /// How many model calls before the cap the user interface is warned; `None` for no warning.
@@ -74,10 +67,7 @@ impl AgentaoStrategy {
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
         let profile =
             if settings.is_profile("documented") { AgentaoProfile::Documented } else { AgentaoProfile::Published05 };
-        let second = match settings.word(&param::SECOND_ARGUMENT, &["history", "last_calls"])? {
-            "history" => SecondArgument::History,
-            _ => SecondArgument::LastCalls,
-        };
+        let hands_history = settings.word(&param::SECOND_ARGUMENT, &["history", "last_calls"])? == "history";
         let read_only = settings.texts(&param::READ_ONLY)?;
         let warns_before = match &*settings.in_force(&param::APPROACHING_LIMIT) {
             serde_json::Value::Bool(false) => None,
@@ -92,10 +82,18 @@ impl AgentaoStrategy {
             name: settings.name.clone(),
             profile,
             cap: IterationCap::read(settings)?,
-            second,
+            hands_history,
             read_only,
             warns_before,
         })
+    }
+
+    /// The guards that end a chat before its cap.
+    fn guards(&self) -> &'static [Tripped] {
+        match self.profile {
+            AgentaoProfile::Documented => &[],
+            AgentaoProfile::Published05 => &GUARDS,
+        }
     }
 
     fn cap_rule(&self) -> RuleName {
@@ -123,14 +121,10 @@ impl Strategy for AgentaoStrategy {
     }
 
     fn rules(&self) -> Vec<RuleName> {
-        let guards = match self.profile {
-            AgentaoProfile::Documented => &[][..],
-            AgentaoProfile::Published05 => &GUARDS[..],
-        };
         let warning = self.warns_before.map(|_| APPROACHING);
         std::iter::once(self.cap_rule())
             .chain(warning)
-            .chain(guards.iter().map(|guard| RuleName::fixed(guard.rule())))
+            .chain(self.guards().iter().map(|guard| RuleName::fixed(guard.rule())))
             .collect()
     }
 
@@ -192,11 +186,7 @@ impl Watch for AgentaoWatch {
     fn readings(&self) -> Vec<RuleReading> {
         let (iteration, cap) = (self.iteration as f64, self.system.cap.max_iterations as f64);
         let iterations = RuleReading::new(self.system.cap_rule(), "iterations", Some(iteration));
-        let guards = match self.system.profile {
-            AgentaoProfile::Documented => &[][..],
-            AgentaoProfile::Published05 => &GUARDS[..],
-        };
-        let guards = guards.iter().map(|guard| {
+        let guards = self.system.guards().iter().map(|guard| {
             let (count, limit) = self.guard.count(*guard);
             RuleReading::new(RuleName::fixed(guard.rule()), guard.counts(), Some(f64::from(count)))
                 .against(f64::from(limit), count >= limit)
@@ -231,15 +221,12 @@ impl AgentaoWatch {
     fn ask(&mut self, view: &PointView<'_>) -> Reply {
         let own_history;
         let last_calls;
-        let history: &dyn History = match self.system.second {
-            SecondArgument::History => {
-                own_history = RunHistory::at(view);
-                &own_history
-            }
-            SecondArgument::LastCalls => {
-                last_calls = view.replies().next_back().map(call_entries).unwrap_or_default();
-                &last_calls
-            }
+        let history: &dyn History = if self.system.hands_history {
+            own_history = RunHistory::at(view);
+            &own_history
+        } else {
+            last_calls = view.replies().next_back().map(call_entries).unwrap_or_default();
+            &last_calls
         };
         let tokens = rough_tokens(view);
         let cap = self.system.cap.max_iterations;

@@ -38,7 +38,7 @@ impl GoalConfig {
     pub fn read(version: Version, judge: Judge, settings: &Settings) -> Result<Self, SettingsError> {
         let nowhere = ConfigText::default();
         let config = settings.config.as_ref().unwrap_or(&nowhere);
-        let values = read_text(config)?;
+        let values = config.table()?;
         if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(config.error_at(
                 key,
@@ -66,14 +66,6 @@ impl GoalConfig {
             rules: GoalRules { version, auto_judge, has_judge: judge != Judge::Absent },
             has_goal_tool: arguments.flag("attach_goal_tool", true)?,
         })
-    }
-}
-
-fn read_text(config: &ConfigText) -> Result<Map<String, Value>, SettingsError> {
-    let value = if config.text.trim_start().starts_with('{') { config.json()? } else { config.toml()? };
-    match value {
-        Value::Object(values) => Ok(values),
-        _ => Err(config.error("the configuration is no table", HELP)),
     }
 }
 
