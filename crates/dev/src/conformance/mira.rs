@@ -9,7 +9,7 @@ use super::{CaseError, GoldenCase, SystemDriver};
 use crate::catalog;
 use crate::framework::Settings;
 use crate::python::{self, Dict, Int, Raised};
-use crate::system::mira::decide::{Continuation, Situation};
+use crate::system::mira::decide::Situation;
 use crate::system::mira::export;
 use crate::system::mira::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, has_final_result};
 use crate::system::mira::message::{AfterRun, MessageLoop, RunKind};
@@ -144,9 +144,12 @@ fn policy_json(rules: MiraRules, policy: Option<&AutomationPolicy>) -> Value {
     json
 }
 
-/// The reason as printed.
-fn told(rules: MiraRules, reason: Option<&AutoStopReason>) -> Option<&AutoStopReason> {
-    reason.filter(|reason| rules.says_why || reason.is_condition())
+/// The reason that is printed for a stop.
+fn told(rules: MiraRules, decision: &AfterRun) -> Option<&AutoStopReason> {
+    match decision {
+        AfterRun::Stop(Some(reason)) if rules.says_why || reason.is_condition() => Some(reason),
+        _ => None,
+    }
 }
 
 fn reason_json(reason: Option<&AutoStopReason>) -> Value {
@@ -270,13 +273,10 @@ fn continuation(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     let mut on_disk = project(input, &input["plan"]);
     let mut guard = GuardrailFindings::default();
     let decision = continuation_of(&situation_of(rules, policy.as_ref(), input), input, &mut on_disk, &mut guard)?;
-    let reason = match &decision {
-        Continuation::Go => None,
-        Continuation::Stop(reason) => reason.as_ref(),
-    };
+    let reason = told(rules, &decision);
     Ok(json!({
-        "continue": decision == Continuation::Go,
-        "stop_reason": reason_json(told(rules, reason)),
+        "continue": matches!(decision, AfterRun::Run(_)),
+        "stop_reason": reason_json(reason),
         "guard_issues": guard.issues,
         "plan_after": reduced(&on_disk),
     }))
@@ -288,7 +288,7 @@ fn continuation_of(
     input: &Value,
     on_disk: &mut ProjectFolder,
     guard: &mut GuardrailFindings,
-) -> Result<Continuation, Raised> {
+) -> Result<AfterRun, Raised> {
     let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
     situation.continuation(if has_project { Some(on_disk) } else { None }, guard)
 }
@@ -302,17 +302,14 @@ fn round(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     let seen = if has_project { &on_disk } else { &ProjectFolder::default() };
     let condition = if first { situation.stop_policy(seen)? } else { None };
     let decision = match condition {
-        Some(reason) => Continuation::Stop(Some(reason)),
+        Some(reason) => AfterRun::Stop(Some(reason)),
         None => continuation_of(&situation, input, &mut on_disk, &mut GuardrailFindings::default())?,
     };
-    let reason = match &decision {
-        Continuation::Go => None,
-        Continuation::Stop(reason) => reason.as_ref(),
-    };
+    let reason = told(rules, &decision);
     Ok(json!({
-        "continue": decision == Continuation::Go,
-        "stop_reason": reason_json(told(rules, reason)),
-        "prefix": told(rules, reason).map(AutoStopReason::prefix),
+        "continue": matches!(decision, AfterRun::Run(_)),
+        "stop_reason": reason_json(reason),
+        "prefix": reason.map(AutoStopReason::prefix),
     }))
 }
 

@@ -1,6 +1,7 @@
 //! One end-of-round decision: the stop policy and the continuation decision, in the order the profile sets.
 
 use super::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, guard};
+use super::message::{AfterRun, RunKind};
 use super::plan;
 use super::policy::AutomationPolicy;
 use super::rules::{MiraRules, Order, ProviderCheck, Replan};
@@ -30,15 +31,6 @@ pub struct Situation<'s> {
     /// Whether a missing plan means that the recording lacks it. Then it is unknown what is queued or approved, and
     /// neither ends the run.
     pub plan_may_be_unrecorded: bool,
-}
-
-/// The result of the continuation decision.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Continuation {
-    /// Start another run.
-    Go,
-    /// End; without a reason if the mode is not `auto`.
-    Stop(Option<AutoStopReason>),
 }
 
 impl Situation<'_> {
@@ -75,19 +67,20 @@ impl Situation<'_> {
         &self,
         project: Option<&mut ProjectFolder>,
         last: &mut GuardrailFindings,
-    ) -> Result<Continuation, Raised> {
+    ) -> Result<AfterRun, Raised> {
         if !self.is_auto {
-            return Ok(Continuation::Stop(None));
+            return Ok(AfterRun::Stop(None));
         }
-        let stop = |reason| Ok(Continuation::Stop(Some(reason)));
+        let stop = |reason| Ok(AfterRun::Stop(Some(reason)));
         let nothing = &mut ProjectFolder::default();
         let has_project = project.is_some();
         let project = project.unwrap_or(nothing);
         if self.rules.approval && has_project && !self.plan_is_unrecorded(project) && awaits_approval(project) {
             return stop(AutoStopReason::PlanApproval);
         }
-        let provider = |check| self.rules.provider == check;
-        if let Some(marker) = if provider(ProviderCheck::First) { self.provider_error() } else { None } {
+        if self.rules.provider == ProviderCheck::First
+            && let Some(marker) = self.provider_error()
+        {
             return stop(AutoStopReason::ProviderError(marker));
         }
         *last = guard(project, self.agent_profile, self.rules)?;
@@ -97,19 +90,22 @@ impl Situation<'_> {
         if self.auto_round >= self.rules.max_rounds {
             return stop(AutoStopReason::MaxRounds(self.auto_round, self.rules.max_rounds));
         }
-        let later = provider(ProviderCheck::Heuristic) && self.is_strict();
-        if let Some(marker) = if later { self.provider_error() } else { None } {
+        if self.rules.provider == ProviderCheck::Heuristic
+            && self.is_strict()
+            && let Some(marker) = self.provider_error()
+        {
             return stop(AutoStopReason::ProviderErrorLater(marker));
         }
         if let Some(reason) = self.heuristic() {
             return stop(reason);
         }
-        let documented = self.rules.order == Order::Documented;
-        if let Some(reason) = if documented { self.stop_policy(project)? } else { None } {
+        if self.rules.order == Order::Documented
+            && let Some(reason) = self.stop_policy(project)?
+        {
             return stop(reason);
         }
         if self.plan_is_unrecorded(project) || plan::has_pending_work(project.plan())? || self.replans(project)? {
-            return Ok(Continuation::Go);
+            return Ok(AfterRun::Run(RunKind::Continue));
         }
         stop(AutoStopReason::QueueExhausted)
     }

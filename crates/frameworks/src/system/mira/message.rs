@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::decide::{Continuation, Situation};
+use super::decide::Situation;
 use super::export;
 use super::guardrail::{AgentProfile, Contract, GuardrailFindings, ProjectFolder, guard};
 use super::plan;
@@ -44,7 +44,7 @@ impl RunKind {
 pub enum AfterRun {
     /// Start another run.
     Run(RunKind),
-    /// End the message, with the last reason printed for it.
+    /// End the message, with the last reason printed for it; without one if the mode is not `auto`.
     Stop(Option<AutoStopReason>),
 }
 
@@ -267,8 +267,8 @@ impl MessageLoop {
             return Ok(AfterRun::Stop(Some(reason)));
         }
         let reason = match situation.continuation(project.as_deref_mut(), &mut self.last_guard)? {
-            Continuation::Go => return Ok(AfterRun::Run(RunKind::Continue)),
-            Continuation::Stop(reason) => reason,
+            AfterRun::Stop(reason) => reason,
+            run @ AfterRun::Run(_) => return Ok(run),
         };
         let told = reason.as_ref().filter(|_| self.rules.says_why);
         let told = told.map(|reason| format!("{}{reason}{}", reason.prefix(), detail(reason, text)));

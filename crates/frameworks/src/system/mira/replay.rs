@@ -37,26 +37,15 @@ const POLICY_NOTE: &str = "mira.policy";
 /// The rule of an exception that the original does not catch.
 const EXCEPTION: RuleName = RuleName::fixed("mira.exception");
 
-/// Where the policy of a message comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PolicySource {
-    /// It is the configured one, which the host sends with every message.
-    Sent,
-    /// It is the session's, which recorded messages replace.
-    Message,
-}
-
 /// The auto mode, configured.
 struct Mira {
     name: String,
     profile: MiraProfile,
-    rules: MiraRules,
-    policy: Option<AutomationPolicy>,
-    policy_source: PolicySource,
-    project: Option<Value>,
-    agent_profile: Option<AgentProfile>,
-    is_auto: bool,
-    guards_export: bool,
+    /// The loop before the first message.
+    message: MessageLoop,
+    /// Whether the policy is the session's, which recorded messages replace; else it is the configured one, which the
+    /// host sends with every message.
+    records_policy: bool,
     prompts_restart: bool,
     round: RoundUnit,
 }
@@ -74,19 +63,20 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
             let at = settings.config.clone().unwrap_or_default();
             at.error_at("goals", format!("MIRA fails on this policy with {exception}"), "give goals a smaller `value`")
         })?;
+    let rules = switches(settings, MiraRules::from_profile(profile))?;
+    let records_policy = settings.word(&param::POLICY, &["sent", "recorded"])? == "recorded";
+    let agent_profile = agent_profile(settings)?;
+    let is_auto = settings.word(&param::MODE, &["auto", "manual"])? == "auto";
+    let project = ProjectFolder { settings: project, ..ProjectFolder::default() };
+    let mut message = MessageLoop::new(rules, policy, is_auto, Some(project));
+    message.agent_profile = agent_profile;
+    message.guards_export = settings.word(&param::CHANNEL, &["cli", "ui"])? == "ui";
+    message.plan_may_be_unrecorded = true;
     Ok(Arc::new(Mira {
         name: settings.name.clone(),
         profile,
-        rules: switches(settings, MiraRules::from_profile(profile))?,
-        policy,
-        policy_source: match settings.word(&param::POLICY, &["sent", "recorded"])? {
-            "recorded" => PolicySource::Message,
-            _ => PolicySource::Sent,
-        },
-        project,
-        agent_profile: agent_profile(settings)?,
-        is_auto: settings.word(&param::MODE, &["auto", "manual"])? == "auto",
-        guards_export: settings.word(&param::CHANNEL, &["cli", "ui"])? == "ui",
+        message,
+        records_policy,
         prompts_restart: settings.word(&param::PROMPTS, &["follow_up", "message"])? == "message",
         round: RoundUnit::from_settings(settings, &param::ROUND)?,
     }))
@@ -148,21 +138,22 @@ impl Strategy for Mira {
     }
 
     fn rules(&self) -> Vec<RuleName> {
-        let mut order: Vec<usize> = match self.rules.order {
+        let MessageLoop { rules, policy, is_auto, .. } = &self.message;
+        let mut order: Vec<usize> = match rules.order {
             Order::Code => (0..RULES.len()).collect(),
             Order::Documented => vec![3, 4, 5, 6, 7, 8, 0, 1, 2, 9],
         };
         // A recorded policy may have any rule.
-        let any = self.policy_source == PolicySource::Message;
-        let policy = self.policy.as_ref();
-        let strict = any || !self.rules.strict_switch || policy.is_none_or(|policy| policy.strict);
+        let any = self.records_policy;
+        let policy = policy.as_ref();
+        let strict = any || !rules.strict_switch || policy.is_none_or(|policy| policy.strict);
         let has_limit = |limit: fn(&AutomationPolicy) -> bool| any || policy.is_some_and(limit);
         order.retain(|rule| match rule {
             0 => has_limit(|policy| !policy.goals.is_empty()),
             1 => has_limit(|policy| policy.max_experiments.is_some()),
             2 => has_limit(|policy| policy.max_tokens.is_some()),
-            3 => self.rules.approval,
-            4 => match self.rules.provider {
+            3 => rules.approval,
+            4 => match rules.provider {
                 ProviderCheck::Never => false,
                 ProviderCheck::First => true,
                 ProviderCheck::Heuristic => strict,
@@ -170,7 +161,7 @@ impl Strategy for Mira {
             7 | 8 => strict,
             _ => true,
         });
-        if !self.is_auto {
+        if !is_auto {
             return vec![MANUAL];
         }
         order.into_iter().map(|rule| RuleName::fixed(RULES[rule])).collect()
@@ -191,15 +182,10 @@ impl Strategy for Mira {
     }
 
     fn start(self: Arc<Self>, _: &Header) -> Box<dyn Watch> {
-        let project = ProjectFolder { settings: self.project.clone(), ..ProjectFolder::default() };
-        let mut message = MessageLoop::new(self.rules, self.policy.clone(), self.is_auto, Some(project));
-        message.agent_profile = self.agent_profile;
-        message.guards_export = self.guards_export;
-        message.plan_may_be_unrecorded = true;
         Box::new(AutoRun {
             clock: RoundClock::new(self.round),
+            message: self.message.clone(),
             mira: self,
-            message,
             tokens: 0,
             next_policy: Value::Null,
             asks_new_session: false,
@@ -234,7 +220,7 @@ impl Watch for AutoRun {
                     }
                 }
                 Event::Metrics(metrics) => self.note(metrics),
-                Event::Note(note) if self.mira.policy_source == PolicySource::Message && note.kind == POLICY_NOTE => {
+                Event::Note(note) if self.mira.records_policy && note.kind == POLICY_NOTE => {
                     self.next_policy = python::loads(note.body.get(), Strictness::Strict).unwrap_or(Value::Null);
                 }
                 Event::Judge(_) | Event::Checkpoint(_) | Event::Note(_) => {}
@@ -298,11 +284,11 @@ impl AutoRun {
         // An invalid policy clears the session's.
         let policy = self.next_policy.take();
         if !policy.is_null() {
-            self.message.policy = AutomationPolicy::parse(&policy, self.mira.rules.strict_switch)?;
+            self.message.policy = AutomationPolicy::parse(&policy, self.message.rules.strict_switch)?;
         }
         if python::lower(python::strip(&message.text())) == "/new" {
             self.message.reset_session();
-            if self.mira.policy_source == PolicySource::Message {
+            if self.mira.records_policy {
                 self.message.policy = None;
             }
             self.asks_new_session = true;
