@@ -159,11 +159,6 @@ impl ExportTarget {
         }
     }
 
-    /// Whether it can hold any clause at all.
-    pub const fn holds_something(&self) -> bool {
-        !self.slots.is_empty()
-    }
-
     /// Why a clause on `signal` cannot be held, in the framework's terms; `None` if no reason is recorded.
     pub fn why_not(&self, signal: &str) -> Option<&'static str> {
         let named = self.cannot.iter().find(|(name, _)| !name.is_empty() && signal.starts_with(name));

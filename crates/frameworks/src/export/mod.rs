@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::catalog;
 use crate::decision::{RuleName, Strategy};
 use crate::diagnostic::nearest;
-use crate::framework::{Framework, FrameworkKind, Parameter};
+use crate::framework::{Framework, FrameworkKind, Parameter, setting};
 use crate::host::{ClauseSlot, Does, ExportTarget, ParameterPlace};
 use crate::stack::{Stack, Use};
 
@@ -154,7 +154,7 @@ impl ExportedStack {
         for (name, value) in to.host.quiet {
             let default = to.default_of(name);
             let is_off = matches!(default, Some((_, default)) if Parameter::value_of(default) == json(value));
-            if get(&export.set, name).is_none() && !is_off {
+            if setting(&export.set, name).is_none() && !is_off {
                 export.untouched.push(name);
             }
         }
@@ -178,7 +178,8 @@ impl ExportedStack {
             };
             export.clauses.push(Exported { rule: RuleName::new(name), outcome });
         }
-        let limits_steps = |slot: &ClauseSlot| slot.signal == "steps" && get(&export.set, slot.parameter()).is_some();
+        let limits_steps =
+            |slot: &ClauseSlot| slot.signal == "steps" && setting(&export.set, slot.parameter()).is_some();
         export.limits_steps = to.host.slots.iter().any(limits_steps);
         export
     }
@@ -262,12 +263,8 @@ impl ExportedStack {
 
     /// All differences of the clauses held, without duplicates, the most serious first.
     pub fn differences(&self) -> Vec<&ExportDifference> {
-        let of = |clause: &'_ Exported| match &clause.outcome {
-            ClauseOutcome::Held { differences, .. } => differences.as_slice().len(),
-            ClauseOutcome::Refused { .. } => 0,
-        };
         let mut all: Vec<&ExportDifference> = Vec::new();
-        for clause in self.clauses.iter().filter(|clause| of(clause) > 0) {
+        for clause in &self.clauses {
             if let ClauseOutcome::Held { differences, .. } = &clause.outcome {
                 for difference in differences {
                     if !all.contains(&difference) {
@@ -345,18 +342,10 @@ fn put(set: &mut Map<String, Value>, path: &str, value: Value) {
 
 /// Adds an item to the list at `path`.
 fn push(set: &mut Map<String, Value>, path: &str, item: Value) {
-    let mut list = match get(set, path) {
+    let mut list = match setting(set, path) {
         Some(Value::Array(list)) => list.clone(),
         _ => Vec::new(),
     };
     list.push(item);
     put(set, path, Value::Array(list));
-}
-
-/// The value at `path`.
-fn get<'s>(set: &'s Map<String, Value>, path: &str) -> Option<&'s Value> {
-    match path.split_once('.') {
-        None => set.get(path),
-        Some((table, rest)) => get(set.get(table)?.as_object()?, rest),
-    }
 }

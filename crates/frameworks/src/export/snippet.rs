@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::{ClauseOutcome, ExportedStack, HostInfo, get, put};
+use super::{ClauseOutcome, ExportedStack, HostInfo, put};
 use crate::diagnostic::{is_hostile, json, one_line};
+use crate::framework::setting;
 use crate::host::{Does, Syntax};
 
 /// What a comment begins with, beside a setting that switches a rule of the host's off.
@@ -116,7 +117,7 @@ impl ExportedStack {
                 text.push_str(&self.list(list)?);
             } else {
                 let named = name.trim_start_matches('?');
-                let value = get(&self.set, named)?;
+                let value = setting(&self.set, named)?;
                 if !after.contains(&format!("{named}>>")) {
                     off.extend(self.turned_off.iter().filter(|(it, _)| *it == named).map(|(_, what)| what.as_str()));
                 }

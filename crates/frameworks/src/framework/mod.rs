@@ -23,7 +23,7 @@ pub use machine::{MachineStrategy, Recipe};
 pub(crate) use params::params;
 pub use params::{Case, Holds, Parameter, Trap};
 pub use settings::Settings;
-pub(crate) use settings::positive;
+pub(crate) use settings::{positive, setting};
 
 /// A number of seconds from which milliseconds were probably meant: more than a day.
 pub(crate) const LONG_SECONDS: f64 = 100_000.0;

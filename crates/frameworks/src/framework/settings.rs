@@ -33,7 +33,7 @@ impl Settings {
 
     /// The given value of a parameter; nested ones are found by dotted name or inside tables.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        find(&self.set, name)
+        setting(&self.set, name)
     }
 
     /// True if any of these parameters is given.
@@ -175,11 +175,12 @@ fn is_none(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false)) || value == "none"
 }
 
-fn find<'v>(table: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
+/// The value of this name in nested tables, whose names may also stand in one with dots between them.
+pub(crate) fn setting<'v>(table: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     if let Some(value) = table.get(name) {
         return Some(value);
     }
-    name.match_indices('.').find_map(|(dot, _)| find(table.get(&name[..dot])?.as_object()?, &name[dot + 1..]))
+    name.match_indices('.').find_map(|(dot, _)| setting(table.get(&name[..dot])?.as_object()?, &name[dot + 1..]))
 }
 
 /// Dotted paths of the given settings, descending until a name is a parameter.
