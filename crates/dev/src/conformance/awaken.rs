@@ -117,26 +117,20 @@ fn serde_rules(input: &Value) -> Value {
 }
 
 /// A step, as written in a case.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct WireStep {
-    #[serde(default)]
     text: String,
-    #[serde(default)]
     tools: Vec<String>,
-    #[serde(default)]
     usage: Option<CaseUsage>,
-    #[serde(default)]
     error: bool,
-    #[serde(default)]
     no_response: bool,
 }
 
 /// Token usage, as written in a case; awaken casts its signed numbers to unsigned without a check.
 #[derive(Deserialize)]
 struct CaseUsage {
-    #[serde(default)]
     input: Option<i64>,
-    #[serde(default)]
     output: Option<i64>,
 }
 
@@ -182,7 +176,8 @@ fn steps(input: &Value) -> Result<Value, String> {
     let mut counters = Counters::default();
     let mut per_step = Vec::new();
     for (index, step) in wire.iter().enumerate() {
-        let stop = hooks.run(&mut counters, &step.boundary(), None);
+        let said = hooks.each(&mut counters, &step.boundary(), None);
+        let stop = hooks.verdict(said);
         let reason = stop.as_ref().map(|(_, stop)| format!("stopped:{}", stop.code));
         per_step.push(json!({
             "step": index + 1,

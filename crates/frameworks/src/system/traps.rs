@@ -48,14 +48,12 @@ pub(super) fn in_config(settings: &Settings, key: &str, (what, help): (String, S
 
 /// A trap about a parameter that either the stack file or the native configuration may set.
 pub(super) fn in_either(settings: &Settings, key: &str, trap: (String, String)) -> SettingsError {
-    let SettingsError { error, about } = in_config(settings, key, trap);
-    match settings.get(key) {
-        Some(_) => SettingsError {
-            error: Diagnostic::new(Location::default(), error.what, error.help),
-            about: ErrorSubject::Value(key.into()),
-        },
-        None => SettingsError { error, about },
+    if settings.get(key).is_none() {
+        return in_config(settings, key, trap);
     }
+    let (what, help) = trap;
+    let error = Diagnostic::new(Location::default(), what, help);
+    SettingsError { error, about: ErrorSubject::Value(key.into()) }
 }
 
 #[cfg(test)]

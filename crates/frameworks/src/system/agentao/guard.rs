@@ -1,15 +1,14 @@
 //! The guards of the published loop that end a chat before its cap: repeated calls, empty tool names, unreadable
 //! arguments, and replies cut off at the token limit.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use foldhash::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::python::{self, Strictness, loads, strip};
 use crate::transcript::{Fingerprint, Identity, fingerprint};
 
 /// How often the same call, an empty name, unreadable arguments or a cut-off reply is needed to end the chat.
-const LIMIT: u32 = 3;
+pub(super) const LIMIT: u32 = 3;
 
 /// A call as the model wrote it.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +24,7 @@ pub struct WrittenCall<'a> {
 }
 
 /// Which guard ended the chat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tripped {
     /// The same name and arguments, for the third time.
     SameCall,
@@ -80,11 +79,11 @@ impl Tripped {
 /// The counts of one chat. Granting more iterations at the cap does not clear them.
 #[derive(Clone, Debug, Default)]
 pub struct ChatGuard {
-    same: BTreeMap<Fingerprint, u32>,
+    same: HashMap<Fingerprint, u32>,
     /// Calls of tools that write; none clears the counts of others a second time, even if its own was cleared since.
-    writes: BTreeSet<Fingerprint>,
+    writes: HashSet<Fingerprint>,
     empty_names: u32,
-    unreadable: BTreeMap<String, u32>,
+    unreadable: HashMap<String, u32>,
     cut: u32,
 }
 
@@ -112,15 +111,14 @@ impl ChatGuard {
         calls.find_map(|call| self.plan(call))
     }
 
-    /// The guard's count (the highest if it keeps several), and the count at which it trips.
-    pub(super) fn count(&self, guard: Tripped) -> (u32, u32) {
-        let count = match guard {
+    /// The guard's count; the highest if it keeps several.
+    pub(super) fn count(&self, guard: Tripped) -> u32 {
+        match guard {
             Tripped::SameCall => self.same.values().copied().max().unwrap_or(0),
             Tripped::EmptyName => self.empty_names,
             Tripped::BadArguments => self.unreadable.values().copied().max().unwrap_or(0),
             Tripped::CutReplies => self.cut,
-        };
-        (count, LIMIT)
+        }
     }
 
     fn plan(&mut self, call: WrittenCall<'_>) -> Option<Tripped> {

@@ -187,9 +187,9 @@ impl Watch for AgentaoWatch {
         let (iteration, cap) = (self.iteration as f64, self.system.cap.max_iterations as f64);
         let iterations = RuleReading::new(self.system.cap_rule(), "iterations", Some(iteration));
         let guards = self.system.guards().iter().map(|guard| {
-            let (count, limit) = self.guard.count(*guard);
+            let count = self.guard.count(*guard);
             RuleReading::new(RuleName::fixed(guard.rule()), guard.counts(), Some(f64::from(count)))
-                .against(f64::from(limit), count >= limit)
+                .against(f64::from(guard::LIMIT), count >= guard::LIMIT)
         });
         std::iter::once(iterations.against(cap, iteration >= cap)).chain(guards).collect()
     }

@@ -25,16 +25,6 @@ impl Hooks {
         self.policies.iter().chain(&self.second)
     }
 
-    /// Takes in a step and asks the policies; the first one that stops wins. Returns its index and its reason.
-    pub fn run(
-        &self,
-        counters: &mut Counters,
-        boundary: &Boundary<'_>,
-        elapsed_ms: Option<u64>,
-    ) -> Option<(usize, PolicyStop)> {
-        self.verdict(self.each(counters, boundary, elapsed_ms))
-    }
-
     /// The policy whose stop takes effect, and its reason.
     pub fn verdict(&self, said: Vec<Option<PolicyStop>>) -> Option<(usize, PolicyStop)> {
         let mut stops = said.into_iter().enumerate().filter_map(|(place, stop)| Some((place, stop?)));

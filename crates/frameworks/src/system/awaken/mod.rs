@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub use counters::{Boundary, Counters, RunStatistics};
 pub use hooks::Hooks;
 pub use policy::{PolicyStop, StopPolicy};
-pub use spec::{AgentStops, DEFAULT_MAX_ROUNDS, StopConditionSpec};
+pub use spec::{AgentStops, StopConditionSpec};
 
 use super::described;
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};

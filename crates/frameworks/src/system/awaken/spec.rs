@@ -60,18 +60,20 @@ impl StopConditionSpec {
     }
 }
 
-/// The part of an agent's configuration that decides when it stops.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The part of an agent's configuration that decides when it stops; other fields are not read.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, expecting = "struct AgentSpec")]
 pub struct AgentStops {
     /// The round guard that every agent has; 0 switches it off.
     pub max_rounds: usize,
     /// The conditions checked after it, in order.
+    #[serde(rename = "stop_conditions")]
     pub conditions: Vec<StopConditionSpec>,
 }
 
 /// awaken's round guard if the agent's configuration sets none.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number above 0")]
-pub const DEFAULT_MAX_ROUNDS: usize = super::param::MAX_ROUNDS.whole() as usize;
+const DEFAULT_MAX_ROUNDS: usize = super::param::MAX_ROUNDS.whole() as usize;
 
 impl Default for AgentStops {
     fn default() -> Self {
@@ -83,23 +85,11 @@ impl AgentStops {
     /// Reads the native file: the bare list of conditions, or an agent's configuration with `max_rounds` and
     /// `stop_conditions` among other fields.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
-        #[derive(Deserialize)]
-        struct AgentSpec {
-            #[serde(default = "default_max_rounds")]
-            max_rounds: usize,
-            #[serde(default)]
-            stop_conditions: Vec<StopConditionSpec>,
-        }
         if text.trim_start().starts_with('[') {
             return Ok(Self { conditions: serde_json::from_str(text)?, ..Self::default() });
         }
-        let spec: AgentSpec = serde_json::from_str(text)?;
-        Ok(Self { max_rounds: spec.max_rounds, conditions: spec.stop_conditions })
+        serde_json::from_str(text)
     }
-}
-
-fn default_max_rounds() -> usize {
-    DEFAULT_MAX_ROUNDS
 }
 
 #[cfg(test)]

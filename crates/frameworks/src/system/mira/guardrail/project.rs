@@ -168,6 +168,8 @@ fn part_fits(pattern: &str, name: &str) -> bool {
 
 /// Sorted part by part, as Python compares paths.
 fn sorted<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
-    let by_parts: BTreeMap<Vec<&str>, &'p str> = paths.map(|path| (path.split('/').collect(), path)).collect();
-    by_parts.into_values().collect()
+    let mut paths: Vec<&str> = paths.collect();
+    paths.sort_by(|left, right| left.split('/').cmp(right.split('/')));
+    paths.dedup();
+    paths
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use foldhash::HashSet;
 use serde_json::{Map, Value};
 
 use super::ProjectFolder;
@@ -55,7 +56,7 @@ pub(super) fn reconcile(
     let mut pass = Pass {
         project,
         known: experiment_status(rules),
-        ids: BTreeSet::new(),
+        ids: HashSet::default(),
         highest: 0,
         running_seen: false,
         changed: false,
@@ -97,7 +98,7 @@ fn settle(plan: &mut Map<String, Value>, experiments: &[Value], keeps_open: bool
 struct Pass<'p> {
     project: &'p ProjectFolder,
     known: &'static [&'static str],
-    ids: BTreeSet<String>,
+    ids: HashSet<String>,
     highest: u32,
     running_seen: bool,
     changed: bool,
