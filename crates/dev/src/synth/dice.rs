@@ -48,8 +48,8 @@ impl Dice {
     }
 
     /// One of `items`, which must not be empty.
-    pub(super) fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
-        items[self.place(items.len())]
+    pub(super) fn pick<'a>(&mut self, items: &'a [String]) -> &'a str {
+        &items[self.place(items.len())]
     }
 
     /// The items in another order (Fisher and Yates).

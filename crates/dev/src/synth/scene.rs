@@ -61,7 +61,7 @@ impl Scene {
         // A stream of the task's own, so that every trial gets the same words.
         let mut of_task = Dice::named(seed, task);
         let language = usize::from(of_task.chance(CHINESE));
-        let nouns = (of_task.pick(stage.first_nouns), of_task.pick(stage.second_nouns));
+        let nouns = (of_task.pick(&stage.first_nouns), of_task.pick(&stage.second_nouns));
         let gaps = Gaps {
             usage: behaviour == Behaviour::NoUsage,
             times: behaviour == Behaviour::NoTimes,
@@ -79,7 +79,7 @@ impl Scene {
             trial: Some(trial.to_string()),
             suite: Some(suite.name().to_owned()),
             model: Some(model.to_owned()),
-            agent: Some(stage.agent.to_owned()),
+            agent: Some(stage.agent.clone()),
             started_at: script.now(),
             ended_at: None,
             meta: RawValue::from_string(meta).ok(),
@@ -87,11 +87,11 @@ impl Scene {
         };
         let case = of_task.between(1000, 9999);
         let mut scene = Self { stage, dice, script, header, language, nouns, case };
-        scene.script.say(Role::System, Lane::Main, stage.instructions);
+        scene.script.say(Role::System, Lane::Main, &stage.instructions);
         if behaviour == Behaviour::Greeting {
             scene.script.say(Role::Assistant, Lane::Canned, scene.greeting());
         }
-        let request = of_task.pick(stage.tasks[language]);
+        let request = of_task.pick(&stage.tasks[language]);
         let request = scene.fill(request, scene.nouns, TextNumbers::draw(&mut of_task));
         scene.user(&request);
         scene
@@ -121,15 +121,15 @@ impl Scene {
 
     /// One of the texts in the run's language, filled in with the task's nouns.
     pub(super) fn words(&mut self, words: &Words) -> String {
-        let text = self.dice.pick(words[self.language]);
+        let text = self.dice.pick(&words[self.language]);
         let numbers = TextNumbers::draw(&mut self.dice);
         self.fill(text, self.nouns, numbers)
     }
 
     /// Adds a reply that ends with a question, and the user's answer.
     pub(super) fn ask(&mut self) {
-        let exchanges = self.stage.asking[self.language];
-        let (question, answer) = exchanges[self.dice.place(exchanges.len())];
+        let exchanges = &self.stage.asking[self.language];
+        let (question, answer) = &exchanges[self.dice.place(exchanges.len())];
         let numbers = TextNumbers::draw(&mut self.dice);
         let question = self.fill(question, self.nouns, numbers);
         let answer = self.fill(answer, self.nouns, numbers);
@@ -155,12 +155,12 @@ impl Scene {
 
     fn beat_about(&mut self, nouns: (&str, &str), kind: &Move, failed: bool) -> Beat {
         let numbers = TextNumbers::draw(&mut self.dice);
-        let say = self.dice.pick(kind.say[self.language]);
-        let result = self.dice.pick(if failed { kind.errors } else { kind.results });
+        let say = self.dice.pick(&kind.say[self.language]);
+        let result = self.dice.pick(if failed { &kind.errors } else { &kind.results });
         Beat {
             say: self.fill(say, nouns, numbers),
-            tool: kind.tool.to_owned(),
-            arguments: self.fill(kind.arguments, nouns, numbers),
+            tool: kind.tool.clone(),
+            arguments: self.fill(&kind.arguments, nouns, numbers),
             result: self.fill(result, nouns, numbers),
             failed,
             result_tokens: self.dice.between(kind.tokens.0, kind.tokens.1),
@@ -181,7 +181,7 @@ impl Scene {
 
     /// A call that looks around, mostly at the task's subject.
     pub(super) fn look(&mut self) -> Beat {
-        let other = (self.dice.pick(self.stage.first_nouns), self.dice.pick(self.stage.second_nouns));
+        let other = (self.dice.pick(&self.stage.first_nouns), self.dice.pick(&self.stage.second_nouns));
         let nouns = if self.dice.chance(60) { self.nouns } else { other };
         let kind = &self.stage.explore[self.dice.place(self.stage.explore.len())];
         self.beat_about(nouns, kind, false)
@@ -206,7 +206,7 @@ impl Scene {
 
     /// Plays a step that advances the task.
     pub(super) fn change(&mut self) {
-        self.step_of(self.stage.change, false);
+        self.step_of(&self.stage.change, false);
     }
 
     /// Plays a check of the work.

@@ -77,12 +77,12 @@ fn gives_up(scene: &mut Scene) -> RunEnding {
 pub(super) fn errs(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 2);
     scene.explore(before);
-    let same = if scene.dice.chance(30) { Some(scene.beat_of(scene.stage.change, true)) } else { None };
+    let same = if scene.dice.chance(30) { Some(scene.beat_of(&scene.stage.change, true)) } else { None };
     for _ in 0..scene.count(6, 12) {
         if let Some(beat) = &same {
             scene.play(beat);
         } else {
-            let kinds = if scene.dice.chance(50) { scene.stage.explore } else { scene.stage.change };
+            let kinds = if scene.dice.chance(50) { &scene.stage.explore } else { &scene.stage.change };
             scene.step_of(kinds, true);
         }
     }
@@ -98,7 +98,7 @@ pub(super) fn breaks(scene: &mut Scene) -> RunEnding {
     scene.script.grade(true);
     scene.check(true);
     for _ in 0..scene.count(1, 3) {
-        scene.step_of(scene.stage.polish, false);
+        scene.step_of(&scene.stage.polish, false);
     }
     scene.change();
     scene.script.grade(false);

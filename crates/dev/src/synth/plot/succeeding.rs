@@ -35,7 +35,7 @@ pub(super) fn overlong(scene: &mut Scene) -> RunEnding {
     let explore = scene.count(2, 3);
     let secured = scene.work(explore, 0);
     for _ in 0..scene.count(8, 16) {
-        scene.step_of(scene.stage.polish, false);
+        scene.step_of(&scene.stage.polish, false);
     }
     close(scene, secured)
 }
@@ -45,7 +45,7 @@ pub(super) fn recovers(scene: &mut Scene) -> RunEnding {
     let before = scene.count(1, 2);
     scene.explore(before);
     for _ in 0..scene.count(3, 5) {
-        let kinds = if scene.dice.chance(50) { scene.stage.explore } else { scene.stage.change };
+        let kinds = if scene.dice.chance(50) { &scene.stage.explore } else { &scene.stage.change };
         scene.step_of(kinds, true);
     }
     let after = scene.count(1, 2);
@@ -66,7 +66,7 @@ pub(super) fn polls(scene: &mut Scene) -> RunEnding {
             beat = scene.beat(&scene.stage.poll, false);
         }
     }
-    beat.result = scene.stage.poll_over.to_owned();
+    beat.result = scene.stage.poll_over.clone();
     scene.play(&beat);
     let secured = scene.script.last_step();
     scene.check(true);
@@ -149,7 +149,7 @@ pub(super) fn experiments(scene: &mut Scene) -> RunEnding {
     }
     let secured = scene.script.last_step();
     for _ in 0..scene.count(0, 3) {
-        scene.step_of(scene.stage.polish, false);
+        scene.step_of(&scene.stage.polish, false);
     }
     close(scene, secured)
 }
@@ -157,7 +157,7 @@ pub(super) fn experiments(scene: &mut Scene) -> RunEnding {
 fn train(scene: &mut Scene, number: usize) {
     let poll = scene.beat(&scene.stage.poll, false);
     let arguments = format!(r#"{{"experiment":"exp-{number}"}}"#);
-    let result = scene.stage.poll_over.to_owned();
+    let result = scene.stage.poll_over.clone();
     scene.play(&Beat { say: String::new(), tool: "train".to_owned(), arguments, result, ..poll });
 }
 
