@@ -53,12 +53,6 @@ pub trait Oracle {
     }
 }
 
-/// Returns the oracle for a folder name, if there is one.
-pub type Lookup = fn(&str) -> Option<Box<dyn Oracle>>;
-
-/// The lookups to try, in order.
-pub const LOOKUPS: &[Lookup] = &[system::oracle, preset::oracle];
-
 /// A case whose answer differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Disagreement {
@@ -137,7 +131,7 @@ pub fn run(files: &[TableFile]) -> ConformanceReport {
         if recordings.contains_key(file.path.as_str()) {
             continue;
         }
-        match LOOKUPS.iter().find_map(|lookup| lookup(&folder)) {
+        match system::oracle(&folder).or_else(|| preset::oracle(&folder)) {
             Some(oracle) => run_table(file, &folder, &table, oracle.as_ref(), &recordings, &mut report),
             None => report.unknown_tables.push(file.path.clone()),
         }

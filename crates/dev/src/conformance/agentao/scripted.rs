@@ -13,7 +13,6 @@ use crate::system::agentao::{ChatGuard, WrittenCall, is_cut, why_unreadable};
 struct ChatScript {
     max_iterations: i64,
     model: Vec<ScriptedReply>,
-    #[serde(default)]
     handler: Option<Vec<Value>>,
     #[serde(default = "yes")]
     unique_args: bool,
@@ -32,13 +31,10 @@ fn sixty() -> usize {
 /// One scripted model reply.
 #[derive(Clone, Default, Deserialize)]
 struct ScriptedReply {
-    #[serde(default)]
     text: Option<String>,
     #[serde(default)]
     tools: Vec<(String, String)>,
-    #[serde(default)]
     finish: Option<String>,
-    #[serde(default)]
     reasoning: Option<String>,
 }
 

@@ -102,27 +102,19 @@ fn bad(what: &impl ToString) -> CaseError {
 }
 
 /// A goal, as written in a case.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct WireGoal {
-    #[serde(default)]
     objective: Option<String>,
-    #[serde(default)]
     turn_budget: Value,
-    #[serde(default)]
     token_budget: Value,
-    #[serde(default)]
     wall_clock_budget_sec: Value,
-    #[serde(default)]
     default_turn_budget: Value,
     #[serde(default = "stub")]
     judge: Value,
-    #[serde(default)]
     subgoals: Option<Vec<String>>,
-    #[serde(default)]
     unset: Value,
-    #[serde(default)]
     auto_judge: Option<Value>,
-    #[serde(default)]
     verifier: Option<Vec<Value>>,
 }
 
@@ -150,19 +142,14 @@ impl WireGoal {
 }
 
 /// A turn, as written in a case.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct WireTurn {
-    #[serde(default)]
     final_response: Option<String>,
-    #[serde(default)]
     token_delta: Value,
-    #[serde(default)]
     elapsed_sec: Value,
-    #[serde(default)]
     tool_calls: Option<Vec<(Option<String>, Value)>>,
-    #[serde(default)]
     judge_reply: Value,
-    #[serde(default)]
     ops: Option<Vec<Op>>,
 }
 
@@ -188,17 +175,12 @@ impl WireTurn {
 #[serde(tag = "op", rename_all = "snake_case")]
 enum Op {
     UpdateGoal {
-        #[serde(default)]
         status: Option<String>,
-        #[serde(default)]
         reason: Option<String>,
-        #[serde(default)]
         final_answer: Option<String>,
     },
     Verify {
-        #[serde(default)]
         command: Option<String>,
-        #[serde(default)]
         final_answer: Option<String>,
     },
     Pause {
@@ -210,7 +192,6 @@ enum Op {
     Clear,
     Set(Box<WireGoal>),
     AddSubgoal {
-        #[serde(default)]
         text: Option<String>,
     },
     ResumeSafety,

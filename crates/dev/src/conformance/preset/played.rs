@@ -37,6 +37,14 @@ impl Played<'_> {
     pub(super) fn message(&self, event: usize) -> Option<&Message> {
         self.run.events().get(event)?.message()
     }
+
+    /// The events with the replies that called no tool.
+    pub(super) fn answers(&self) -> impl Iterator<Item = usize> {
+        self.replies.iter().copied().filter(|reply| match self.message(*reply) {
+            Some(message) => message.tool_calls.is_empty(),
+            None => false,
+        })
+    }
 }
 
 impl Doing<'_> {

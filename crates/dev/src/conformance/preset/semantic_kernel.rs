@@ -44,11 +44,7 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
         let mut acts = played.acts.iter().map(|act| &act.decision);
         acts.any(|decision| decision.action == Action::Stop && decision.event == Some(reply))
     };
-    let turns = played
-        .replies
-        .iter()
-        .filter(|reply| played.message(**reply).is_some_and(|message| message.tool_calls.is_empty()));
-    fields.insert("per_message".to_owned(), turns.map(|reply| is_end(*reply)).collect());
+    fields.insert("per_message".to_owned(), played.answers().map(is_end).collect());
     if let Some(rounds) = played.watch.machine::<OrchestrationRounds>() {
         fields.insert("agent_turns".to_owned(), rounds.spoken.into());
     }

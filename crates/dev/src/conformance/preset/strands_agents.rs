@@ -17,11 +17,7 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     report: |played, fields| {
         let failed = played.watch.machine::<Strands>().is_some_and(|team| team.failed);
         fields.insert("status".to_owned(), if failed { "failed" } else { "completed" }.into());
-        let answers = played
-            .replies
-            .iter()
-            .filter(|reply| played.message(**reply).is_some_and(|message| message.tool_calls.is_empty()));
-        fields.insert("nodes_run".to_owned(), answers.count().into());
+        fields.insert("nodes_run".to_owned(), played.answers().count().into());
     },
     ..PresetDriver::PLAIN
 };
