@@ -41,7 +41,12 @@ pub trait Referee {
 }
 
 /// Evaluates a turn: charges it, then makes the checks in order.
-pub(super) fn evaluate(rules: GoalRules, goal: &mut AgenticaGoal, turn: &TurnUsage, referee: &mut dyn Referee) -> Ruling {
+pub(super) fn evaluate(
+    rules: GoalRules,
+    goal: &mut AgenticaGoal,
+    turn: &TurnUsage,
+    referee: &mut dyn Referee,
+) -> Ruling {
     charge(goal, turn);
     if let Some(ruling) = blown_budget(rules, goal) {
         return ruling;

@@ -226,7 +226,7 @@ impl Strategy for AgenticaStrategy {
         Box::new(AgenticaWatch {
             clock: RoundClock::new(self.round),
             system: self,
-            counted: Counted { manager, row: None, tokens_before: 0, verdict_was_missing: false },
+            state: TurnState { manager, row: None, tokens_before: 0, verdict_was_missing: false },
             before_turn: None,
             from_event: 0,
             ended_at: None,
@@ -240,9 +240,9 @@ impl Strategy for AgenticaStrategy {
 struct AgenticaWatch {
     system: Arc<AgenticaStrategy>,
     clock: RoundClock,
-    counted: Counted,
+    state: TurnState,
     /// The state before the last turn was counted, if a prompt can undo that.
-    before_turn: Option<Box<Counted>>,
+    before_turn: Option<Box<TurnState>>,
     /// The first event of this round.
     from_event: usize,
     /// When the previous round ended.
@@ -257,7 +257,7 @@ struct AgenticaWatch {
 
 /// What counting a turn changes.
 #[derive(Clone)]
-struct Counted {
+struct TurnState {
     manager: Manager,
     /// The goal row that closed the previous round.
     row: Option<GoalRow>,
@@ -275,10 +275,10 @@ impl Watch for AgenticaWatch {
         }
         let events = view.events().get(self.from_event..).unwrap_or_default();
         let round = RoundEvents { view, events };
-        self.before_turn = if self.system.prompts_preempt { Some(Box::new(self.counted.clone())) } else { None };
+        self.before_turn = if self.system.prompts_preempt { Some(Box::new(self.state.clone())) } else { None };
         let ruling = self.evaluate(round);
-        let row = self.counted.row.take();
-        self.counted.row = round.goal_row(row.as_ref()).or(row);
+        let row = self.state.row.take();
+        self.state.row = round.goal_row(row.as_ref()).or(row);
         self.from_event = view.events().len();
         self.ended_at = view.now().or(self.ended_at);
         self.announced = ruling.event.clone().map(|event| (ruling.cause, event));
@@ -286,7 +286,7 @@ impl Watch for AgenticaWatch {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let Some(goal) = self.counted.manager.goal() else { return Vec::new() };
+        let Some(goal) = self.state.manager.goal() else { return Vec::new() };
         let reading = |cause: Cause| {
             let Evidence { observed, limit } = self.system.evidence(cause, goal);
             let reading = RuleReading::new(self.system.rule(cause), cause.counts()?, observed);
@@ -295,9 +295,10 @@ impl Watch for AgenticaWatch {
                 _ => reading,
             })
         };
-        let event = self.announced.iter().map(|(cause, event)| {
-            RuleReading::new(self.system.rule(*cause), "event", None).saying(event.to_string())
-        });
+        let event = self
+            .announced
+            .iter()
+            .map(|(cause, event)| RuleReading::new(self.system.rule(*cause), "event", None).saying(event.to_string()));
         self.system.causes().into_iter().filter_map(reading).chain(event).collect()
     }
 
@@ -319,12 +320,12 @@ impl AgenticaWatch {
             return;
         }
         if let Some(before) = self.before_turn.take() {
-            self.counted = *before;
+            self.state = *before;
         }
     }
 
     fn evaluate(&mut self, round: RoundEvents<'_, '_>) -> Ruling {
-        let Counted { manager, row, tokens_before, .. } = &mut self.counted;
+        let TurnState { manager, row, tokens_before, .. } = &mut self.state;
         let goal = &self.system.goal;
         for deed in round.user_deeds(row.as_ref()) {
             match deed {
@@ -357,12 +358,12 @@ impl AgenticaWatch {
     }
 
     fn decide(&mut self, view: &PointView<'_>, ruling: Ruling) -> Option<Decision> {
-        let goal = self.counted.manager.goal()?;
+        let goal = self.state.manager.goal()?;
         let action = match (ruling.should_continue, ruling.prompt, ruling.cause) {
             (false, ..) => Action::Stop,
             // It is unknown whether the loop continues: from here on, the recording is only one of the ways it may have
             // gone. Reported once per run.
-            (true, _, Cause::Unknown) if std::mem::replace(&mut self.counted.verdict_was_missing, true) => return None,
+            (true, _, Cause::Unknown) if std::mem::replace(&mut self.state.verdict_was_missing, true) => return None,
             (true, _, Cause::Unknown) => Action::Ask,
             (true, Some(PromptKind::BudgetWrapup), _) => Action::Inject,
             (true, ..) => Action::Extend,
