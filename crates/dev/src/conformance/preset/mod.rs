@@ -5,40 +5,8 @@
 //! case has beside settings and events (scripted answers, sizes of chunks, which part of the framework is run) is read
 //! by the framework's [`PresetDriver`]; the rules know nothing of it.
 
-mod ag2;
-mod agent_framework;
-mod agno;
-mod autogen;
-mod browser_use;
-mod camel_ai;
 mod case;
-mod crewai;
-mod deerflow;
-mod gemini_cli;
-mod google_adk;
-mod goose;
-mod haystack;
-mod hermes_agent;
-mod inspect_ai;
-mod kilo_code;
-mod langchain;
-mod letta;
-mod litellm;
-mod llama_index;
-mod mastra;
-mod mini_swe_agent;
-mod openai_agents;
-mod openclaw;
-mod opencode;
-mod openhands;
 mod played;
-mod pydantic_ai;
-mod qwen_code;
-mod roo_code;
-mod semantic_kernel;
-mod smolagents;
-mod strands_agents;
-mod tau2_bench;
 #[cfg(test)]
 mod tests;
 
@@ -110,41 +78,48 @@ fn caps_are_running(watch: &MachineWatch) -> bool {
     !watch.is_over() && watch.machine::<CapMachine>().is_some_and(|caps| !caps.over)
 }
 
-/// The frameworks whose cases need more than [`PresetDriver::PLAIN`].
-const DRIVERS: &[PresetDriver] = &[
-    ag2::DRIVER,
-    agent_framework::DRIVER,
-    agno::DRIVER,
-    autogen::DRIVER,
-    browser_use::DRIVER,
-    camel_ai::DRIVER,
-    crewai::DRIVER,
-    deerflow::DRIVER,
-    gemini_cli::DRIVER,
-    google_adk::DRIVER,
-    goose::DRIVER,
-    haystack::DRIVER,
-    hermes_agent::DRIVER,
-    inspect_ai::DRIVER,
-    kilo_code::DRIVER,
-    langchain::DRIVER,
-    letta::DRIVER,
-    litellm::DRIVER,
-    llama_index::DRIVER,
-    mastra::DRIVER,
-    mini_swe_agent::DRIVER,
-    openai_agents::DRIVER,
-    openclaw::DRIVER,
-    opencode::DRIVER,
-    openhands::DRIVER,
-    pydantic_ai::DRIVER,
-    qwen_code::DRIVER,
-    roo_code::DRIVER,
-    semantic_kernel::DRIVER,
-    smolagents::DRIVER,
-    strands_agents::DRIVER,
-    tau2_bench::DRIVER,
-];
+macro_rules! drivers {
+    ($($module:ident,)*) => {
+        $(mod $module;)*
+        /// The frameworks whose cases need more than [`PresetDriver::PLAIN`].
+        const DRIVERS: &[PresetDriver] = &[$($module::DRIVER,)*];
+    };
+}
+
+drivers! {
+    ag2,
+    agent_framework,
+    agno,
+    autogen,
+    browser_use,
+    camel_ai,
+    crewai,
+    deerflow,
+    gemini_cli,
+    google_adk,
+    goose,
+    haystack,
+    hermes_agent,
+    inspect_ai,
+    kilo_code,
+    langchain,
+    letta,
+    litellm,
+    llama_index,
+    mastra,
+    mini_swe_agent,
+    openai_agents,
+    openclaw,
+    opencode,
+    openhands,
+    pydantic_ai,
+    qwen_code,
+    roo_code,
+    semantic_kernel,
+    smolagents,
+    strands_agents,
+    tau2_bench,
+}
 
 /// The driver of a framework.
 fn driver(framework: &str) -> &'static PresetDriver {
