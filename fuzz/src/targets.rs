@@ -48,7 +48,7 @@ pub fn reader(data: &[u8]) {
     let format = FORMATS[usize::from(*first) % FORMATS.len()];
     let text = String::from_utf8_lossy(rest);
     if let Ok(probe) = Probe::from_name("x.json", text.as_bytes()) {
-        let _ = (format.recognise(&probe), format.layout(&probe));
+        let _ = ((format.recognise)(&probe), (format.layout)(&probe));
     }
     let ReadText { runs, findings } = reader::read_text(format, &text);
     for run in &runs {

@@ -19,10 +19,10 @@ fn good(folder: &Path) -> Vec<PathBuf> {
     inputs(folder).into_iter().filter(|path| !is_bad(path)).collect()
 }
 
-fn run_is(format: &dyn reader::Format, files: &[PathBuf]) -> &'static str {
+fn run_is(format: &reader::Format, files: &[PathBuf]) -> &'static str {
     let layouts = files.iter().filter_map(|file| {
         let name = file.file_name()?.to_string_lossy().into_owned();
-        Some(format.layout(&Probe::from_name(&name, File::open(file).ok()?).ok()?))
+        Some((format.layout)(&Probe::from_name(&name, File::open(file).ok()?).ok()?))
     });
     let several = files.iter().any(|file| read(std::slice::from_ref(file)).0.len() > 1);
     match layouts.last() {
@@ -34,7 +34,7 @@ fn run_is(format: &dyn reader::Format, files: &[PathBuf]) -> &'static str {
     }
 }
 
-fn row(format: &dyn reader::Format) -> String {
+fn row(format: &reader::Format) -> String {
     let files = good(&fixtures().join(format.id()));
     let (runs, _) = read(&files);
     let messages = || runs.iter().flat_map(Run::events).filter_map(Event::message);
@@ -53,11 +53,11 @@ fn row(format: &dyn reader::Format) -> String {
         _ => "–",
     };
     let yes = |is: bool| if is { "yes" } else { "–" };
-    let prompted = format.prompted_by().name().replace('_', " ");
+    let prompted = format.prompted_by.name().replace('_', " ");
     format!(
         "| `{}` | {} | {} | {tokens} | {} | {} | {outcome} | {} |\n",
         format.id(),
-        format.summary().replace('|', "\\|"),
+        format.summary.replace('|', "\\|"),
         run_is(format, &files),
         yes(any(&|message| message.ts.is_some())),
         yes(any(&|message| message.is_error.is_some())),

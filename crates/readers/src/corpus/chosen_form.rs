@@ -75,7 +75,7 @@ pub(super) fn choose(
     let detect = |probe: &Probe| mapped(probe).or_else(|| wrappings::detect(probe));
     // A prefix in brackets would be the first of several values.
     let plain = if probe.shape == Shape::Concatenated { None } else { detect(probe) };
-    let is_loose = |form: &Form| form.format.takes_any_messages();
+    let is_loose = |form: &Form| form.format.takes_any_messages;
     // Of lines that are strings, only the first would be read.
     if plain.as_ref().is_none_or(|form| is_loose(form) || probe.encoded)
         && let Some((wrapping, form)) = wrapped_lines::detect(source, probe, detect)

@@ -224,7 +224,7 @@ impl<'c> ReportBuilder<'c> {
                     message.set_cost(None);
                 }
             }
-            found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn(), false));
+            found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn, false));
         }
         found.run = Run::new(draft);
         found.spend = Spend::of_run(&found.run);

@@ -10,7 +10,7 @@ use crate::read::wrappings::Reshape;
 /// A file being read.
 pub(super) struct OpenFile {
     pub(super) name: FileName,
-    pub(super) format: &'static dyn Format,
+    pub(super) format: &'static Format,
     pub(super) reshape: Reshape,
     pub(super) as_files: bool,
     pub(super) within: Option<RecordLayout>,
@@ -24,7 +24,7 @@ pub(super) struct OpenFile {
 
 impl OpenFile {
     /// A file whose records are already in the shape their format expects.
-    pub(super) fn plain(name: &FileName, format: &'static dyn Format, envelope: String) -> Self {
+    pub(super) fn plain(name: &FileName, format: &'static Format, envelope: String) -> Self {
         Self {
             name: name.clone(),
             format,

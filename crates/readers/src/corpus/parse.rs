@@ -113,7 +113,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     match file.within {
         None => {
             looked_up::watch(record.text, watches);
-            file.format.read(&record, &mut reading);
+            (file.format.read)(&record, &mut reading);
         }
         Some(layout) => gathered.parts(file, &record, layout),
     }
@@ -170,7 +170,7 @@ impl RecordResults {
             };
             let mut reading = Reading::from_record(record);
             looked_up::watch(record.text, whole.options.detail >= Detail::Hygiene && file.format.id() != "trace");
-            file.format.read(&record, &mut reading);
+            (file.format.read)(&record, &mut reading);
             self.take(reading, file, whole.options);
         }
     }
@@ -200,11 +200,11 @@ impl RecordResults {
                 }
                 draft.header.prompted_by = draft.header.prompted_by.max(PromptedBy::Program);
             }
-            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by);
             let in_texts = if text_calls::OF_READERS.contains(&file.format.id()) {
                 InTexts::default()
             } else {
-                text_calls::read(&mut draft, file.format.acts_in_texts())
+                text_calls::read(&mut draft, file.format.acts_in_texts)
             };
             let named = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
@@ -212,9 +212,9 @@ impl RecordResults {
                 file.told.apply(&mut draft);
             }
             let Settled { pricing, unknown_zero } =
-                price::settle(&mut draft, &options.costs(), file.format.counts_by_turn());
-            later_prompts(&mut draft, file.format.later_prompts());
-            let is_session = file.format.prompted_by() == PromptedBy::Person;
+                price::settle(&mut draft, &options.costs(), file.format.counts_by_turn);
+            later_prompts(&mut draft, file.format.later_prompts);
+            let is_session = file.format.prompted_by == PromptedBy::Person;
             let replies = match replies.remove(&n) {
                 Some(replies) => replies,
                 None if is_session => reply_prints::reply_ids(&draft.events),

@@ -302,9 +302,9 @@ impl<'c> CorpusStream<'c> {
     }
 
     /// Why a recording is left out because another file contains more of the same run; `None` if it is not.
-    fn left_for_another(&mut self, source: &InputFile, format: &dyn Format) -> Option<NotRead> {
+    fn left_for_another(&mut self, source: &InputFile, format: &Format) -> Option<NotRead> {
         let files: &'c [InputFile] = &self.corpus.sources.files;
-        if let Some(name) = format.superseded_by() {
+        if let Some(name) = format.superseded_by {
             let is_other = |other: &&InputFile| other.name.folder == source.name.folder && other.file_name() == name;
             let other =
                 files.iter().find(is_other).filter(|other| earlier_states::is_same_task(source.path(), other.path()));
@@ -318,7 +318,7 @@ impl<'c> CorpusStream<'c> {
         }
         let grown = self.grown.get_or_insert_with(|| Grown::from_files(files));
         let latest =
-            if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
+            if format.latest_copy_counts { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| {
             format!("an earlier state of the session that `{}` holds to its end", latest.name.path).into()
         })
@@ -331,8 +331,8 @@ impl<'c> CorpusStream<'c> {
     }
 
     /// The sessions of this corpus, if sub-agents are part of their parents' runs and may be in other files.
-    fn family(&mut self, format: &dyn Format) -> Option<&SessionFamilies<'c>> {
-        if !format.keeps_sub_agents_apart() || self.corpus.options.sub_agents != SubAgents::Parent {
+    fn family(&mut self, format: &Format) -> Option<&SessionFamilies<'c>> {
+        if !format.keeps_sub_agents_apart || self.corpus.options.sub_agents != SubAgents::Parent {
             return None;
         }
         if self.family.is_none() {
@@ -342,7 +342,7 @@ impl<'c> CorpusStream<'c> {
     }
 
     /// The files of the sub-agents that the session in this file started.
-    fn children(&mut self, source: &InputFile, format: &dyn Format) -> Vec<OtherFile> {
+    fn children(&mut self, source: &InputFile, format: &Format) -> Vec<OtherFile> {
         let family = self.family(format);
         let below = family.map(|family| family.below(source)).unwrap_or_default();
         let other = |child: &InputFile| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };

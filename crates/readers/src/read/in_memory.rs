@@ -19,10 +19,10 @@ pub struct ReadText {
 
 /// Reads a text as one record of `format`, without detection. Nothing outside the text is used: no labels, no grades,
 /// no neighbouring files.
-pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
+pub fn read_text(format: &Format, text: &str) -> ReadText {
     within(format.id(), text, |reading| {
         let record = reading.record;
-        format.read(&record, reading);
+        (format.read)(&record, reading);
         reading.settle();
         let runs = std::mem::take(&mut reading.drafts).into_iter().map(Run::new).collect();
         ReadText { runs, findings: std::mem::take(&mut reading.findings.kept) }

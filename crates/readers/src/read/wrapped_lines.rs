@@ -91,7 +91,7 @@ pub(crate) fn detect(
         }
         let Some(form) = detect(&inner) else { continue };
         // Messages of any kind under a member have their run's id and more around them.
-        if wrapping.has_member() && form.format.takes_any_messages() {
+        if wrapping.has_member() && form.format.takes_any_messages {
             continue;
         }
         let why = format!("{}, {}", form.why, wrapping.stands());

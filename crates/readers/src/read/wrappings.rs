@@ -88,7 +88,7 @@ pub(crate) enum Reshape {
 /// How a file is read.
 pub(crate) struct Form {
     /// The format.
-    pub(crate) format: &'static dyn Format,
+    pub(crate) format: &'static Format,
     /// The reason, in words that a person can check.
     pub(crate) why: String,
     /// What one record is.
@@ -102,12 +102,12 @@ pub(crate) struct Form {
 }
 
 /// The formats for messages of any kind …
-static ANY_MESSAGES: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| formats(true));
+static ANY_MESSAGES: LazyLock<Vec<&Format>> = LazyLock::new(|| formats(true));
 /// … and the others.
-static SPECIFIC: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| formats(false));
+static SPECIFIC: LazyLock<Vec<&Format>> = LazyLock::new(|| formats(false));
 
-fn formats(any_messages: bool) -> Vec<&'static dyn Format> {
-    FORMATS.iter().copied().filter(|format| format.takes_any_messages() == any_messages).collect()
+fn formats(any_messages: bool) -> Vec<&'static Format> {
+    FORMATS.iter().copied().filter(|format| format.takes_any_messages == any_messages).collect()
 }
 
 /// The first format that recognises the file, directly or in another wrapping. Formats for messages of any kind come
@@ -115,11 +115,11 @@ fn formats(any_messages: bool) -> Vec<&'static dyn Format> {
 pub(crate) fn detect(probe: &Probe) -> Option<Form> {
     let views = LazyCell::new(|| views(probe));
     for formats in [&*SPECIFIC, &*ANY_MESSAGES] {
-        if let Some(plain) = formats.iter().find_map(|format| form(*format, probe)) {
+        if let Some(plain) = formats.iter().find_map(|format| form(format, probe)) {
             return Some(plain);
         }
         for view in &*views {
-            if let Some(wrapped) = formats.iter().find_map(|format| view.read_as(*format)) {
+            if let Some(wrapped) = formats.iter().find_map(|format| view.read_as(format)) {
                 return Some(wrapped);
             }
         }
@@ -128,13 +128,13 @@ pub(crate) fn detect(probe: &Probe) -> Option<Form> {
 }
 
 /// The file as this format, if the format recognises it directly.
-fn form(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
+fn form(format: &'static Format, probe: &Probe) -> Option<Form> {
     // Values that span lines are neither a document nor lines; they are recognised through views.
     if probe.shape == Shape::Concatenated {
         return None;
     }
-    let why = format.recognise(probe)?;
-    let layout = format.layout(probe);
+    let why = (format.recognise)(probe)?;
+    let layout = (format.layout)(probe);
     if probe.encoded {
         let why = format!("{why}, in a document written as a JSON string");
         let within = Some(layout).filter(|layout| !matches!(layout, RecordLayout::Whole));
@@ -151,13 +151,13 @@ fn form(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
 }
 
 /// The file as the format that the user named: directly, or else in the wrapping in which the format recognises it.
-pub(crate) fn forced(format: &'static dyn Format, probe: &Probe) -> Form {
-    let known = format.recognise(probe).is_some();
+pub(crate) fn forced(format: &'static Format, probe: &Probe) -> Form {
+    let known = (format.recognise)(probe).is_some();
     let other = if known { None } else { views(probe).iter().find_map(|view| view.read_as(format)) };
     let plain = || Form {
         format,
         why: String::new(),
-        layout: format.layout(probe),
+        layout: (format.layout)(probe),
         reshape: Reshape::None,
         as_files: false,
         within: None,
@@ -166,7 +166,7 @@ pub(crate) fn forced(format: &'static dyn Format, probe: &Probe) -> Form {
 }
 
 /// The file as a log that the user describes, if the description fits it or a list in it.
-pub(crate) fn mapped(format: &'static dyn Format, map: &FieldMap, probe: &Probe) -> Option<Form> {
+pub(crate) fn mapped(format: &'static Format, map: &FieldMap, probe: &Probe) -> Option<Form> {
     let fits = |value: &Sketch| format::map_fits(map, value);
     let joins = format::map_joins_lines(map);
     let list = |values: &[Sketch]| values.iter().any(fits);
@@ -216,14 +216,14 @@ enum How {
 }
 
 impl View {
-    fn read_as(&self, format: &'static dyn Format) -> Option<Form> {
+    fn read_as(&self, format: &'static Format) -> Option<Form> {
         // Few formats are lists of runs, and the others need not look.
-        let is_list = || matches!(format.layout(&self.probe), RecordLayout::Elements { at: None, envelope: [] });
+        let is_list = || matches!((format.layout)(&self.probe), RecordLayout::Elements { at: None, envelope: [] });
         if matches!(self.how, How::Elements(_)) && !is_list() {
             return None;
         }
-        let why = format.recognise(&self.probe)?;
-        let native = format.layout(&self.probe);
+        let why = (format.recognise)(&self.probe)?;
+        let native = (format.layout)(&self.probe);
         let plain = Form {
             format,
             why: format!("{why}, {}", self.stands),
@@ -232,7 +232,7 @@ impl View {
             as_files: false,
             within: None,
         };
-        let joins = matches!(self.probe.first(), Some(first) if format.joins_lines(first));
+        let joins = matches!(self.probe.first(), Some(first) if (format.joins_lines)(first));
         match (self.how, native) {
             (How::Records(_), _) if joins => None,
             (How::Records(layout), RecordLayout::Whole) => Some(Form { layout, as_files: true, ..plain }),
@@ -432,7 +432,7 @@ fn place_of(text: &str, key: &str) -> Option<usize> {
 }
 
 /// The first format that recognises the file, directly or in another wrapping, with its reason.
-pub fn detect_format(probe: &Probe) -> Option<(&'static dyn Format, String)> {
+pub fn detect_format(probe: &Probe) -> Option<(&'static Format, String)> {
     detect(probe).map(|form| (form.format, form.why))
 }
 
@@ -448,7 +448,7 @@ mod tests {
                 let probe = Probe::from_name("x.json", message.as_bytes()).unwrap();
                 assert!(is_plain_message(probe.first().unwrap()));
                 for format in FORMATS {
-                    assert_eq!(format.recognise(&probe), None, "{} takes {message}", format.id());
+                    assert_eq!((format.recognise)(&probe), None, "{} takes {message}", format.id());
                 }
             }
         }

@@ -256,7 +256,7 @@ impl Hygiene {
 
     fn compare_ends(&mut self, format: &'static str, run: &Run) {
         // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
-        let ends_on_success = matches!(format::by_id(format), Some(format) if format.ends_on_success());
+        let ends_on_success = matches!(format::by_id(format), Some(format) if format.ends_on_success);
         if ends_on_success || run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
             return;
         }

@@ -13,7 +13,7 @@ use crate::record::options::{Detail, ReadOptions};
 
 impl<'c> CorpusStream<'c> {
     /// What this recording is among those of its session.
-    pub(super) fn standing(&mut self, source: &'c InputFile, format: &dyn Format) -> RecordingStanding {
+    pub(super) fn standing(&mut self, source: &'c InputFile, format: &Format) -> RecordingStanding {
         if !one_session::holds_one(format.id()) {
             return RecordingStanding::Alone;
         }

@@ -1,6 +1,6 @@
 //! Google ADK sessions: one session per document, a list of sessions, or only the events.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{failed_requests, google};
@@ -9,60 +9,48 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Lane, Message, Role, Text};
 
 /// Google ADK sessions.
-pub(super) struct Adk;
+pub(super) static FORMAT: Format = Format {
+    id: "adk",
+    summary: "Google ADK sessions: documents with `events`, or the events one a line",
+    recognise,
+    joins_lines: |first| !first.has(&["events"]) && !first.has(&["session"]),
+    ..Format::reading(read)
+};
 
-impl Format for Adk {
-    fn id(&self) -> &'static str {
-        "adk"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| value.has_any(&["invocation_id", "invocationId"]) && value.has(&["author"]);
+    let holds = |value: &Sketch| value.elements_of("events").iter().any(is_event);
+    let inner = |value: &Sketch| holds(value) || matches!(value.get("session"), Some(session) if holds(session));
+    let is_session = |value: &Sketch| {
+        (value.has(&["appName", "userId"]) || value.has(&["app_name", "user_id"])) && value.has(&["events"])
+    };
+    if probe.any(|value| inner(value) || value.elements().iter().any(inner)) {
+        return Some("`events` with an author and an invocation".to_owned());
     }
-
-    fn summary(&self) -> &'static str {
-        "Google ADK sessions: documents with `events`, or the events one a line"
+    if probe.any(|value| is_event(value) || value.elements().iter().any(is_event)) {
+        return Some("events with an author and an invocation".to_owned());
     }
+    reason_if(probe.any(is_session), "an app's `events` of a user")
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| value.has_any(&["invocation_id", "invocationId"]) && value.has(&["author"]);
-        let holds = |value: &Sketch| value.elements_of("events").iter().any(is_event);
-        let inner = |value: &Sketch| holds(value) || matches!(value.get("session"), Some(session) if holds(session));
-        let is_session = |value: &Sketch| {
-            (value.has(&["appName", "userId"]) || value.has(&["app_name", "user_id"])) && value.has(&["events"])
-        };
-        if probe.any(|value| inner(value) || value.elements().iter().any(inner)) {
-            return Some("`events` with an author and an invocation".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let values = Node::values(record, out);
+    let mut loose = Vec::new();
+    let many = values.len() > 1;
+    for (index, value) in values.enumerate() {
+        let Some(value) = value.into_object("session", out) else { continue };
+        let inner = value.get("session").filter(Node::is_object).filter(|_| !value.has("events"));
+        let session = inner.as_ref().unwrap_or(&value);
+        if !session.has("events") {
+            loose.push(value);
+            continue;
         }
-        if probe.any(|value| is_event(value) || value.elements().iter().any(is_event)) {
-            return Some("events with an author and an invocation".to_owned());
-        }
-        reason_if(probe.any(is_session), "an app's `events` of a user")
+        let events = session.list("events", out);
+        let key = if many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
+        push_run(session, key, events, out);
     }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        !first.has(&["events"]) && !first.has(&["session"])
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let values = Node::values(record, out);
-        let mut loose = Vec::new();
-        let many = values.len() > 1;
-        for (index, value) in values.enumerate() {
-            let Some(value) = value.into_object("session", out) else { continue };
-            let inner = value.get("session").filter(Node::is_object).filter(|_| !value.has("events"));
-            let session = inner.as_ref().unwrap_or(&value);
-            if !session.has("events") {
-                loose.push(value);
-                continue;
-            }
-            let events = session.list("events", out);
-            let key = if many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
-            push_run(session, key, events, out);
-        }
-        if !loose.is_empty() {
-            push_run(&Node::default(), record.file.stem.clone(), loose, out);
-        }
+    if !loose.is_empty() {
+        push_run(&Node::default(), record.file.stem.clone(), loose, out);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Hitting a cap leaves no event; the turn's `incomplete_reason` is the only trace of it. The calls of a turn's last
 //! batch are in no delta; they are taken from the tools' own events.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -12,48 +12,33 @@ use crate::record::tokens;
 use crate::transcript::{Draft, EndCause, Event, Instant, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// agentao replay logs.
-pub(super) struct Agentao;
+pub(super) static FORMAT: Format = Format {
+    id: "agentao",
+    summary: "agentao replay logs (.agentao/replays/*.jsonl)",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: crate::transcript::PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for Agentao {
-    fn id(&self) -> &'static str {
-        "agentao"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| value.has(&["event_id", "seq", "kind", "payload"]);
+    let is_header = |value: &Sketch| value.is("kind", "replay_header");
+    if probe.any(is_header) {
+        return Some("a `replay_header`".to_owned());
     }
+    reason_if(probe.any(is_event), "events with `seq`, `kind` and `payload`")
+}
 
-    fn summary(&self) -> &'static str {
-        "agentao replay logs (.agentao/replays/*.jsonl)"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut log = AgentaoLog::default();
+    for value in Node::values(record, out) {
+        let Some(event) = value.into_object("event", out) else { continue };
+        log.take_in(&event, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| value.has(&["event_id", "seq", "kind", "payload"]);
-        let is_header = |value: &Sketch| value.is("kind", "replay_header");
-        if probe.any(is_header) {
-            return Some("a `replay_header`".to_owned());
-        }
-        reason_if(probe.any(is_event), "events with `seq`, `kind` and `payload`")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut log = AgentaoLog::default();
-        for value in Node::values(record, out) {
-            let Some(event) = value.into_object("event", out) else { continue };
-            log.take_in(&event, out);
-        }
-        if log.n_events > 0 {
-            let draft = log.into_draft(&record.file.stem);
-            out.run(draft);
-        }
+    if log.n_events > 0 {
+        let draft = log.into_draft(&record.file.stem);
+        out.run(draft);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -13,51 +13,39 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Role, ToolCall};
 
 /// agentica session logs.
-pub(super) struct Agentica;
+pub(super) static FORMAT: Format = Format {
+    id: "agentica",
+    summary: "agentica SessionLog rows (1.4 and 1.5), with the standing goal's rows",
+    recognise,
+    joins_lines: |_| true,
+    ..Format::reading(read)
+};
 
-impl Format for Agentica {
-    fn id(&self) -> &'static str {
-        "agentica"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_row = |value: &Sketch| value.has(&["type", "uuid", "parent_uuid", "session_id"]);
+    let is_goal = |value: &Sketch| value.is("type", "goal") && value.has_object("goal");
+    if probe.any(is_row) {
+        return Some("rows with `uuid`, `parent_uuid` and `session_id`".to_owned());
     }
+    reason_if(probe.any(is_goal), "rows of type `goal`")
+}
 
-    fn summary(&self) -> &'static str {
-        "agentica SessionLog rows (1.4 and 1.5), with the standing goal's rows"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_row = |value: &Sketch| value.has(&["type", "uuid", "parent_uuid", "session_id"]);
-        let is_goal = |value: &Sketch| value.is("type", "goal") && value.has_object("goal");
-        if probe.any(is_row) {
-            return Some("rows with `uuid`, `parent_uuid` and `session_id`".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut sessions: Vec<AgenticaSession> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for value in Node::values(record, out) {
+        let Some(row) = value.into_object("row", out) else { continue };
+        let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
+        let at = *places.entry(id.clone()).or_insert_with(|| {
+            sessions.push(AgenticaSession::named(id));
+            sessions.len() - 1
+        });
+        if let Some(session) = sessions.get_mut(at) {
+            session.take_in(&row, out);
         }
-        reason_if(probe.any(is_goal), "rows of type `goal`")
     }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut sessions: Vec<AgenticaSession> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for value in Node::values(record, out) {
-            let Some(row) = value.into_object("row", out) else { continue };
-            let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
-            let at = *places.entry(id.clone()).or_insert_with(|| {
-                sessions.push(AgenticaSession::named(id));
-                sessions.len() - 1
-            });
-            if let Some(session) = sessions.get_mut(at) {
-                session.take_in(&row, out);
-            }
-        }
-        for session in sessions {
-            out.run(session.into_draft());
-        }
+    for session in sessions {
+        out.run(session.into_draft());
     }
 }
 

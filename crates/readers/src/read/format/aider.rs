@@ -4,7 +4,7 @@
 //! sessions are retries within one run. A step is a line of token counts, which comes before the reply in older
 //! versions and after it in newer ones.
 
-use super::{Format, RecordLayout};
+use super::Format;
 use crate::open::probe::Probe;
 use crate::read::texts;
 use crate::read::turns::Turns;
@@ -14,71 +14,54 @@ use crate::value::json::plausible;
 use crate::value::time;
 
 /// aider's chat history.
-pub(super) struct Aider;
+pub(super) static FORMAT: Format =
+    Format { id: "aider", summary: "aider's chat history: .aider.chat.history.md", recognise, ..Format::reading(read) };
 
 /// The first line of a session.
 const BEGINS: &str = "# aider chat started at ";
 
-impl Format for Aider {
-    fn id(&self) -> &'static str {
-        "aider"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    // Replies may quote lines that look like JSON, so the shape says nothing.
+    let head = probe.head.trim_start_matches('\u{feff}').trim_start();
+    let begins = BEGINS.trim_end();
+    if head.starts_with(begins) { Some(format!("begins with `{begins}`")) } else { None }
+}
 
-    fn summary(&self) -> &'static str {
-        "aider's chat history: .aider.chat.history.md"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let text = record.text.trim_start_matches('\u{feff}');
+    let stem = &record.file.stem;
+    let graded = record.grades.grade(stem);
+    if let Some(graded) = graded {
+        let mut session = AiderSession::default();
+        text.lines().for_each(|line| session.line(line));
+        let model = graded.model.clone();
+        let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
+        let header = Header {
+            prompted_by: PromptedBy::Program,
+            task_id: Some(stem.clone()),
+            suite: Some("swe-bench".to_owned()),
+            model,
+            ..header
+        };
+        return session.hand_over(header, grade, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        // Replies may quote lines that look like JSON, so the shape says nothing.
-        let head = probe.head.trim_start_matches('\u{feff}').trim_start();
-        let begins = BEGINS.trim_end();
-        if head.starts_with(begins) { Some(format!("begins with `{begins}`")) } else { None }
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn joins_reports(&self) -> bool {
-        true
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let text = record.text.trim_start_matches('\u{feff}');
-        let stem = &record.file.stem;
-        let graded = record.grades.grade(stem);
-        if let Some(graded) = graded {
-            let mut session = AiderSession::default();
-            text.lines().for_each(|line| session.line(line));
-            let model = graded.model.clone();
-            let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
-            let header = Header {
-                prompted_by: PromptedBy::Program,
-                task_id: Some(stem.clone()),
-                suite: Some("swe-bench".to_owned()),
-                model,
-                ..header
-            };
-            return session.hand_over(header, grade, out);
+    let mut sessions: Vec<AiderSession> = Vec::new();
+    for line in text.lines() {
+        if line.starts_with(BEGINS) || sessions.is_empty() {
+            sessions.push(AiderSession::default());
         }
-        let mut sessions: Vec<AiderSession> = Vec::new();
-        for line in text.lines() {
-            if line.starts_with(BEGINS) || sessions.is_empty() {
-                sessions.push(AiderSession::default());
-            }
-            if let Some(session) = sessions.last_mut() {
-                session.line(line);
-            }
+        if let Some(session) = sessions.last_mut() {
+            session.line(line);
         }
-        sessions.iter_mut().for_each(AiderSession::close);
-        if sessions.iter().all(|session| session.turns.len() == 0) {
-            out.error_at(record.text, "no session in which anything was said", "it is left out");
-        }
-        let several = sessions.len() > 1;
-        for (index, session) in sessions.into_iter().enumerate() {
-            let run_id = if several { format!("{stem}/{}", index + 1) } else { stem.clone() };
-            session.hand_over(Header { run_id, ..Header::default() }, Grade::default(), out);
-        }
+    }
+    sessions.iter_mut().for_each(AiderSession::close);
+    if sessions.iter().all(|session| session.turns.len() == 0) {
+        out.error_at(record.text, "no session in which anything was said", "it is left out");
+    }
+    let several = sessions.len() > 1;
+    for (index, session) in sessions.into_iter().enumerate() {
+        let run_id = if several { format!("{stem}/{}", index + 1) } else { stem.clone() };
+        session.hand_over(Header { run_id, ..Header::default() }, Grade::default(), out);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Amp threads: a document with `messages` of blocks, in which results are under `run`.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{dialect, texts};
@@ -10,48 +10,36 @@ use crate::record::tokens;
 use crate::transcript::{Grade, Header, Message, PromptedBy, Role, ToolCall, Usage};
 
 /// Amp threads.
-pub(super) struct Amp;
+pub(super) static FORMAT: Format = Format {
+    id: "amp",
+    summary: "Amp threads: a document with `v`, `id` and `messages` that have a `messageId`",
+    recognise,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for Amp {
-    fn id(&self) -> &'static str {
-        "amp"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let thread = probe.document()?;
+    let is_message = |value: &Sketch| value.has(&["role", "messageId", "content"]);
+    let messages = thread.get("messages")?.elements();
+    reason_if(thread.has(&["v", "id"]) && messages.first().is_some_and(is_message), "`messages` with a `messageId`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Amp threads: a document with `v`, `id` and `messages` that have a `messageId`"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let thread = probe.document()?;
-        let is_message = |value: &Sketch| value.has(&["role", "messageId", "content"]);
-        let messages = thread.get("messages")?.elements();
-        reason_if(thread.has(&["v", "id"]) && messages.first().is_some_and(is_message), "`messages` with a `messageId`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(thread) = Node::whole(record, out) else { return };
-        let mut turns = Turns::default();
-        for message in thread.list("messages", out) {
-            if message.expect_object("message", "an object", out) {
-                push_message(&message, &mut turns, out);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(thread) = Node::whole(record, out) else { return };
+    let mut turns = Turns::default();
+    for message in thread.list("messages", out) {
+        if message.expect_object("message", "an object", out) {
+            push_message(&message, &mut turns, out);
         }
-        let header = Header {
-            run_id: thread.some_word("id").unwrap_or_else(|| record.file.stem.clone()),
-            agent: Some("amp".to_owned()),
-            started_at: thread.instant("created", out),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, Grade::default()));
     }
+    let header = Header {
+        run_id: thread.some_word("id").unwrap_or_else(|| record.file.stem.clone()),
+        agent: Some("amp".to_owned()),
+        started_at: thread.instant("created", out),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade::default()));
 }
 
 /// Adds a message and the results inside it.

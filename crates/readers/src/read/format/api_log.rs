@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout, first_is};
+use super::{Format, first_is};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, Opened};
@@ -26,7 +26,13 @@ use crate::transcript::{
 use crate::value::{json, time};
 
 /// Logs of chat APIs.
-pub(super) struct ApiLog;
+pub(super) static FORMAT: Format = Format {
+    id: "api-log",
+    summary: "request and response logs of chat APIs, a call a line",
+    recognise,
+    joins_lines: |_| true,
+    ..Format::reading(read)
+};
 
 /// Names used for the request.
 const REQUEST: [&str; 7] = ["request", "request_body", "requestBody", "input", "req", "kwargs", "payload"];
@@ -52,61 +58,42 @@ const TOGETHER: [&str; 12] = [
     "custom_id",
 ];
 
-impl Format for ApiLog {
-    fn id(&self) -> &'static str {
-        "api-log"
-    }
-
-    fn summary(&self) -> &'static str {
-        "request and response logs of chat APIs, a call a line"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let lists = probe.document().map(Sketch::elements).unwrap_or_default();
-        // OpenHands logs its calls this way, each with the whole conversation.
-        let is_openhands =
-            |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
-        for value in probe.values.iter().chain(lists).filter(|value| !is_openhands(value)) {
-            if let Some(reason) = looks_like_call(value) {
+fn recognise(probe: &Probe) -> Option<String> {
+    let lists = probe.document().map(Sketch::elements).unwrap_or_default();
+    // OpenHands logs its calls this way, each with the whole conversation.
+    let is_openhands = |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
+    for value in probe.values.iter().chain(lists).filter(|value| !is_openhands(value)) {
+        if let Some(reason) = looks_like_call(value) {
+            return Some(reason);
+        }
+        for name in AROUND {
+            if let Some(inner) = value.get(name)
+                && !is_openhands(inner)
+                && let Some(reason) = looks_like_call(inner)
+            {
                 return Some(reason);
             }
-            for name in AROUND {
-                if let Some(inner) = value.get(name)
-                    && !is_openhands(inner)
-                    && let Some(reason) = looks_like_call(inner)
-                {
-                    return Some(reason);
-                }
-            }
         }
-        None
     }
+    None
+}
 
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut log = ApiConversations::default();
-        for call in calls(record) {
-            if let Some(call) = Node::row(call, out) {
-                log.add(&call, out);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut log = ApiConversations::default();
+    for call in calls(record) {
+        if let Some(call) = Node::row(call, out) {
+            log.add(&call, out);
         }
-        let alone = log.runs.len() == 1;
-        for (n, conversation) in log.runs.into_iter().enumerate() {
-            let stem = &record.file.stem;
-            let run_id = match &conversation.id {
-                Some(id) => id.clone(),
-                None if alone => stem.clone(),
-                None => format!("{stem}/{n}"),
-            };
-            out.run(conversation.into_draft(run_id));
-        }
+    }
+    let alone = log.runs.len() == 1;
+    for (n, conversation) in log.runs.into_iter().enumerate() {
+        let stem = &record.file.stem;
+        let run_id = match &conversation.id {
+            Some(id) => id.clone(),
+            None if alone => stem.clone(),
+            None => format!("{stem}/{n}"),
+        };
+        out.run(conversation.into_draft(run_id));
     }
 }
 

@@ -11,81 +11,70 @@ use crate::record::tokens;
 use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Role, ToolCall, Usage};
 
 /// Agent trajectories in the interchange format.
-pub(super) struct Atif;
+pub(super) static FORMAT: Format = Format {
+    id: "atif",
+    summary: "Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2)",
+    recognise,
+    joins_lines: |first| !first.has(&["steps"]),
+    layout,
+    ..Format::reading(read)
+};
 
-impl Format for Atif {
-    fn id(&self) -> &'static str {
-        "atif"
+fn recognise(probe: &Probe) -> Option<String> {
+    let versioned = |value: &Sketch| {
+        let version = value.text_of("schema_version").unwrap_or_default();
+        version.starts_with("ATIF") || (version.starts_with("1.") && value.has(&["agent"]))
+    };
+    let header = |value: &Sketch| value.has(&["__header__"]) || (versioned(value) && !value.has(&["steps"]));
+    let first = probe.first()?;
+    if versioned(first) && first.has(&["steps"]) {
+        return Some("`schema_version` and `steps` of an agent trajectory".to_owned());
     }
+    let is_step = |value: &Sketch| value.has(&["step_id", "source"]);
+    let own = matches!(first.elements_of("steps").first(), Some(step) if is_step(step));
+    if own && first.has(&["agent"]) {
+        return Some("`steps` with a `source`, and their `agent`".to_owned());
+    }
+    let steps = probe.any(is_step);
+    reason_if(header(first) && steps, "a trajectory's header and a step a line")
+}
 
-    fn summary(&self) -> &'static str {
-        "Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2)"
-    }
+fn layout(probe: &Probe) -> RecordLayout {
+    let whole = probe.values.iter().take(2).filter(|value| value.has(&["steps"])).count();
+    if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let versioned = |value: &Sketch| {
-            let version = value.text_of("schema_version").unwrap_or_default();
-            version.starts_with("ATIF") || (version.starts_with("1.") && value.has(&["agent"]))
-        };
-        let header = |value: &Sketch| value.has(&["__header__"]) || (versioned(value) && !value.has(&["steps"]));
-        let first = probe.first()?;
-        if versioned(first) && first.has(&["steps"]) {
-            return Some("`schema_version` and `steps` of an agent trajectory".to_owned());
-        }
-        let is_step = |value: &Sketch| value.has(&["step_id", "source"]);
-        let own = matches!(first.elements_of("steps").first(), Some(step) if is_step(step));
-        if own && first.has(&["agent"]) {
-            return Some("`steps` with a `source`, and their `agent`".to_owned());
-        }
-        let steps = probe.any(is_step);
-        reason_if(header(first) && steps, "a trajectory's header and a step a line")
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut values = Node::values(record, out);
+    let Some(first) = values.next() else { return };
+    let first = first.into_object("trajectory", out).unwrap_or_default();
+    let head = first.get("__header__").filter(Node::is_object).unwrap_or(first);
+    let mut events = Vec::new();
+    for step in head.list("steps", out).into_iter().chain(values) {
+        push_step(step, &mut events, out);
     }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        !first.has(&["steps"])
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let whole = probe.values.iter().take(2).filter(|value| value.has(&["steps"])).count();
-        if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
-    }
-
-    fn joins_reports(&self) -> bool {
-        true
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut values = Node::values(record, out);
-        let Some(first) = values.next() else { return };
-        let first = first.into_object("trajectory", out).unwrap_or_default();
-        let head = first.get("__header__").filter(Node::is_object).unwrap_or(first);
-        let mut events = Vec::new();
-        for step in head.list("steps", out).into_iter().chain(values) {
-            push_step(step, &mut events, out);
-        }
-        let agent = head.within("agent");
-        let version = agent.some_word("version");
-        let name = agent.some_word("name");
-        let model = agent.some_word(["model_name", "model"]);
-        let run_id = match head.some_word(["session_id", "trajectory_id"]) {
-            // Harbor gives all its trajectories the same file name.
-            Some(id) if record.file.stem == "trajectory" => id,
-            _ => record.file.stem.clone(),
-        };
-        let grade = grade(&head, record, out);
-        out.run(Draft {
-            header: Header {
-                run_id,
-                model,
-                agent: name.map(|name| texts::agent_name(&name, version)),
-                meta: run_totals(&head),
-                ..Header::default()
-            },
-            events,
-            grade,
-            warnings: Vec::new(),
-        });
-    }
+    let agent = head.within("agent");
+    let version = agent.some_word("version");
+    let name = agent.some_word("name");
+    let model = agent.some_word(["model_name", "model"]);
+    let run_id = match head.some_word(["session_id", "trajectory_id"]) {
+        // Harbor gives all its trajectories the same file name.
+        Some(id) if record.file.stem == "trajectory" => id,
+        _ => record.file.stem.clone(),
+    };
+    let grade = grade(&head, record, out);
+    out.run(Draft {
+        header: Header {
+            run_id,
+            model,
+            agent: name.map(|name| texts::agent_name(&name, version)),
+            meta: run_totals(&head),
+            ..Header::default()
+        },
+        events,
+        grade,
+        warnings: Vec::new(),
+    });
 }
 
 /// The totals of the run, which its steps may lack.

@@ -11,7 +11,14 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Lane, Message, Role, ToolCall};
 
 /// Task results and saved states of AutoGen.
-pub(super) struct AutoGen;
+pub(super) static FORMAT: Format = Format {
+    id: "autogen",
+    summary: "AutoGen's `TaskResult` (`messages` with a `source` and `models_usage`) and what `save_state` returns",
+    recognise,
+    joins_lines: |first| first.has(&["source"]),
+    layout,
+    ..Format::reading(read)
+};
 
 /// Kinds of messages that hold nothing about the run.
 const IGNORED: &[&str] = &[
@@ -22,60 +29,45 @@ const IGNORED: &[&str] = &[
     "UserInputRequestedEvent",
 ];
 
-impl Format for AutoGen {
-    fn id(&self) -> &'static str {
-        "autogen"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_message = |value: &Sketch| value.has(&["source", "models_usage", "type"]);
+    let first = probe.first()?;
+    if is_state(first) {
+        return Some("a state with `agent_states` or `llm_context`".to_owned());
     }
+    let mut listed = [Some(first), first.get("messages")].into_iter().flatten().flat_map(Sketch::elements);
+    reason_if(listed.any(is_message) || probe.any(is_message), "messages with `source` and `models_usage`")
+}
 
-    fn summary(&self) -> &'static str {
-        "AutoGen's `TaskResult` (`messages` with a `source` and `models_usage`) and what `save_state` returns"
+fn layout(probe: &Probe) -> RecordLayout {
+    let is_whole = |first: &Sketch| first.has(&["messages"]) || is_state(first);
+    match (probe.shape, probe.first()) {
+        (Shape::Lines, Some(first)) if is_whole(first) => RecordLayout::Lines,
+        _ => RecordLayout::Whole,
     }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_message = |value: &Sketch| value.has(&["source", "models_usage", "type"]);
-        let first = probe.first()?;
-        if is_state(first) {
-            return Some("a state with `agent_states` or `llm_context`".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
+    for value in Node::values(record, out) {
+        let Some(value) = value.into_object("task result", out) else { continue };
+        if value.has("agent_states") || value.has("llm_context") {
+            push_state(&value, &mut turns, out);
+            continue;
         }
-        let mut listed = [Some(first), first.get("messages")].into_iter().flatten().flat_map(Sketch::elements);
-        reason_if(listed.any(is_message) || probe.any(is_message), "messages with `source` and `models_usage`")
-    }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        first.has(&["source"])
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let is_whole = |first: &Sketch| first.has(&["messages"]) || is_state(first);
-        match (probe.shape, probe.first()) {
-            (Shape::Lines, Some(first)) if is_whole(first) => RecordLayout::Lines,
-            _ => RecordLayout::Whole,
+        if !value.has("messages") {
+            push_message(&value, &mut turns, out);
+            continue;
         }
+        push_messages(value.list("messages", out), &mut turns, out);
+        end = match value.string("stop_reason", out) {
+            Some(reason) if reason.to_lowercase().contains("max") => EndCause::Cap,
+            Some(_) => EndCause::SelfFinish,
+            None => EndCause::Unknown,
+        };
     }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
-        for value in Node::values(record, out) {
-            let Some(value) = value.into_object("task result", out) else { continue };
-            if value.has("agent_states") || value.has("llm_context") {
-                push_state(&value, &mut turns, out);
-                continue;
-            }
-            if !value.has("messages") {
-                push_message(&value, &mut turns, out);
-                continue;
-            }
-            push_messages(value.list("messages", out), &mut turns, out);
-            end = match value.string("stop_reason", out) {
-                Some(reason) if reason.to_lowercase().contains("max") => EndCause::Cap,
-                Some(_) => EndCause::SelfFinish,
-                None => EndCause::Unknown,
-            };
-        }
-        let header =
-            Header { run_id: record.file.stem.clone(), agent: Some("autogen".to_owned()), ..Header::default() };
-        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
-    }
+    let header = Header { run_id: record.file.stem.clone(), agent: Some("autogen".to_owned()), ..Header::default() };
+    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
 }
 
 /// True for what `save_state` returns, of a team or of an agent.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::outcomes::{by_label_or_score, native_grade};
@@ -15,68 +15,56 @@ use crate::transcript::{Draft, Event, Header, Lane, Message, Role, ToolCall, Usa
 use crate::value::json;
 
 /// awaken traces.
-pub(super) struct Awaken;
+pub(super) static FORMAT: Format = Format {
+    id: "awaken",
+    summary: "awaken trace store (.ndjson): model calls, tools, delegations",
+    recognise,
+    joins_lines: |_| true,
+    ..Format::reading(read)
+};
 
-impl Format for Awaken {
-    fn id(&self) -> &'static str {
-        "awaken"
-    }
-
-    fn summary(&self) -> &'static str {
-        "awaken trace store (.ndjson): model calls, tools, delegations"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| {
-            let kind = value.text_of("type");
-            let inner = value.get("context").unwrap_or(value);
-            let names_run = inner.get("run_id").is_some() || inner.get("thread_id").is_some();
-            match kind.as_deref() {
-                Some("inference") => value.has(&["model"]) && (names_run || value.has(&["step_index"])),
-                Some("tool") => value.has(&["call_id", "name"]) && (names_run || value.has(&["step_index"])),
-                Some("delegation") => value.has(&["target_agent_id"]),
-                _ => false,
-            }
-        };
-        reason_if(probe.any(is_event), "events of type `inference` or `tool` of a run")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut rows = Vec::new();
-        let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
-        for value in Node::values(record, out) {
-            let Some(event) = value.into_object("event", out) else { continue };
-            let row = AwakenEvent::from_fields(event, &record.file.stem);
-            let parent = parents.entry(row.run.clone()).or_default();
-            if parent.is_none() {
-                parent.clone_from(&row.parent);
-            }
-            rows.push(row);
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| {
+        let kind = value.text_of("type");
+        let inner = value.get("context").unwrap_or(value);
+        let names_run = inner.get("run_id").is_some() || inner.get("thread_id").is_some();
+        match kind.as_deref() {
+            Some("inference") => value.has(&["model"]) && (names_run || value.has(&["step_index"])),
+            Some("tool") => value.has(&["call_id", "name"]) && (names_run || value.has(&["step_index"])),
+            Some("delegation") => value.has(&["target_agent_id"]),
+            _ => false,
         }
-        let mut runs: Vec<AwakenRun> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for row in &rows {
-            let root = root_of(&row.run, &parents);
-            let at = *places.entry(root.clone()).or_insert_with(|| {
-                runs.push(AwakenRun::named(root.clone()));
-                runs.len() - 1
-            });
-            let lane = if row.run == root { Lane::Main } else { Lane::Side(row.run.as_str().into()) };
-            if let Some(run) = runs.get_mut(at) {
-                run.take_in(row, lane, record.options.outcome_key.as_deref(), out);
-            }
+    };
+    reason_if(probe.any(is_event), "events of type `inference` or `tool` of a run")
+}
+
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut rows = Vec::new();
+    let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for value in Node::values(record, out) {
+        let Some(event) = value.into_object("event", out) else { continue };
+        let row = AwakenEvent::from_fields(event, &record.file.stem);
+        let parent = parents.entry(row.run.clone()).or_default();
+        if parent.is_none() {
+            parent.clone_from(&row.parent);
         }
-        for run in runs {
-            out.run(run.into_draft());
+        rows.push(row);
+    }
+    let mut runs: Vec<AwakenRun> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for row in &rows {
+        let root = root_of(&row.run, &parents);
+        let at = *places.entry(root.clone()).or_insert_with(|| {
+            runs.push(AwakenRun::named(root.clone()));
+            runs.len() - 1
+        });
+        let lane = if row.run == root { Lane::Main } else { Lane::Side(row.run.as_str().into()) };
+        if let Some(run) = runs.get_mut(at) {
+            run.take_in(row, lane, record.options.outcome_key.as_deref(), out);
         }
+    }
+    for run in runs {
+        out.run(run.into_draft());
     }
 }
 

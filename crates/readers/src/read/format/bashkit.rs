@@ -12,78 +12,69 @@ use crate::record::tokens;
 use crate::transcript::{EndCause, Grade, Header, PromptedBy, Role, Usage};
 
 /// bashkit evaluations.
-pub(super) struct Bashkit;
+pub(super) static FORMAT: Format = Format {
+    id: "bashkit",
+    summary: "bashkit evaluations: `results` of `task`, `trace` and `score`",
+    recognise,
+    layout: |_| RecordLayout::Elements {
+        at: Some("results"),
+        envelope: &["provider", "model", "timestamp", "max_turns"],
+    },
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for Bashkit {
-    fn id(&self) -> &'static str {
-        "bashkit"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_result = |value: &Sketch| value.has(&["task", "trace", "score"]) && value.has_within("trace", &["messages"]);
+    let results = probe.document()?.get("results")?.elements();
+    reason_if(is_result(results.first()?), "`results` of `task`, `trace` and `score`")
+}
 
-    fn summary(&self) -> &'static str {
-        "bashkit evaluations: `results` of `task`, `trace` and `score`"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_result =
-            |value: &Sketch| value.has(&["task", "trace", "score"]) && value.has_within("trace", &["messages"]);
-        let results = probe.document()?.get("results")?.elements();
-        reason_if(is_result(results.first()?), "`results` of `task`, `trace` and `score`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Elements { at: Some("results"), envelope: &["provider", "model", "timestamp", "max_turns"] }
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(run) = Node::whole(record, out) else { return };
-        let around = Node::from_written(record.envelope);
-        let task = run.object("task", out).unwrap_or_else(|| Node::from_written("{}"));
-        let trace = run.object("trace", out).unwrap_or_else(|| Node::from_written("{}"));
-        let mut turns = Turns::default();
-        for message in trace.list("messages", out) {
-            let Some(message) = Node::row(message.written(), out) else { continue };
-            for message in dialect::messages(&message, Role::User, out) {
-                turns.push(message);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(run) = Node::whole(record, out) else { return };
+    let around = Node::from_written(record.envelope);
+    let task = run.object("task", out).unwrap_or_else(|| Node::from_written("{}"));
+    let trace = run.object("trace", out).unwrap_or_else(|| Node::from_written("{}"));
+    let mut turns = Turns::default();
+    for message in trace.list("messages", out) {
+        let Some(message) = Node::row(message.written(), out) else { continue };
+        for message in dialect::messages(&message, Role::User, out) {
+            turns.push(message);
         }
-        let task_id = task.word("id", out);
-        let reached = run.within("score");
-        let score = reached.number("score", out);
-        let full = reached.number("max_score", out);
-        let (mut success, mut share) = (None, None);
-        if let (Some(score), Some(full)) = (score, full) {
-            success = Some(score >= full);
-            // The share of the task's full score, so that 1 means the same in every task.
-            share = if full > 0.0 { Some(score / full) } else { None };
-        }
-        let usage = Usage {
-            input: trace.tokens("total_input_tokens", out),
-            output: trace.tokens("total_output_tokens", out),
-            ..Usage::default()
-        };
-        let header = Header {
-            run_id: format!("{}/{}", record.file.stem, task_id.as_deref().unwrap_or(record.key)),
-            task_id,
-            suite: task.word("category", out),
-            model: around.some_word("model"),
-            agent: Some("bashkit".to_owned()),
-            started_at: None,
-            meta: object_of([("max_turns", around.some_count("max_turns"))]),
-            totals: tokens::totals(usage),
-            ..Header::default()
-        };
-        let grade = Grade {
-            end: match trace.flag("natural_stop", out) {
-                Some(true) => EndCause::SelfFinish,
-                Some(false) => EndCause::Cap,
-                None => EndCause::Unknown,
-            },
-            ..native_grade("score", success, share)
-        };
-        out.run(turns.into_draft(header, grade));
     }
+    let task_id = task.word("id", out);
+    let reached = run.within("score");
+    let score = reached.number("score", out);
+    let full = reached.number("max_score", out);
+    let (mut success, mut share) = (None, None);
+    if let (Some(score), Some(full)) = (score, full) {
+        success = Some(score >= full);
+        // The share of the task's full score, so that 1 means the same in every task.
+        share = if full > 0.0 { Some(score / full) } else { None };
+    }
+    let usage = Usage {
+        input: trace.tokens("total_input_tokens", out),
+        output: trace.tokens("total_output_tokens", out),
+        ..Usage::default()
+    };
+    let header = Header {
+        run_id: format!("{}/{}", record.file.stem, task_id.as_deref().unwrap_or(record.key)),
+        task_id,
+        suite: task.word("category", out),
+        model: around.some_word("model"),
+        agent: Some("bashkit".to_owned()),
+        started_at: None,
+        meta: object_of([("max_turns", around.some_count("max_turns"))]),
+        totals: tokens::totals(usage),
+        ..Header::default()
+    };
+    let grade = Grade {
+        end: match trace.flag("natural_stop", out) {
+            Some(true) => EndCause::SelfFinish,
+            Some(false) => EndCause::Cap,
+            None => EndCause::Unknown,
+        },
+        ..native_grade("score", success, share)
+    };
+    out.run(turns.into_draft(header, grade));
 }

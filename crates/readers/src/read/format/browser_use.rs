@@ -1,7 +1,7 @@
 //! browser-use histories, each step with its actions and their results. The outcome is the agent's own claim unless a
 //! judge has graded the run.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::texts;
 use crate::read::turns::Turns;
@@ -12,46 +12,34 @@ use crate::transcript::{
 };
 
 /// browser-use histories.
-pub(super) struct BrowserUse;
+pub(super) static FORMAT: Format = Format {
+    id: "browser-use",
+    summary: "browser-use histories: `history` of `model_output`, `result` and `state`",
+    recognise,
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for BrowserUse {
-    fn id(&self) -> &'static str {
-        "browser-use"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_step = |value: &Sketch| value.has(&["model_output", "result", "state"]);
+    let history = probe.document()?.get("history")?.elements();
+    reason_if(is_step(history.first()?), "`history` of `model_output` and `result`")
+}
 
-    fn summary(&self) -> &'static str {
-        "browser-use histories: `history` of `model_output`, `result` and `state`"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let mut turns = Turns::default();
+    let mut grade = Grade::default();
+    for step in whole.list("history", out) {
+        push_step(&step, &mut turns, &mut grade, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_step = |value: &Sketch| value.has(&["model_output", "result", "state"]);
-        let history = probe.document()?.get("history")?.elements();
-        reason_if(is_step(history.first()?), "`history` of `model_output` and `result`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let mut turns = Turns::default();
-        let mut grade = Grade::default();
-        for step in whole.list("history", out) {
-            push_step(&step, &mut turns, &mut grade, out);
-        }
-        let header = Header {
-            run_id: record.file.stem.clone(),
-            task_id: whole.some_word(["task_id", "task"]),
-            agent: Some("browser-use".to_owned()),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, grade));
-    }
+    let header = Header {
+        run_id: record.file.stem.clone(),
+        task_id: whole.some_word(["task_id", "task"]),
+        agent: Some("browser-use".to_owned()),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, grade));
 }
 
 fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Reading<'_>) {

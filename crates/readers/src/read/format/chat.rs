@@ -18,7 +18,15 @@ use crate::value::json::plausible;
 use crate::value::marks::SearchTexts;
 
 /// OpenAI chat messages.
-pub(super) struct Chat;
+pub(super) static FORMAT: Format = Format {
+    id: "chat",
+    summary: "OpenAI chat messages: an array, objects with `messages`, or one message a line",
+    recognise,
+    joins_lines: |first| first.has(&["role"]) || first.has(&["from"]),
+    layout,
+    takes_any_messages: true,
+    ..Format::reading(read)
+};
 
 /// Fields that may hold the outcome, best first.
 const OUTCOME_KEYS: &[&str] = &[
@@ -113,81 +121,61 @@ static OTHER_DIALECTS: LazyLock<SearchTexts> = LazyLock::new(|| {
     ])
 });
 
-impl Format for Chat {
-    fn id(&self) -> &'static str {
-        "chat"
-    }
-
-    fn summary(&self) -> &'static str {
-        "OpenAI chat messages: an array, objects with `messages`, or one message a line"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let first = probe.first()?;
-        for value in &probe.values {
-            if let Some(name) = messages_in(value) {
-                return Some(format!("`{name}` with roles"));
-            }
-        }
-        if are_messages(first) {
-            return Some("an array of messages with roles".to_owned());
-        }
-        if let Some(inner) = first.elements().first()
-            && let Some(name) = messages_in(inner)
-        {
-            return Some(format!("an array of objects: `{name}` with roles"));
-        }
-        let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message) && probe.any(says);
-        reason_if(lines, "lines that are messages with roles")
-    }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        first.has(&["role"]) || first.has(&["from"])
-    }
-
-    fn takes_any_messages(&self) -> bool {
-        true
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let has = |value: &Sketch| MESSAGES.iter().any(|key| value.has_array(key));
-        match (probe.shape, probe.first()) {
-            (Shape::Document, Some(first)) if first_is(first, has) => {
-                RecordLayout::Elements { at: None, envelope: &[] }
-            }
-            (Shape::Lines, Some(first)) if has(first) || first.is_array() => RecordLayout::Lines,
-            _ => RecordLayout::Whole,
+fn recognise(probe: &Probe) -> Option<String> {
+    let first = probe.first()?;
+    for value in &probe.values {
+        if let Some(name) = messages_in(value) {
+            return Some(format!("`{name}` with roles"));
         }
     }
+    if are_messages(first) {
+        return Some("an array of messages with roles".to_owned());
+    }
+    if let Some(inner) = first.elements().first()
+        && let Some(name) = messages_in(inner)
+    {
+        return Some(format!("an array of objects: `{name}` with roles"));
+    }
+    let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message) && probe.any(says);
+    reason_if(lines, "lines that are messages with roles")
+}
 
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let whole = match Node::parsed(record.text, record) {
-            Ok(whole) => whole,
-            Err(_) if looks_like_lines(record) => {
-                let mut messages = Vec::new();
-                for line in record.lines() {
-                    match Node::parsed(line, record) {
-                        Ok(message) => messages.push(message),
-                        Err(diagnostic) => out.error(diagnostic),
-                    }
+fn layout(probe: &Probe) -> RecordLayout {
+    let has = |value: &Sketch| MESSAGES.iter().any(|key| value.has_array(key));
+    match (probe.shape, probe.first()) {
+        (Shape::Document, Some(first)) if first_is(first, has) => RecordLayout::Elements { at: None, envelope: &[] },
+        (Shape::Lines, Some(first)) if has(first) || first.is_array() => RecordLayout::Lines,
+        _ => RecordLayout::Whole,
+    }
+}
+
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let whole = match Node::parsed(record.text, record) {
+        Ok(whole) => whole,
+        Err(_) if looks_like_lines(record) => {
+            let mut messages = Vec::new();
+            for line in record.lines() {
+                match Node::parsed(line, record) {
+                    Ok(message) => messages.push(message),
+                    Err(diagnostic) => out.error(diagnostic),
                 }
-                return push_runs(record, messages, out);
             }
-            Err(diagnostic) => return out.error(diagnostic),
-        };
-        if whole.is_list() {
-            let Some(messages) = whole.elements() else { return out.wrong(&whole, "messages", "an array") };
-            return push_run(record, &Node::from_written("{}"), &messages, out);
+            return push_runs(record, messages, out);
         }
-        if !whole.has(MESSAGES) {
-            let what = "neither messages nor an object with `messages`";
-            return out.error_at(record.text, what, "it is left out");
-        }
-        let mut messages = whole.list(MESSAGES, out);
-        // Training pairs have the reply in a separate field.
-        messages.extend(whole.some_list(["completion", "chosen"]));
-        push_run(record, &whole, &messages, out);
+        Err(diagnostic) => return out.error(diagnostic),
+    };
+    if whole.is_list() {
+        let Some(messages) = whole.elements() else { return out.wrong(&whole, "messages", "an array") };
+        return push_run(record, &Node::from_written("{}"), &messages, out);
     }
+    if !whole.has(MESSAGES) {
+        let what = "neither messages nor an object with `messages`";
+        return out.error_at(record.text, what, "it is left out");
+    }
+    let mut messages = whole.list(MESSAGES, out);
+    // Training pairs have the reply in a separate field.
+    messages.extend(whole.some_list(["completion", "chosen"]));
+    push_run(record, &whole, &messages, out);
 }
 
 fn is_message(value: &Sketch) -> bool {

@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::diagnostic::count;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::ClaudeConversation;
@@ -14,75 +14,60 @@ use crate::transcript::{Draft, EndCause, Grade, Header, PromptedBy, Role, Totals
 use crate::value::json;
 
 /// Claude Agent SDK streams.
-pub(super) struct ClaudeAgentSdk;
+pub(super) static FORMAT: Format = Format {
+    id: "claude-agent-sdk",
+    summary: "Claude Agent SDK streams (stream-json)",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for ClaudeAgentSdk {
-    fn id(&self) -> &'static str {
-        "claude-agent-sdk"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Claude Agent SDK streams (stream-json)"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_line = |value: &Sketch| {
-            let kind = value.text_of("type").unwrap_or_default();
-            let inner = value.get("message").filter(|message| message.is_object()).unwrap_or(value);
-            match &*kind {
-                "system" => inner.is("subtype", "init"),
-                "result" => inner.has(&["subtype", "num_turns"]),
-                // A log that lacks its first and last lines.
-                "assistant" | "user" => {
-                    let of_session = value.get("session_id").or(value.get("parent_tool_use_id")).is_some();
-                    of_session && inner.text_of("role").as_deref() == Some(&*kind)
-                }
-                _ => false,
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_line = |value: &Sketch| {
+        let kind = value.text_of("type").unwrap_or_default();
+        let inner = value.get("message").filter(|message| message.is_object()).unwrap_or(value);
+        match &*kind {
+            "system" => inner.is("subtype", "init"),
+            "result" => inner.has(&["subtype", "num_turns"]),
+            // A log that lacks its first and last lines.
+            "assistant" | "user" => {
+                let of_session = value.get("session_id").or(value.get("parent_tool_use_id")).is_some();
+                of_session && inner.text_of("role").as_deref() == Some(&*kind)
             }
-        };
-        let reason = "lines of type `system` `init`, `result` with `num_turns`, or messages with `session_id`";
-        reason_if(probe.any(is_line), reason)
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut conversation = ClaudeConversation::default();
-        let mut about = SessionMetadata::default();
-        // The lines, or an array of them as in the SDK's own tests.
-        let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
-        for line in lines {
-            if let Some(line) = Node::line(line, out) {
-                add(&mut conversation, &mut about, &line, out);
-            }
+            _ => false,
         }
-        conversation.add_requests();
-        let agent = "claude-agent-sdk";
-        let meta = Some(format!("{{{}}}", about.meta.join(","))).filter(|_| !about.meta.is_empty());
-        let header = Header {
-            run_id: record.file.stem.clone(),
-            model: conversation.model,
-            agent: Some(texts::agent_name(agent, about.version)),
-            meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
-            ..Header::default()
-        };
-        let grade = Grade { end: about.end, ..Grade::default() };
-        let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
-        let has_messages = draft.events.iter().any(|event| event.message().is_some());
-        match about.result.filter(|_| !has_messages) {
-            Some(result) => summarise(draft, &result, out),
-            None => out.run_of_replies(draft, conversation.prints),
+    };
+    let reason = "lines of type `system` `init`, `result` with `num_turns`, or messages with `session_id`";
+    reason_if(probe.any(is_line), reason)
+}
+
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut conversation = ClaudeConversation::default();
+    let mut about = SessionMetadata::default();
+    // The lines, or an array of them as in the SDK's own tests.
+    let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
+    for line in lines {
+        if let Some(line) = Node::line(line, out) {
+            add(&mut conversation, &mut about, &line, out);
         }
+    }
+    conversation.add_requests();
+    let agent = "claude-agent-sdk";
+    let meta = Some(format!("{{{}}}", about.meta.join(","))).filter(|_| !about.meta.is_empty());
+    let header = Header {
+        run_id: record.file.stem.clone(),
+        model: conversation.model,
+        agent: Some(texts::agent_name(agent, about.version)),
+        meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+        ..Header::default()
+    };
+    let grade = Grade { end: about.end, ..Grade::default() };
+    let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
+    let has_messages = draft.events.iter().any(|event| event.message().is_some());
+    match about.result.filter(|_| !has_messages) {
+        Some(result) => summarise(draft, &result, out),
+        None => out.run_of_replies(draft, conversation.prints),
     }
 }
 

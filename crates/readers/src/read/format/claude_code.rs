@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, object_of, reason_if};
+use super::{Format, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::ClaudeConversation;
 use crate::read::requests::is_step;
@@ -16,7 +16,15 @@ use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, No
 use crate::value::json;
 
 /// Claude Code sessions.
-pub(super) struct ClaudeCode;
+pub(super) static FORMAT: Format = Format {
+    id: "claude-code",
+    summary: "Claude Code sessions (JSONL)",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Person,
+    keeps_sub_agents_apart: true,
+    ..Format::reading(read)
+};
 
 /// Types of lines that hold nothing about the run, or that repeat what other lines hold.
 const IGNORED: &[&str] = &[
@@ -55,71 +63,44 @@ const IGNORED: &[&str] = &[
     "cost-state",
 ];
 
-impl Format for ClaudeCode {
-    fn id(&self) -> &'static str {
-        "claude-code"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_line = |value: &Sketch| {
+        value.has(&["sessionId", "type"]) && ["uuid", "parentUuid", "message"].iter().any(|key| value.has(&[key]))
+    };
+    if probe.any(is_line) {
+        return Some("lines with `sessionId` and `uuid`".to_owned());
     }
+    let web = probe.document()?.get("loglines")?.is_array();
+    reason_if(web, "a document with `loglines`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Claude Code sessions (JSONL)"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_line = |value: &Sketch| {
-            value.has(&["sessionId", "type"]) && ["uuid", "parentUuid", "message"].iter().any(|key| value.has(&[key]))
-        };
-        if probe.any(is_line) {
-            return Some("lines with `sessionId` and `uuid`".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let ClaudeCodeSession { mut conversation, all_side, id, version, .. } = ClaudeCodeSession::from_record(record, out);
+    let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
+    for child in record.children {
+        if let Some(session) = subagents::read_file(child, record, out, ClaudeCodeSession::from_record) {
+            let lane = Lane::Side(session.agent.unwrap_or_else(|| child.name.stem.clone()).into());
+            conversation.take_in(session.conversation, &lane);
         }
-        let web = probe.document()?.get("loglines")?.is_array();
-        reason_if(web, "a document with `loglines`")
     }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn keeps_sub_agents_apart(&self) -> bool {
-        true
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let ClaudeCodeSession { mut conversation, all_side, id, version, .. } =
-            ClaudeCodeSession::from_record(record, out);
-        let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
-        for child in record.children {
-            if let Some(session) = subagents::read_file(child, record, out, ClaudeCodeSession::from_record) {
-                let lane = Lane::Side(session.agent.unwrap_or_else(|| child.name.stem.clone()).into());
-                conversation.take_in(session.conversation, &lane);
-            }
-        }
-        let agent = if all_side { "claude-code subagent" } else { "claude-code" };
-        // The file of a checkpoint is called `full` in every session.
-        let named = id.clone().filter(|_| record.file.stem == "full");
-        let parent = id.clone().filter(|_| all_side);
-        let header = Header {
-            run_id: named.unwrap_or_else(|| record.file.stem.clone()),
-            parent,
-            model: conversation.model,
-            agent: Some(texts::agent_name(agent, version)),
-            meta: object_of([("session_id", id.map(Value::String))]),
-            ..Header::default()
-        };
-        let grade = Grade { end, ..Grade::default() };
-        let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
-        if conversation.has_requests {
-            out.run_of_replies(draft, conversation.prints);
-        } else {
-            out.run(draft);
-        }
+    let agent = if all_side { "claude-code subagent" } else { "claude-code" };
+    // The file of a checkpoint is called `full` in every session.
+    let named = id.clone().filter(|_| record.file.stem == "full");
+    let parent = id.clone().filter(|_| all_side);
+    let header = Header {
+        run_id: named.unwrap_or_else(|| record.file.stem.clone()),
+        parent,
+        model: conversation.model,
+        agent: Some(texts::agent_name(agent, version)),
+        meta: object_of([("session_id", id.map(Value::String))]),
+        ..Header::default()
+    };
+    let grade = Grade { end, ..Grade::default() };
+    let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
+    if conversation.has_requests {
+        out.run_of_replies(draft, conversation.prints);
+    } else {
+        out.run(draft);
     }
 }
 

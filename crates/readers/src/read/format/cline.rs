@@ -2,7 +2,7 @@
 //! editor showed. Calls are blocks, or XML in the text in older versions; results are texts that name the tool. Cline's
 //! command line keeps the messages of a session in `ID.messages.json`, with the session's id beside them.
 
-use super::{Format, RecordLayout};
+use super::Format;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{openai, texts};
@@ -12,7 +12,13 @@ use crate::record::tokens;
 use crate::transcript::{Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
 /// The file with the API's messages.
-pub(super) struct Cline;
+pub(super) static FORMAT: Format = Format {
+    id: "cline",
+    summary: "Cline and Roo Code tasks: api_conversation_history.json; Cline CLI: *.messages.json",
+    recognise,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
 /// The file's name.
 pub(super) const NAME: &str = "api_conversation_history.json";
@@ -51,60 +57,42 @@ const TOOLS: &[&str] = &[
     "apply_patch",
 ];
 
-impl Format for Cline {
-    fn id(&self) -> &'static str {
-        "cline"
+fn recognise(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    if document.has(&["sessionId", "messages", "agent", "origin"]) {
+        return Some("`messages` with Cline's `sessionId`, `agent` and `origin`".to_owned());
     }
-
-    fn summary(&self) -> &'static str {
-        "Cline and Roo Code tasks: api_conversation_history.json; Cline CLI: *.messages.json"
+    let messages = document.elements();
+    let has_role = |value: &Sketch| value.has(&["role", "content"]);
+    if !has_role(messages.first()?) {
+        return None;
     }
+    let is_reply = |value: &Sketch| value.is("role", "assistant") && value.has_within("modelInfo", &["modelId"]);
+    if messages.iter().any(is_reply) {
+        return Some("messages with Cline's `modelInfo`".to_owned());
+    }
+    if probe.name == NAME { Some(format!("messages in a file called `{NAME}`")) } else { None }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let document = probe.document()?;
-        if document.has(&["sessionId", "messages", "agent", "origin"]) {
-            return Some("`messages` with Cline's `sessionId`, `agent` and `origin`".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let mut header = header(record);
+    let messages = if let Some(messages) = whole.elements() {
+        messages
+    } else {
+        header.run_id = whole.word("sessionId", out).unwrap_or(header.run_id);
+        whole.list("messages", out)
+    };
+    let mut turns = Turns::default();
+    for message in messages {
+        match message.role("role", openai::role, out) {
+            Some(Role::Assistant) => push_reply(&message, &mut turns, out),
+            Some(Role::User) => push_user(&message, &mut turns, out),
+            Some(role) => out.unknown_role(role.name(), &message),
+            None => {}
         }
-        let messages = document.elements();
-        let has_role = |value: &Sketch| value.has(&["role", "content"]);
-        if !has_role(messages.first()?) {
-            return None;
-        }
-        let is_reply = |value: &Sketch| value.is("role", "assistant") && value.has_within("modelInfo", &["modelId"]);
-        if messages.iter().any(is_reply) {
-            return Some("messages with Cline's `modelInfo`".to_owned());
-        }
-        if probe.name == NAME { Some(format!("messages in a file called `{NAME}`")) } else { None }
     }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let mut header = header(record);
-        let messages = if let Some(messages) = whole.elements() {
-            messages
-        } else {
-            header.run_id = whole.word("sessionId", out).unwrap_or(header.run_id);
-            whole.list("messages", out)
-        };
-        let mut turns = Turns::default();
-        for message in messages {
-            match message.role("role", openai::role, out) {
-                Some(Role::Assistant) => push_reply(&message, &mut turns, out),
-                Some(Role::User) => push_user(&message, &mut turns, out),
-                Some(role) => out.unknown_role(role.name(), &message),
-                None => {}
-            }
-        }
-        out.run(turns.into_draft(header, Grade::default()));
-    }
+    out.run(turns.into_draft(header, Grade::default()));
 }
 
 /// The run's header; tasks are identified by their folder.

@@ -2,7 +2,7 @@
 //! the results of the previous calls.
 
 use super::cline::{NAME, answer, header, result_in};
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -12,50 +12,35 @@ use crate::transcript::{EndCause, Grade, Instant, Message, PromptedBy, Role, Tex
 use crate::value::json;
 
 /// The file with what the editor showed.
-pub(super) struct ClineUi;
+pub(super) static FORMAT: Format = Format {
+    id: "cline-ui",
+    summary: "Cline and Roo Code tasks as shown: ui_messages.json",
+    recognise,
+    prompted_by: PromptedBy::Person,
+    // The file with the API's messages has more about the same task.
+    superseded_by: Some(NAME),
+    ..Format::reading(read)
+};
 
-impl Format for ClineUi {
-    fn id(&self) -> &'static str {
-        "cline-ui"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_shown = |value: &Sketch| {
+        let kind = value.text_of("type");
+        value.has(&["ts"])
+            && matches!(kind.as_deref(), Some("say" | "ask"))
+            && (value.has(&["say"]) || value.has(&["ask"]))
+    };
+    let messages = probe.document()?.elements();
+    reason_if(is_shown(messages.first()?), "messages with `ts`, and `say` or `ask`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Cline and Roo Code tasks as shown: ui_messages.json"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let messages = whole.elements().unwrap_or_default();
+    let mut shown = ClineUiSession::default();
+    for message in messages {
+        shown.message(&message, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_shown = |value: &Sketch| {
-            let kind = value.text_of("type");
-            value.has(&["ts"])
-                && matches!(kind.as_deref(), Some("say" | "ask"))
-                && (value.has(&["say"]) || value.has(&["ask"]))
-        };
-        let messages = probe.document()?.elements();
-        reason_if(is_shown(messages.first()?), "messages with `ts`, and `say` or `ask`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    /// The file with the API's messages has more about the same task.
-    fn superseded_by(&self) -> Option<&'static str> {
-        Some(NAME)
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let messages = whole.elements().unwrap_or_default();
-        let mut shown = ClineUiSession::default();
-        for message in messages {
-            shown.message(&message, out);
-        }
-        out.run(shown.turns.into_draft(header(record), Grade { end: shown.end, ..Grade::default() }));
-    }
+    out.run(shown.turns.into_draft(header(record), Grade { end: shown.end, ..Grade::default() }));
 }
 
 /// Kinds that are shown but not part of the conversation; a command's output is repeated in the next request.

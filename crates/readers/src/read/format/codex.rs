@@ -8,7 +8,7 @@ mod output;
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, joined, reason_if};
+use super::{Format, joined, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::{openai, texts};
 use crate::record::node::Node;
@@ -20,7 +20,14 @@ use crate::transcript::{
 };
 
 /// Codex CLI rollouts.
-pub(super) struct Codex;
+pub(super) static FORMAT: Format = Format {
+    id: "codex",
+    summary: "OpenAI Codex CLI rollouts (JSONL)",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
 /// Types of lines with an envelope; and, below, types of items, which older rollouts write without one.
 const ENVELOPES: &[&str] = &["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
@@ -89,58 +96,36 @@ const SAID_AGAIN: &[&str] = &[
     "realtime_",
 ];
 
-impl Format for Codex {
-    fn id(&self) -> &'static str {
-        "codex"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_one_of = |value: &Sketch, kinds: &[&str]| kinds.contains(&&*value.text_of("type").unwrap_or_default());
+    let enveloped = |value: &Sketch| value.has(&["payload"]) && is_one_of(value, ENVELOPES);
+    if probe.any(enveloped) {
+        return Some("lines with a `payload` of Codex's types".to_owned());
     }
+    let opens = probe.first()?.has(&["id", "timestamp", "instructions"]);
+    let bare = |value: &Sketch| is_one_of(value, ITEMS);
+    reason_if(opens && probe.any(bare), "a session's line and Codex's items")
+}
 
-    fn summary(&self) -> &'static str {
-        "OpenAI Codex CLI rollouts (JSONL)"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_one_of = |value: &Sketch, kinds: &[&str]| kinds.contains(&&*value.text_of("type").unwrap_or_default());
-        let enveloped = |value: &Sketch| value.has(&["payload"]) && is_one_of(value, ENVELOPES);
-        if probe.any(enveloped) {
-            return Some("lines with a `payload` of Codex's types".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    // Calls end at counts if the rollout has any; usage records repeat them.
+    let has = |mark: &str| memchr::memmem::find(record.text.as_bytes(), mark.as_bytes()).is_some();
+    let has_counts = has("\"total_token_usage\"");
+    let by_records = !has_counts && has("\"token_usage_record\"");
+    let mut session = CodexSession { counted: has_counts || by_records, by_records, ..CodexSession::default() };
+    for line in record.lines() {
+        if let Some(line) = Node::line(line, out) {
+            session.add(&line, out);
         }
-        let opens = probe.first()?.has(&["id", "timestamp", "instructions"]);
-        let bare = |value: &Sketch| is_one_of(value, ITEMS);
-        reason_if(opens && probe.any(bare), "a session's line and Codex's items")
     }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        // Calls end at counts if the rollout has any; usage records repeat them.
-        let has = |mark: &str| memchr::memmem::find(record.text.as_bytes(), mark.as_bytes()).is_some();
-        let has_counts = has("\"total_token_usage\"");
-        let by_records = !has_counts && has("\"token_usage_record\"");
-        let mut session = CodexSession { counted: has_counts || by_records, by_records, ..CodexSession::default() };
-        for line in record.lines() {
-            if let Some(line) = Node::line(line, out) {
-                session.add(&line, out);
-            }
-        }
-        let header = Header {
-            run_id: record.file.stem.clone(),
-            model: session.model,
-            agent: Some(texts::agent_name("codex", session.version)),
-            ..Header::default()
-        };
-        let grade = Grade { end: session.end, ..Grade::default() };
-        out.run(Draft { header, events: session.events, grade, warnings: Vec::new() });
-    }
+    let header = Header {
+        run_id: record.file.stem.clone(),
+        model: session.model,
+        agent: Some(texts::agent_name("codex", session.version)),
+        ..Header::default()
+    };
+    let grade = Grade { end: session.end, ..Grade::default() };
+    out.run(Draft { header, events: session.events, grade, warnings: Vec::new() });
 }
 
 /// A session being read.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, codex, joined, object_of, reason_if};
+use super::{Format, codex, joined, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -19,85 +19,67 @@ use crate::transcript::{
 use crate::value::json;
 
 /// `codex exec --json` event streams.
-pub(super) struct CodexExec;
+pub(super) static FORMAT: Format = Format {
+    id: "codex-exec",
+    summary: "OpenAI Codex CLI event streams (`codex exec --json`)",
+    recognise,
+    joins_lines: |_| true,
+    counts_by_turn: true,
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for CodexExec {
-    fn id(&self) -> &'static str {
-        "codex-exec"
-    }
-
-    fn summary(&self) -> &'static str {
-        "OpenAI Codex CLI event streams (`codex exec --json`)"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| {
-            let kind = value.text_of("type").unwrap_or_default();
-            match &*kind {
-                "thread.started" => value.has(&["thread_id"]),
-                "item.started" | "item.updated" | "item.completed" => {
-                    value.has_within("item", &["type"]) || value.has_within("item", &["item_type"])
-                }
-                _ => false,
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| {
+        let kind = value.text_of("type").unwrap_or_default();
+        match &*kind {
+            "thread.started" => value.has(&["thread_id"]),
+            "item.started" | "item.updated" | "item.completed" => {
+                value.has_within("item", &["type"]) || value.has_within("item", &["item_type"])
             }
+            _ => false,
+        }
+    };
+    let lists = probe.document().map(Sketch::elements).unwrap_or_default();
+    let found = probe.values.iter().chain(lists).any(is_event);
+    reason_if(found, "events `thread.started` or `item.…` with an `item`")
+}
+
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut threads = vec![Thread::default()];
+    // The events, or an array of them.
+    let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
+    for line in lines {
+        let Some(line) = Node::line(line, out) else { continue };
+        let id = line.word(["thread_id", "session_id"], out);
+        if let Some(thread) = threads.last()
+            && thread.id.is_some()
+            && id.is_some()
+            && thread.id != id
+        {
+            threads.push(Thread::default());
+        }
+        if let Some(thread) = threads.last_mut() {
+            thread.id = thread.id.take().or(id);
+            thread.add(&line, out);
+        }
+    }
+    let alone = threads.len() == 1;
+    for thread in threads {
+        let stem = &record.file.stem;
+        let run_id = match &thread.id {
+            Some(id) if !alone => format!("{stem}/{id}"),
+            _ => stem.clone(),
         };
-        let lists = probe.document().map(Sketch::elements).unwrap_or_default();
-        let found = probe.values.iter().chain(lists).any(is_event);
-        reason_if(found, "events `thread.started` or `item.…` with an `item`")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn counts_by_turn(&self) -> bool {
-        true
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut threads = vec![Thread::default()];
-        // The events, or an array of them.
-        let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
-        for line in lines {
-            let Some(line) = Node::line(line, out) else { continue };
-            let id = line.word(["thread_id", "session_id"], out);
-            if let Some(thread) = threads.last()
-                && thread.id.is_some()
-                && id.is_some()
-                && thread.id != id
-            {
-                threads.push(Thread::default());
-            }
-            if let Some(thread) = threads.last_mut() {
-                thread.id = thread.id.take().or(id);
-                thread.add(&line, out);
-            }
-        }
-        let alone = threads.len() == 1;
-        for thread in threads {
-            let stem = &record.file.stem;
-            let run_id = match &thread.id {
-                Some(id) if !alone => format!("{stem}/{id}"),
-                _ => stem.clone(),
-            };
-            let header = Header {
-                run_id,
-                model: thread.model,
-                agent: Some("codex".to_owned()),
-                meta: object_of([("thread_id", thread.id.map(Value::String))]),
-                ..Header::default()
-            };
-            let grade = Grade { end: thread.end, ..Grade::default() };
-            out.run(Draft { header, events: thread.events, grade, warnings: Vec::new() });
-        }
+        let header = Header {
+            run_id,
+            model: thread.model,
+            agent: Some("codex".to_owned()),
+            meta: object_of([("thread_id", thread.id.map(Value::String))]),
+            ..Header::default()
+        };
+        let grade = Grade { end: thread.end, ..Grade::default() };
+        out.run(Draft { header, events: thread.events, grade, warnings: Vec::new() });
     }
 }
 

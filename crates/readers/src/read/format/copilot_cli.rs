@@ -1,7 +1,7 @@
 //! Copilot CLI sessions: one event per line. Output tokens are known per call, input tokens only for the whole
 //! session, from its shutdown event.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::subagents;
 use crate::read::turns::Turns;
@@ -11,57 +11,42 @@ use crate::record::tokens;
 use crate::transcript::{EndCause, Grade, Header, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Copilot CLI sessions.
-pub(super) struct CopilotCli;
+pub(super) static FORMAT: Format = Format {
+    id: "copilot-cli",
+    summary: "Copilot CLI sessions: session-state/*/events.jsonl",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for CopilotCli {
-    fn id(&self) -> &'static str {
-        "copilot-cli"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| {
+        let kind = value.text_of("type").unwrap_or_default();
+        let own = ["session.", "assistant.", "user.", "tool.execution", "hook.", "system."];
+        value.has(&["data", "id", "timestamp"]) && own.iter().any(|prefix| kind.starts_with(prefix))
+    };
+    let from_copilot = |value: &Sketch| is_event(value) && value.text_within("data", "producer").is_some();
+    if probe.any(from_copilot) {
+        return Some("a `session.start` event with its `producer`".to_owned());
     }
+    let known = |value: &Sketch| is_event(value) && value.has(&["parentId"]);
+    reason_if(probe.any(known), "events with `type`, `data` and `parentId`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Copilot CLI sessions: session-state/*/events.jsonl"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| {
-            let kind = value.text_of("type").unwrap_or_default();
-            let own = ["session.", "assistant.", "user.", "tool.execution", "hook.", "system."];
-            value.has(&["data", "id", "timestamp"]) && own.iter().any(|prefix| kind.starts_with(prefix))
-        };
-        let from_copilot = |value: &Sketch| is_event(value) && value.text_within("data", "producer").is_some();
-        if probe.any(from_copilot) {
-            return Some("a `session.start` event with its `producer`".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut session = CopilotSession::default();
+    for line in record.lines() {
+        match Node::parsed(line, record) {
+            Ok(event) => session.event(&event, out),
+            Err(diagnostic) => out.error(diagnostic),
         }
-        let known = |value: &Sketch| is_event(value) && value.has(&["parentId"]);
-        reason_if(probe.any(known), "events with `type`, `data` and `parentId`")
     }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = CopilotSession::default();
-        for line in record.lines() {
-            match Node::parsed(line, record) {
-                Ok(event) => session.event(&event, out),
-                Err(diagnostic) => out.error(diagnostic),
-            }
-        }
-        let CopilotSession { turns, header, end, .. } = session;
-        let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
-        let agent = header.agent.unwrap_or_else(|| "copilot-cli".to_owned());
-        let header = Header { run_id, agent: Some(agent), ..header };
-        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
-    }
+    let CopilotSession { turns, header, end, .. } = session;
+    let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
+    let agent = header.agent.unwrap_or_else(|| "copilot-cli".to_owned());
+    let header = Header { run_id, agent: Some(agent), ..header };
+    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
 }
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Cursor's command line: the agent's transcripts, and its stream of events. A transcript has messages without results; a
 //! stream has calls and results in lines of their own.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -10,59 +10,44 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Recordings of Cursor's command line.
-pub(super) struct CursorCli;
+pub(super) static FORMAT: Format = Format {
+    id: "cursor",
+    summary: "Cursor's command line: agent transcripts, and its stream of `tool_call` events",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for CursorCli {
-    fn id(&self) -> &'static str {
-        "cursor"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_call =
+        |value: &Sketch| value.is("type", "tool_call") && value.has_object("tool_call") && value.has(&["call_id"]);
+    if probe.any(is_call) {
+        return Some("lines of type `tool_call` with a `call_id`".to_owned());
     }
-
-    fn summary(&self) -> &'static str {
-        "Cursor's command line: agent transcripts, and its stream of `tool_call` events"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_call =
-            |value: &Sketch| value.is("type", "tool_call") && value.has_object("tool_call") && value.has(&["call_id"]);
-        if probe.any(is_call) {
-            return Some("lines of type `tool_call` with a `call_id`".to_owned());
+    let is_message = |value: &Sketch| match value {
+        Sketch::Object(members) => {
+            let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+            names == ["role", "message"] && value.has_within("message", &["content"])
         }
-        let is_message = |value: &Sketch| match value {
-            Sketch::Object(members) => {
-                let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
-                names == ["role", "message"] && value.has_within("message", &["content"])
-            }
-            _ => false,
-        };
-        let is_end = |value: &Sketch| value.is("type", "turn_ended");
-        let is_transcript = probe.any(is_message) && probe.any(is_end);
-        reason_if(is_transcript, "lines of a `role` and a `message`, and `turn_ended`")
-    }
+        _ => false,
+    };
+    let is_end = |value: &Sketch| value.is("type", "turn_ended");
+    let is_transcript = probe.any(is_message) && probe.any(is_end);
+    reason_if(is_transcript, "lines of a `role` and a `message`, and `turn_ended`")
+}
 
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let agent = Some("cursor".to_owned());
-        let header = Header { run_id: record.file.stem.clone(), agent, ..Header::default() };
-        let mut session = CursorSession { header, ..CursorSession::default() };
-        for line in Node::values(record, out) {
-            if let Some(line) = line.into_object("line", out) {
-                session.add(&line, out);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let agent = Some("cursor".to_owned());
+    let header = Header { run_id: record.file.stem.clone(), agent, ..Header::default() };
+    let mut session = CursorSession { header, ..CursorSession::default() };
+    for line in Node::values(record, out) {
+        if let Some(line) = line.into_object("line", out) {
+            session.add(&line, out);
         }
-        let grade = Grade { end: session.end, ..Grade::default() };
-        out.run(session.turns.into_draft(session.header, grade));
     }
+    let grade = Grade { end: session.end, ..Grade::default() };
+    out.run(session.turns.into_draft(session.header, grade));
 }
 
 /// A session being read.

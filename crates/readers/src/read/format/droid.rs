@@ -1,7 +1,7 @@
 //! Factory's Droid sessions: `session_start` and `message` lines with Anthropic's blocks. Tokens are in a settings file
 //! beside the session, for all of it.
 
-use super::{Format, RecordLayout, beside, reason_if};
+use super::{Format, beside, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::turns::Turns;
@@ -10,60 +10,45 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{Grade, Header, Origin, PromptedBy, Role, Totals, Usage};
 
 /// Factory's Droid sessions.
-pub(super) struct Droid;
+pub(super) static FORMAT: Format = Format {
+    id: "droid",
+    summary: "Factory's Droid sessions: `session_start` and `message` lines",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
 /// Types of lines that hold nothing about the run.
 const IGNORED: &[&str] = &["todo_state", "session_end", "session_title"];
 
-impl Format for Droid {
-    fn id(&self) -> &'static str {
-        "droid"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_start = |value: &Sketch| value.is("type", "session_start") && value.has(&["id"]);
+    reason_if(probe.any(is_start), "a `session_start` line")
+}
 
-    fn summary(&self) -> &'static str {
-        "Factory's Droid sessions: `session_start` and `message` lines"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_start = |value: &Sketch| value.is("type", "session_start") && value.has(&["id"]);
-        reason_if(probe.any(is_start), "a `session_start` line")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let stem = &record.file.stem;
-        let mut header = Header { run_id: stem.clone(), agent: Some("droid".to_owned()), ..Header::default() };
-        let mut turns = Turns::default();
-        for line in Node::values(record, out) {
-            let Some(line) = line.into_object("line", out) else { continue };
-            match line.some_string("type").as_deref() {
-                Some("session_start") => header.run_id = line.some_word("id").unwrap_or(header.run_id),
-                Some("message") => push_message(&line, &mut turns, out),
-                Some("compaction_state") => turns.note("droid.compaction", line.kept()),
-                Some(kind) if IGNORED.contains(&kind) => {}
-                Some(kind) => out.unknown(kind, &line),
-                None => out.error_at(line.place(), "a line without a `type`", "it is left out"),
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let stem = &record.file.stem;
+    let mut header = Header { run_id: stem.clone(), agent: Some("droid".to_owned()), ..Header::default() };
+    let mut turns = Turns::default();
+    for line in Node::values(record, out) {
+        let Some(line) = line.into_object("line", out) else { continue };
+        match line.some_string("type").as_deref() {
+            Some("session_start") => header.run_id = line.some_word("id").unwrap_or(header.run_id),
+            Some("message") => push_message(&line, &mut turns, out),
+            Some("compaction_state") => turns.note("droid.compaction", line.kept()),
+            Some(kind) if IGNORED.contains(&kind) => {}
+            Some(kind) => out.unknown(kind, &line),
+            None => out.error_at(line.place(), "a line without a `type`", "it is left out"),
         }
-        let settings = beside(record, &format!("{stem}.settings.json"));
-        if let Some(settings) = settings
-            && let Ok(settings) = serde_json::from_str(&settings)
-        {
-            read_settings(&settings, &mut header);
-        }
-        out.run(turns.into_draft(header, Grade::default()));
     }
+    let settings = beside(record, &format!("{stem}.settings.json"));
+    if let Some(settings) = settings
+        && let Ok(settings) = serde_json::from_str(&settings)
+    {
+        read_settings(&settings, &mut header);
+    }
+    out.run(turns.into_draft(header, Grade::default()));
 }
 
 fn push_message(line: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Format, RecordLayout, beside, elements_under, reason_if};
+use super::{Format, beside, elements_under, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -13,68 +13,53 @@ use crate::transcript::{
 use crate::value::json::plausible;
 
 /// Exgentic's recordings.
-pub(super) struct Exgentic;
+pub(super) static FORMAT: Format = Format {
+    id: "exgentic",
+    summary: "Exgentic's trajectory.jsonl: actions and observations",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for Exgentic {
-    fn id(&self) -> &'static str {
-        "exgentic"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is = |value: &Sketch, kind: &str| value.is("event", kind) && value.has(&[kind]);
+    let is_event = |value: &Sketch| is(value, "action") || is(value, "observation");
+    reason_if(probe.any(is_event), "lines with an `event` that is an action or an observation")
+}
 
-    fn summary(&self) -> &'static str {
-        "Exgentic's trajectory.jsonl: actions and observations"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let object = |name: &str| -> Value {
+        let Some(text) = beside(record, name) else { return Value::Null };
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    let (session, results) = (object("session.json"), object("results.json"));
+    let word = |value: &Value, name: &str| match value.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    let mut turns = Turns::default();
+    if let Some(task) = word(&session, "task") {
+        turns.say(Role::User, task, None);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is = |value: &Sketch, kind: &str| value.is("event", kind) && value.has(&[kind]);
-        let is_event = |value: &Sketch| is(value, "action") || is(value, "observation");
-        reason_if(probe.any(is_event), "lines with an `event` that is an action or an observation")
+    for line in Node::values(record, out) {
+        let Some(line) = line.into_object("event", out) else { continue };
+        push_event(&line, &mut turns, out);
     }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let object = |name: &str| -> Value {
-            let Some(text) = beside(record, name) else { return Value::Null };
-            serde_json::from_str(&text).unwrap_or_default()
-        };
-        let (session, results) = (object("session.json"), object("results.json"));
-        let word = |value: &Value, name: &str| match value.get(name) {
-            Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
-            Some(Value::Number(number)) => Some(number.to_string()),
-            _ => None,
-        };
-        let mut turns = Turns::default();
-        if let Some(task) = word(&session, "task") {
-            turns.say(Role::User, task, None);
-        }
-        for line in Node::values(record, out) {
-            let Some(line) = line.into_object("event", out) else { continue };
-            push_event(&line, &mut turns, out);
-        }
-        // The file has the same name in every session.
-        let is_generic = record.file.stem == "trajectory" && !record.file.folder_name.is_empty();
-        let stem = if is_generic { &record.file.folder_name } else { &record.file.stem };
-        let cost = results["agent_cost"].as_f64().and_then(plausible).filter(|cost| *cost > 0.0);
-        let header = Header {
-            run_id: word(&results, "session_id").unwrap_or_else(|| stem.clone()),
-            task_id: word(&results, "task_id").or_else(|| word(&session, "task_id")),
-            model: word(&session, "model"),
-            agent: word(&session, "agent"),
-            totals: cost.map(|cost| Totals { usage: Usage::default(), cost: Some(Usd(cost)) }),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, grade(&results)));
-    }
+    // The file has the same name in every session.
+    let is_generic = record.file.stem == "trajectory" && !record.file.folder_name.is_empty();
+    let stem = if is_generic { &record.file.folder_name } else { &record.file.stem };
+    let cost = results["agent_cost"].as_f64().and_then(plausible).filter(|cost| *cost > 0.0);
+    let header = Header {
+        run_id: word(&results, "session_id").unwrap_or_else(|| stem.clone()),
+        task_id: word(&results, "task_id").or_else(|| word(&session, "task_id")),
+        model: word(&session, "model"),
+        agent: word(&session, "agent"),
+        totals: cost.map(|cost| Totals { usage: Usage::default(), cost: Some(Usd(cost)) }),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, grade(&results)));
 }
 
 /// The grade in `results.json`.

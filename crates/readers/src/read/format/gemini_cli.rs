@@ -14,55 +14,45 @@ use crate::transcript::{Draft, Grade, Header, Lane, Message, Role, Text, ToolCal
 use crate::value::json;
 
 /// Gemini CLI chats.
-pub(super) struct GeminiCli;
+pub(super) static FORMAT: Format = Format {
+    id: "gemini-cli",
+    summary: "Gemini CLI chats: session-*.json, and the newer session-*.jsonl",
+    recognise,
+    joins_lines: |first| !first.has(&["messages"]),
+    layout,
+    prompted_by: crate::transcript::PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for GeminiCli {
-    fn id(&self) -> &'static str {
-        "gemini-cli"
+fn recognise(probe: &Probe) -> Option<String> {
+    if probe.any_with(&["sessionId", "projectHash"]) {
+        return Some("`sessionId` with `projectHash`".to_owned());
     }
+    let is_reply = |value: &Sketch| value.is("type", "gemini") && value.has(&["id"]);
+    let messages = |value: &Sketch| value.elements_of("messages").iter().any(is_reply);
+    let found = probe.any(|value| is_reply(value) || messages(value));
+    reason_if(found, "messages of type `gemini`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Gemini CLI chats: session-*.json, and the newer session-*.jsonl"
+fn layout(probe: &Probe) -> RecordLayout {
+    let whole = probe.values.iter().take(2).filter(|value| value.has(&["messages"])).count();
+    if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
+}
+
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut session = GeminiSession::default();
+    let found = out.findings.made();
+    for value in Node::values(record, out) {
+        session.take_in(value, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        if probe.any_with(&["sessionId", "projectHash"]) {
-            return Some("`sessionId` with `projectHash`".to_owned());
+    if session.messages.is_empty() && session.id.is_none() {
+        if out.findings.made() == found {
+            out.error_at(record.text, "no session and no messages", "it is left out");
         }
-        let is_reply = |value: &Sketch| value.is("type", "gemini") && value.has(&["id"]);
-        let messages = |value: &Sketch| value.elements_of("messages").iter().any(is_reply);
-        let found = probe.any(|value| is_reply(value) || messages(value));
-        reason_if(found, "messages of type `gemini`")
+        return;
     }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        !first.has(&["messages"])
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let whole = probe.values.iter().take(2).filter(|value| value.has(&["messages"])).count();
-        if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
-    }
-
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = GeminiSession::default();
-        let found = out.findings.made();
-        for value in Node::values(record, out) {
-            session.take_in(value, out);
-        }
-        if session.messages.is_empty() && session.id.is_none() {
-            if out.findings.made() == found {
-                out.error_at(record.text, "no session and no messages", "it is left out");
-            }
-            return;
-        }
-        let draft = session.into_draft(record, out);
-        out.run(draft);
-    }
+    let draft = session.into_draft(record, out);
+    out.run(draft);
 }
 
 /// A session being read.

@@ -1,7 +1,7 @@
 //! Gemini CLI's stream (`--output-format stream-json`): one event per line; each `init` begins a run. Tokens are known
 //! only for the whole run.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -11,67 +11,52 @@ use crate::record::tokens;
 use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Gemini CLI's stream.
-pub(super) struct GeminiStream;
+pub(super) static FORMAT: Format = Format {
+    id: "gemini-cli-stream",
+    summary: "Gemini CLI's stream-json output: init, message, tool_use, tool_result, result",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for GeminiStream {
-    fn id(&self) -> &'static str {
-        "gemini-cli-stream"
+fn recognise(probe: &Probe) -> Option<String> {
+    let kind = |value: &Sketch, wanted: &str| value.is("type", wanted);
+    let is_use = |value: &Sketch| kind(value, "tool_use") && value.has(&["tool_name", "tool_id"]);
+    let is_init = |value: &Sketch| kind(value, "init") && value.has(&["session_id", "model"]);
+    if probe.any(is_use) {
+        return Some("`tool_use` lines with `tool_name` and `tool_id`".to_owned());
     }
+    reason_if(probe.any(is_init), "an `init` line with its session and model")
+}
 
-    fn summary(&self) -> &'static str {
-        "Gemini CLI's stream-json output: init, message, tool_use, tool_result, result"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let kind = |value: &Sketch, wanted: &str| value.is("type", wanted);
-        let is_use = |value: &Sketch| kind(value, "tool_use") && value.has(&["tool_name", "tool_id"]);
-        let is_init = |value: &Sketch| kind(value, "init") && value.has(&["session_id", "model"]);
-        if probe.any(is_use) {
-            return Some("`tool_use` lines with `tool_name` and `tool_id`".to_owned());
-        }
-        reason_if(probe.any(is_init), "an `init` line with its session and model")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut streams = vec![GeminiStreamRun::default()];
-        for line in record.lines() {
-            let event = match Node::parsed(line, record) {
-                Ok(event) => event,
-                Err(diagnostic) => {
-                    out.error(diagnostic);
-                    continue;
-                }
-            };
-            if event.is("type", "init")
-                && let Some(stream) = streams.last()
-                && stream.begun
-            {
-                streams.push(GeminiStreamRun::default());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut streams = vec![GeminiStreamRun::default()];
+    for line in record.lines() {
+        let event = match Node::parsed(line, record) {
+            Ok(event) => event,
+            Err(diagnostic) => {
+                out.error(diagnostic);
+                continue;
             }
-            if let Some(stream) = streams.last_mut() {
-                stream.event(&event, out);
-            }
+        };
+        if event.is("type", "init")
+            && let Some(stream) = streams.last()
+            && stream.begun
+        {
+            streams.push(GeminiStreamRun::default());
         }
-        let stem = &record.file.stem;
-        for (n, stream) in streams.into_iter().enumerate() {
-            let GeminiStreamRun { turns, header, end, .. } = stream;
-            let own = if n == 0 { stem.clone() } else { format!("{stem}/{}", n + 1) };
-            let run_id = if header.run_id.is_empty() { own } else { header.run_id };
-            let header = Header { run_id, agent: Some("gemini-cli".to_owned()), ..header };
-            out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
+        if let Some(stream) = streams.last_mut() {
+            stream.event(&event, out);
         }
+    }
+    let stem = &record.file.stem;
+    for (n, stream) in streams.into_iter().enumerate() {
+        let GeminiStreamRun { turns, header, end, .. } = stream;
+        let own = if n == 0 { stem.clone() } else { format!("{stem}/{}", n + 1) };
+        let run_id = if header.run_id.is_empty() { own } else { header.run_id };
+        let header = Header { run_id, agent: Some("gemini-cli".to_owned()), ..header };
+        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
     }
 }
 

@@ -11,64 +11,53 @@ use crate::record::tokens;
 use crate::transcript::{Grade, Header, Message, PromptedBy, Role, ToolCall, Totals, Usage};
 
 /// goose sessions.
-pub(super) struct Goose;
+pub(super) static FORMAT: Format = Format {
+    id: "goose",
+    summary: "goose sessions (its database, exports, JSONL)",
+    recognise,
+    joins_lines: |first| !first.has(&["conversation"]),
+    layout,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for Goose {
-    fn id(&self) -> &'static str {
-        "goose"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_message = |value: &Sketch| {
+        let blocks = value.elements_of("content");
+        let is_call = |block: &Sketch| matches!(block.text_of("type").as_deref(), Some("toolRequest" | "toolResponse"));
+        value.has(&["role", "created"]) && blocks.iter().any(is_call)
+    };
+    let is_session = |value: &Sketch| value.elements_of("conversation").iter().any(is_message);
+    if probe.any(is_session) {
+        return Some("a `conversation` with `toolRequest`s".to_owned());
     }
+    reason_if(probe.any(is_message), "messages with `created` and `toolRequest`s")
+}
 
-    fn summary(&self) -> &'static str {
-        "goose sessions (its database, exports, JSONL)"
-    }
+fn layout(probe: &Probe) -> RecordLayout {
+    let whole = probe.values.iter().take(2).filter(|value| value.has(&["conversation"])).count();
+    if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_message = |value: &Sketch| {
-            let blocks = value.elements_of("content");
-            let is_call =
-                |block: &Sketch| matches!(block.text_of("type").as_deref(), Some("toolRequest" | "toolResponse"));
-            value.has(&["role", "created"]) && blocks.iter().any(is_call)
-        };
-        let is_session = |value: &Sketch| value.elements_of("conversation").iter().any(is_message);
-        if probe.any(is_session) {
-            return Some("a `conversation` with `toolRequest`s".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut turns = Turns::default();
+    let mut header = Header { agent: Some("goose".to_owned()), ..Header::default() };
+    for value in Node::values(record, out) {
+        let Some(value) = value.into_object("entry", out) else { continue };
+        if value.has("role") {
+            push_message(&value, &mut turns, out);
+            continue;
         }
-        reason_if(probe.any(is_message), "messages with `created` and `toolRequest`s")
-    }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        !first.has(&["conversation"])
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let whole = probe.values.iter().take(2).filter(|value| value.has(&["conversation"])).count();
-        if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut turns = Turns::default();
-        let mut header = Header { agent: Some("goose".to_owned()), ..Header::default() };
-        for value in Node::values(record, out) {
-            let Some(value) = value.into_object("entry", out) else { continue };
-            if value.has("role") {
-                push_message(&value, &mut turns, out);
-                continue;
-            }
-            header.run_id = value.some_word("id").unwrap_or_default();
-            header.totals = totals(&value, out).or(header.totals);
-            for message in value.list("conversation", out) {
-                push_message(&message, &mut turns, out);
-            }
+        header.run_id = value.some_word("id").unwrap_or_default();
+        header.totals = totals(&value, out).or(header.totals);
+        for message in value.list("conversation", out) {
+            push_message(&message, &mut turns, out);
         }
-        if header.run_id.is_empty() {
-            header.run_id.clone_from(&record.file.stem);
-        }
-        out.run(turns.into_draft(header, Grade::default()));
     }
+    if header.run_id.is_empty() {
+        header.run_id.clone_from(&record.file.stem);
+    }
+    out.run(turns.into_draft(header, Grade::default()));
 }
 
 /// What goose adds up over all requests of a session.

@@ -18,73 +18,66 @@ use crate::transcript::{Checkpoint, Draft, EndCause, Event, Grade, Header, Insta
 use crate::value::json;
 
 /// Inspect AI logs.
-pub(super) struct Inspect;
+pub(super) static FORMAT: Format = Format {
+    id: "inspect",
+    summary: "Inspect AI logs (.json, .eval)",
+    recognise,
+    layout,
+    prompted_by: crate::transcript::PromptedBy::Program,
+    ..Format::reading(read)
+};
 
 /// Whether the value is a single sample, as in an unpacked log.
 fn is_sample(value: &Sketch) -> bool {
     value.has(&["id", "epoch", "target"]) && (value.get("messages").is_some() || value.get("events").is_some())
 }
 
-impl Format for Inspect {
-    fn id(&self) -> &'static str {
-        "inspect"
+fn recognise(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    if is_sample(document) {
+        return Some("a sample: `epoch` and `target` beside its messages".to_owned());
     }
+    let is_log = document.has(&["eval", "status"]) && document.get("eval")?.has(&["task"]);
+    reason_if(is_log, "a document with `eval` and `status`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Inspect AI logs (.json, .eval)"
+fn layout(probe: &Probe) -> RecordLayout {
+    match probe.document() {
+        Some(document) if is_sample(document) => RecordLayout::Whole,
+        _ => RecordLayout::Elements { at: Some("samples"), envelope: &["eval", "status"] },
     }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let document = probe.document()?;
-        if is_sample(document) {
-            return Some("a sample: `epoch` and `target` beside its messages".to_owned());
-        }
-        let is_log = document.has(&["eval", "status"]) && document.get("eval")?.has(&["task"]);
-        reason_if(is_log, "a document with `eval` and `status`")
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        match probe.document() {
-            Some(document) if is_sample(document) => RecordLayout::Whole,
-            _ => RecordLayout::Elements { at: Some("samples"), envelope: &["eval", "status"] },
-        }
-    }
-
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let Some(sample) = whole.into_object("sample", out) else { return };
-        let eval = Node::from_written(record.envelope).within("eval");
-        let log = SampleLog { attachments: attachments(&sample), calls: calls(&sample, out) };
-        let events = log.events(&sample, out);
-        let id = sample.some_word("id").unwrap_or_else(|| record.key.to_owned());
-        let epoch = sample.some_word("epoch");
-        let config = eval.within("config");
-        let limits = ["message_limit", "token_limit", "time_limit"].map(|name| (name, config.some_number(name)));
-        let trial = epoch.as_deref().map(|epoch| format!("_epoch_{epoch}")).unwrap_or_default();
-        let started_at = sample.instant("started_at", out);
-        let ended_at = sample.instant("completed_at", out);
-        out.run(Draft {
-            header: Header {
-                run_id: format!("{}/{id}{trial}", record.file.stem),
-                task_id: Some(id),
-                trial: epoch,
-                suite: eval.some_word("task"),
-                model: eval.some_word("model"),
-                agent: Some("inspect".to_owned()),
-                started_at,
-                ended_at,
-                meta: object_of(limits),
-                ..Header::default()
-            },
-            events,
-            grade: grade(&sample, record.options.outcome_key.as_deref()),
-            warnings: Vec::new(),
-        });
-    }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let Some(sample) = whole.into_object("sample", out) else { return };
+    let eval = Node::from_written(record.envelope).within("eval");
+    let log = SampleLog { attachments: attachments(&sample), calls: calls(&sample, out) };
+    let events = log.events(&sample, out);
+    let id = sample.some_word("id").unwrap_or_else(|| record.key.to_owned());
+    let epoch = sample.some_word("epoch");
+    let config = eval.within("config");
+    let limits = ["message_limit", "token_limit", "time_limit"].map(|name| (name, config.some_number(name)));
+    let trial = epoch.as_deref().map(|epoch| format!("_epoch_{epoch}")).unwrap_or_default();
+    let started_at = sample.instant("started_at", out);
+    let ended_at = sample.instant("completed_at", out);
+    out.run(Draft {
+        header: Header {
+            run_id: format!("{}/{id}{trial}", record.file.stem),
+            task_id: Some(id),
+            trial: epoch,
+            suite: eval.some_word("task"),
+            model: eval.some_word("model"),
+            agent: Some("inspect".to_owned()),
+            started_at,
+            ended_at,
+            meta: object_of(limits),
+            ..Header::default()
+        },
+        events,
+        grade: grade(&sample, record.options.outcome_key.as_deref()),
+        warnings: Vec::new(),
+    });
 }
 
 /// One model call of the agent, from its event.

@@ -10,80 +10,66 @@ use crate::transcript::{Checkpoint, Draft, EndCause, Event, Grade, Header, Messa
 use crate::value::json;
 
 /// InterCode turn histories.
-pub(super) struct InterCode;
+pub(super) static FORMAT: Format = Format {
+    id: "intercode",
+    summary: "InterCode turn histories: an object of runs by index",
+    recognise,
+    layout: |_| RecordLayout::Elements { at: None, envelope: &[] },
+    prompted_by: PromptedBy::Program,
+    later_prompts: Some(&[]),
+    ..Format::reading(read)
+};
 
-impl Format for InterCode {
-    fn id(&self) -> &'static str {
-        "intercode"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    let is_run = |value: &Sketch| value.has_object("turn_history");
+    reason_if(is_run(document.first()?), "its values have a `turn_history`")
+}
 
-    fn summary(&self) -> &'static str {
-        "InterCode turn histories: an object of runs by index"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let document = probe.document()?;
-        let is_run = |value: &Sketch| value.has_object("turn_history");
-        reason_if(is_run(document.first()?), "its values have a `turn_history`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Elements { at: None, envelope: &[] }
-    }
-
-    fn later_prompts(&self) -> Option<&[&'static str]> {
-        Some(&[])
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(run) = Node::line(record.text, out) else { return };
-        let Some(history) = run.object("turn_history", out) else {
-            if !run.has("turn_history") {
-                out.error_at(record.text, "a run without `turn_history`", "only InterCode's own layout is read");
-            }
-            return;
-        };
-        let summary = run.under("summary", out);
-        let environment = run.string("environment", out).unwrap_or_default().into_owned();
-        let tool = environment.strip_prefix("ic_").unwrap_or(&environment).to_owned();
-        let mut events = Vec::new();
-        if let Some(query) = run.content("query", out) {
-            events.push(Event::Message(Message::saying(Role::User, query)));
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(run) = Node::line(record.text, out) else { return };
+    let Some(history) = run.object("turn_history", out) else {
+        if !run.has("turn_history") {
+            out.error_at(record.text, "a run without `turn_history`", "only InterCode's own layout is read");
         }
-        let best = push_turns(&history, &tool, out, &mut events);
-        let score = summary.number("max_reward", out).or(best);
-        let solved = score.map(|score| score >= 1.0);
-        let n_turns = events.iter().filter(|event| is_step(event)).count() as u64;
-        let cap = summary.count("turns_max", out);
-        let end = match (solved, cap) {
-            (Some(true), _) => EndCause::SelfFinish,
-            (_, Some(cap)) if n_turns >= cap => EndCause::Cap,
-            _ => EndCause::Unknown,
-        };
-        let number = run.word("task_id", out).unwrap_or_else(|| record.key.to_owned());
-        let dataset = run.string("dataset", out).map(|path| data_set(&path));
-        let task_id = match dataset {
-            Some(set) => format!("{set}/{number}"),
-            None => number,
-        };
-        out.run(Draft {
-            header: Header {
-                run_id: format!("{}/{}", record.file.stem, record.key),
-                task_id: Some(task_id),
-                suite: Some(if tool.is_empty() { "intercode".to_owned() } else { format!("intercode-{tool}") }),
-                model: model(&record.file.stem),
-                meta: object_of([("turns_max", cap)]),
-                ..Header::default()
-            },
-            events,
-            grade: Grade { end, ..native_grade("summary.max_reward", solved, score) },
-            warnings: Vec::new(),
-        });
+        return;
+    };
+    let summary = run.under("summary", out);
+    let environment = run.string("environment", out).unwrap_or_default().into_owned();
+    let tool = environment.strip_prefix("ic_").unwrap_or(&environment).to_owned();
+    let mut events = Vec::new();
+    if let Some(query) = run.content("query", out) {
+        events.push(Event::Message(Message::saying(Role::User, query)));
     }
+    let best = push_turns(&history, &tool, out, &mut events);
+    let score = summary.number("max_reward", out).or(best);
+    let solved = score.map(|score| score >= 1.0);
+    let n_turns = events.iter().filter(|event| is_step(event)).count() as u64;
+    let cap = summary.count("turns_max", out);
+    let end = match (solved, cap) {
+        (Some(true), _) => EndCause::SelfFinish,
+        (_, Some(cap)) if n_turns >= cap => EndCause::Cap,
+        _ => EndCause::Unknown,
+    };
+    let number = run.word("task_id", out).unwrap_or_else(|| record.key.to_owned());
+    let dataset = run.string("dataset", out).map(|path| data_set(&path));
+    let task_id = match dataset {
+        Some(set) => format!("{set}/{number}"),
+        None => number,
+    };
+    out.run(Draft {
+        header: Header {
+            run_id: format!("{}/{}", record.file.stem, record.key),
+            task_id: Some(task_id),
+            suite: Some(if tool.is_empty() { "intercode".to_owned() } else { format!("intercode-{tool}") }),
+            model: model(&record.file.stem),
+            meta: object_of([("turns_max", cap)]),
+            ..Header::default()
+        },
+        events,
+        grade: Grade { end, ..native_grade("summary.max_reward", solved, score) },
+        warnings: Vec::new(),
+    });
 }
 
 /// Adds every turn: the reply with its action, the observation, the grade. Returns the best reward.

@@ -1,7 +1,7 @@
 //! Kimi CLI's sessions (`context.jsonl`): chat messages, a line each, between lines of the program whose roles begin with
 //! an underscore.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::read::{openai, texts};
@@ -11,63 +11,48 @@ use crate::transcript::{Grade, Header, Message, PromptedBy, Role};
 use crate::value::json;
 
 /// Kimi CLI's sessions.
-pub(super) struct KimiCli;
+pub(super) static FORMAT: Format = Format {
+    id: "kimi-cli",
+    summary: "Kimi CLI's sessions: context.jsonl, with `_checkpoint` and `_usage` lines",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for KimiCli {
-    fn id(&self) -> &'static str {
-        "kimi-cli"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_own = |value: &Sketch| {
+        let role = value.text_of("role").unwrap_or_default();
+        matches!(&*role, "_checkpoint" | "_usage" | "_system_prompt")
+    };
+    reason_if(probe.any(is_own), "lines of the role `_checkpoint`, `_usage` or `_system_prompt`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Kimi CLI's sessions: context.jsonl, with `_checkpoint` and `_usage` lines"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_own = |value: &Sketch| {
-            let role = value.text_of("role").unwrap_or_default();
-            matches!(&*role, "_checkpoint" | "_usage" | "_system_prompt")
-        };
-        reason_if(probe.any(is_own), "lines of the role `_checkpoint`, `_usage` or `_system_prompt`")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        // The file is called the same in every session; its folder is the session's.
-        let file = record.file;
-        let is_context = file.stem.starts_with("context") && !file.folder_name.is_empty();
-        let run_id = if is_context { file.folder_name.clone() } else { file.stem.clone() };
-        let header = Header { run_id, agent: Some("kimi-cli".to_owned()), ..Header::default() };
-        let mut turns = Turns::default();
-        for line in Node::values(record, out) {
-            let Some(line) = line.into_object("line", out) else { continue };
-            match line.some_string("role").as_deref() {
-                // The tokens in the context, not those that were spent.
-                Some("_checkpoint" | "_usage") => {}
-                Some("_system_prompt") => {
-                    let mut message = Message::new(Role::System);
-                    message.content = line.content("content", out);
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    // The file is called the same in every session; its folder is the session's.
+    let file = record.file;
+    let is_context = file.stem.starts_with("context") && !file.folder_name.is_empty();
+    let run_id = if is_context { file.folder_name.clone() } else { file.stem.clone() };
+    let header = Header { run_id, agent: Some("kimi-cli".to_owned()), ..Header::default() };
+    let mut turns = Turns::default();
+    for line in Node::values(record, out) {
+        let Some(line) = line.into_object("line", out) else { continue };
+        match line.some_string("role").as_deref() {
+            // The tokens in the context, not those that were spent.
+            Some("_checkpoint" | "_usage") => {}
+            Some("_system_prompt") => {
+                let mut message = Message::new(Role::System);
+                message.content = line.content("content", out);
+                turns.push(message);
+            }
+            _ => {
+                if let Some(message) = message(&line, out) {
                     turns.push(message);
-                }
-                _ => {
-                    if let Some(message) = message(&line, out) {
-                        turns.push(message);
-                    }
                 }
             }
         }
-        out.run(turns.into_draft(header, Grade::default()));
     }
+    out.run(turns.into_draft(header, Grade::default()));
 }
 
 fn message(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {

@@ -11,56 +11,45 @@ use crate::transcript::{Header, Message, PromptedBy, Role, Text, ToolCall, Total
 use crate::value::json;
 
 /// Ko-AgentBench logs.
-pub(super) struct KoAgentBench;
+pub(super) static FORMAT: Format = Format {
+    id: "ko-agentbench",
+    summary: "Ko-AgentBench logs: `results` of tasks with a `conversation_log`",
+    recognise,
+    layout: |_| RecordLayout::Elements { at: Some("results"), envelope: &["metadata"] },
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for KoAgentBench {
-    fn id(&self) -> &'static str {
-        "ko-agentbench"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_task = |value: &Sketch| value.has(&["task_id", "conversation_log"]);
+    let results = probe.document()?.get("results")?.elements();
+    reason_if(is_task(results.first()?), "`results` with a `conversation_log`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Ko-AgentBench logs: `results` of tasks with a `conversation_log`"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(task) = Node::whole(record, out) else { return };
+    let metadata = Node::from_written(record.envelope).within("metadata");
+    let mut calls = task.list("tool_calls", out).into_iter().peekable();
+    let mut turns = Turns::default();
+    let log = task.object("conversation_log", out).unwrap_or_else(|| Node::from_written("{}"));
+    let messages = log.list("messages", out);
+    for (n, message) in messages.iter().enumerate() {
+        // Calls are recorded separately, in the order of the results that follow the reply that made them.
+        let n_results = messages[n + 1..].iter().take_while(|next| next.is("role", "tool")).count();
+        push(message, n_results, &mut calls, &mut turns, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_task = |value: &Sketch| value.has(&["task_id", "conversation_log"]);
-        let results = probe.document()?.get("results")?.elements();
-        reason_if(is_task(results.first()?), "`results` with a `conversation_log`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Elements { at: Some("results"), envelope: &["metadata"] }
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(task) = Node::whole(record, out) else { return };
-        let metadata = Node::from_written(record.envelope).within("metadata");
-        let mut calls = task.list("tool_calls", out).into_iter().peekable();
-        let mut turns = Turns::default();
-        let log = task.object("conversation_log", out).unwrap_or_else(|| Node::from_written("{}"));
-        let messages = log.list("messages", out);
-        for (n, message) in messages.iter().enumerate() {
-            // Calls are recorded separately, in the order of the results that follow the reply that made them.
-            let n_results = messages[n + 1..].iter().take_while(|next| next.is("role", "tool")).count();
-            push(message, n_results, &mut calls, &mut turns, out);
-        }
-        let success = task.flag("success", out);
-        let id = task.word("task_id", out);
-        let header = Header {
-            run_id: format!("{}/{}", record.file.stem, id.as_deref().unwrap_or(record.key)),
-            task_id: id,
-            suite: task.some_word("category"),
-            model: metadata.some_word("model"),
-            agent: Some("ko-agentbench".to_owned()),
-            totals: task.usage("token_usage", out).map(|usage| Totals { usage, cost: None }),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, native_grade("success", success, None)));
-    }
+    let success = task.flag("success", out);
+    let id = task.word("task_id", out);
+    let header = Header {
+        run_id: format!("{}/{}", record.file.stem, id.as_deref().unwrap_or(record.key)),
+        task_id: id,
+        suite: task.some_word("category"),
+        model: metadata.some_word("model"),
+        agent: Some("ko-agentbench".to_owned()),
+        totals: task.usage("token_usage", out).map(|usage| Totals { usage, cost: None }),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, native_grade("success", success, None)));
 }
 
 fn push<'a>(

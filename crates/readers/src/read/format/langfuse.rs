@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
@@ -14,53 +14,40 @@ use crate::record::tokens;
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Usage};
 
 /// Langfuse exports.
-pub(super) struct Langfuse;
+pub(super) static FORMAT: Format = Format {
+    id: "langfuse",
+    summary: "Langfuse exports: observations and traces, with scores",
+    recognise,
+    joins_lines: |_| true,
+    ..Format::reading(read)
+};
 
 /// Types of observations.
 const KINDS: &[&str] =
     &["GENERATION", "SPAN", "EVENT", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"];
 
-impl Format for Langfuse {
-    fn id(&self) -> &'static str {
-        "langfuse"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_observation = |value: &Sketch| {
+        KINDS.contains(&&*value.text_of("type").unwrap_or_default())
+            && value.has_any(&["traceId", "trace_id", "parentObservationId", "startTime", "start_time"])
+    };
+    let lists =
+        |value: &Sketch| ["observations", "data"].iter().any(|key| value.elements_of(key).iter().any(is_observation));
+    let found = |value: &Sketch| is_observation(value) || lists(value);
+    let within = |value: &Sketch| {
+        found(value)
+            || value.elements().iter().any(found)
+            || ["traces", "data"].iter().any(|key| value.elements_of(key).iter().any(found))
+    };
+    reason_if(probe.any(within), "observations of a trace")
+}
 
-    fn summary(&self) -> &'static str {
-        "Langfuse exports: observations and traces, with scores"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut export = LangfuseExport { key: key_of(record), ..LangfuseExport::default() };
+    for value in Node::rows(record, out) {
+        export.value(&value, None, 4, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_observation = |value: &Sketch| {
-            KINDS.contains(&&*value.text_of("type").unwrap_or_default())
-                && value.has_any(&["traceId", "trace_id", "parentObservationId", "startTime", "start_time"])
-        };
-        let lists = |value: &Sketch| {
-            ["observations", "data"].iter().any(|key| value.elements_of(key).iter().any(is_observation))
-        };
-        let found = |value: &Sketch| is_observation(value) || lists(value);
-        let within = |value: &Sketch| {
-            found(value)
-                || value.elements().iter().any(found)
-                || ["traces", "data"].iter().any(|key| value.elements_of(key).iter().any(found))
-        };
-        reason_if(probe.any(within), "observations of a trace")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut export = LangfuseExport { key: key_of(record), ..LangfuseExport::default() };
-        for value in Node::rows(record, out) {
-            export.value(&value, None, 4, out);
-        }
-        export.hand_over(out);
-    }
+    export.hand_over(out);
 }
 
 /// The name of the score that grades a run: the one the user names, or else the one chosen by the export's reader.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, elements_under, reason_if};
+use super::{Format, elements_under, reason_if};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
@@ -18,46 +18,34 @@ use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Text, Usa
 use crate::value::json;
 
 /// LangSmith run exports.
-pub(super) struct LangSmith;
+pub(super) static FORMAT: Format = Format {
+    id: "langsmith",
+    summary: "LangSmith run exports: rows with `run_type`, as lines or an array",
+    recognise,
+    joins_lines: |_| true,
+    ..Format::reading(read)
+};
 
-impl Format for LangSmith {
-    fn id(&self) -> &'static str {
-        "langsmith"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_run = |value: &Sketch| {
+        value.has(&["run_type"])
+            && value.has_any(&["trace_id", "dotted_order", "parent_run_id", "child_runs", "inputs"])
+    };
+    let holds = |value: &Sketch| {
+        is_run(value) || value.elements().iter().any(is_run) || value.elements_of("runs").iter().any(is_run)
+    };
+    reason_if(probe.any(holds), "`run_type` of a trace's runs")
+}
 
-    fn summary(&self) -> &'static str {
-        "LangSmith run exports: rows with `run_type`, as lines or an array"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_run = |value: &Sketch| {
-            value.has(&["run_type"])
-                && value.has_any(&["trace_id", "dotted_order", "parent_run_id", "child_runs", "inputs"])
-        };
-        let holds = |value: &Sketch| {
-            is_run(value) || value.elements().iter().any(is_run) || value.elements_of("runs").iter().any(is_run)
-        };
-        reason_if(probe.any(holds), "`run_type` of a trace's runs")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut export = LangSmithExport { key: record.options.outcome_key.as_deref(), ..LangSmithExport::default() };
-        for value in Node::rows(record, out) {
-            match elements_under(&value, "runs") {
-                Some(runs) => runs.iter().for_each(|run| export.row(run, None, out)),
-                None => export.row(&value, None, out),
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut export = LangSmithExport { key: record.options.outcome_key.as_deref(), ..LangSmithExport::default() };
+    for value in Node::rows(record, out) {
+        match elements_under(&value, "runs") {
+            Some(runs) => runs.iter().for_each(|run| export.row(run, None, out)),
+            None => export.row(&value, None, out),
         }
-        export.hand_over(out);
     }
+    export.hand_over(out);
 }
 
 /// A trace being read.

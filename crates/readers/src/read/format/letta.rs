@@ -1,6 +1,6 @@
 //! Letta agent files (`.af`): the agents and their messages; each conversation is a run.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -9,57 +9,45 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{Grade, Header, Instant, Message, Origin, PromptedBy, Role};
 
 /// Letta agent files.
-pub(super) struct Letta;
+pub(super) static FORMAT: Format = Format {
+    id: "letta",
+    summary: "Letta agent files: .af",
+    recognise,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for Letta {
-    fn id(&self) -> &'static str {
-        "letta"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config", "messages"]);
+    let document = probe.document()?;
+    if is_agent(document) {
+        return Some("an agent with `agent_type`, `llm_config` and `messages`".to_owned());
     }
+    // Agents have more fields than a sketch keeps.
+    let agents = document.get("agents")?.elements();
+    let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config"]);
+    reason_if(agents.iter().any(is_agent), "`agents` with `agent_type` and `llm_config`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Letta agent files: .af"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config", "messages"]);
-        let document = probe.document()?;
-        if is_agent(document) {
-            return Some("an agent with `agent_type`, `llm_config` and `messages`".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let agents = if whole.has("agents") { whole.list("agents", out) } else { vec![whole] };
+    let alone = agents.len() == 1;
+    for (n, agent) in agents.iter().enumerate() {
+        let mut turns = Turns::default();
+        let mut begun = Begun::default();
+        for message in agent.list("messages", out) {
+            push(&message, &mut turns, &mut begun, out);
         }
-        // Agents have more fields than a sketch keeps.
-        let agents = document.get("agents")?.elements();
-        let is_agent = |value: &Sketch| value.has(&["agent_type", "llm_config"]);
-        reason_if(agents.iter().any(is_agent), "`agents` with `agent_type` and `llm_config`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let agents = if whole.has("agents") { whole.list("agents", out) } else { vec![whole] };
-        let alone = agents.len() == 1;
-        for (n, agent) in agents.iter().enumerate() {
-            let mut turns = Turns::default();
-            let mut begun = Begun::default();
-            for message in agent.list("messages", out) {
-                push(&message, &mut turns, &mut begun, out);
-            }
-            let stem = &record.file.stem;
-            let id = agent.some_word(["id", "name"]).unwrap_or_else(|| n.to_string());
-            let header = Header {
-                run_id: if alone { stem.clone() } else { format!("{stem}/{id}") },
-                model: agent.within("llm_config").some_word("model"),
-                agent: Some("letta".to_owned()),
-                ..Header::default()
-            };
-            out.run(turns.into_draft(header, Grade::default()));
-        }
+        let stem = &record.file.stem;
+        let id = agent.some_word(["id", "name"]).unwrap_or_else(|| n.to_string());
+        let header = Header {
+            run_id: if alone { stem.clone() } else { format!("{stem}/{id}") },
+            model: agent.within("llm_config").some_word("model"),
+            agent: Some("letta".to_owned()),
+            ..Header::default()
+        };
+        out.run(turns.into_draft(header, Grade::default()));
     }
 }
 

@@ -10,66 +10,59 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Instant, Lane, Message, PromptedBy, Role, ToolCall};
 
 /// Events of managed agents' sessions.
-pub(super) struct ManagedAgents;
+pub(super) static FORMAT: Format = Format {
+    id: "managed-agents",
+    summary: "session events of Claude Managed Agents",
+    recognise,
+    // A page of a session's events is a file of its own.
+    joins_lines: |first| first.has(&["type"]),
+    layout,
+    ..Format::reading(read)
+};
 
 /// What spans of model calls begin with: one of an unknown kind may hold tokens.
 const REQUEST: &str = "span.model_request";
 /// Kinds of events that hold nothing about the run.
 const IGNORED: &[&str] = &["session.", "span.", "agent.thread_", "user.tool_confirmation", "user.define_outcome"];
 
-impl Format for ManagedAgents {
-    fn id(&self) -> &'static str {
-        "managed-agents"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| {
+        let kind = value.text_of("type").unwrap_or_default();
+        let of_agent = ["agent.message", "agent.tool_use", "agent.custom_tool_use", "agent.mcp_tool_use"];
+        of_agent.contains(&&*kind)
+            || (kind == "user.message" && value.has(&["content"]))
+            || (kind.starts_with("span.model_request") && value.has(&["id"]))
+    };
+    let first = probe.first()?;
+    let lists = [Some(first), first.get("data"), first.get("events")];
+    let mut listed = lists.into_iter().flatten().flat_map(Sketch::elements);
+    let are_events = probe.any(is_event) || listed.any(is_event);
+    reason_if(are_events, "events of types such as `agent.message` and `user.message`")
+}
 
-    fn summary(&self) -> &'static str {
-        "session events of Claude Managed Agents"
-    }
+fn layout(probe: &Probe) -> RecordLayout {
+    let is_page = |value: &Sketch| value.has(&["data"]) || value.has(&["events"]);
+    let are_pages = probe.shape == Shape::Lines && probe.values.iter().all(is_page);
+    if are_pages { RecordLayout::Lines } else { RecordLayout::Whole }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| {
-            let kind = value.text_of("type").unwrap_or_default();
-            let of_agent = ["agent.message", "agent.tool_use", "agent.custom_tool_use", "agent.mcp_tool_use"];
-            of_agent.contains(&&*kind)
-                || (kind == "user.message" && value.has(&["content"]))
-                || (kind.starts_with("span.model_request") && value.has(&["id"]))
-        };
-        let first = probe.first()?;
-        let lists = [Some(first), first.get("data"), first.get("events")];
-        let mut listed = lists.into_iter().flatten().flat_map(Sketch::elements);
-        let are_events = probe.any(is_event) || listed.any(is_event);
-        reason_if(are_events, "events of types such as `agent.message` and `user.message`")
-    }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        // A page of a session's events is a file of its own.
-        first.has(&["type"])
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let is_page = |value: &Sketch| value.has(&["data"]) || value.has(&["events"]);
-        let are_pages = probe.shape == Shape::Lines && probe.values.iter().all(is_page);
-        if are_pages { RecordLayout::Lines } else { RecordLayout::Whole }
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = ManagedAgentsSession::default();
-        for value in Node::values(record, out) {
-            for event in elements_under(&value, ["data", "events"]).unwrap_or_else(|| vec![value]) {
-                if let Some(event) = event.into_object("event", out) {
-                    session.event(&event, out);
-                }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut session = ManagedAgentsSession::default();
+    for value in Node::values(record, out) {
+        for event in elements_under(&value, ["data", "events"]).unwrap_or_else(|| vec![value]) {
+            if let Some(event) = event.into_object("event", out) {
+                session.event(&event, out);
             }
         }
-        let run_id = session.id.unwrap_or_else(|| record.file.stem.clone());
-        let header = Header {
-            run_id,
-            agent: Some("managed-agents".to_owned()),
-            prompted_by: PromptedBy::Unknown,
-            ..Header::default()
-        };
-        out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
     }
+    let run_id = session.id.unwrap_or_else(|| record.file.stem.clone());
+    let header = Header {
+        run_id,
+        agent: Some("managed-agents".to_owned()),
+        prompted_by: PromptedBy::Unknown,
+        ..Header::default()
+    };
+    out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
 }
 
 /// A session being read.

@@ -23,8 +23,9 @@ use crate::transcript::{
 use crate::value::json::plausible;
 use crate::value::{json, time};
 
-/// Logs that `--map` describes.
-pub(super) struct Mapped;
+/// Logs that `--map` describes. It recognises none by itself: it is used where `--map` is given and fits.
+pub(super) static FORMAT: Format =
+    Format { id: "mapped", summary: "any other JSON log, read as `--map` says", layout, ..Format::reading(read) };
 
 /// Usual names inside a call.
 pub(crate) const NAME: [&str; 10] =
@@ -39,67 +40,52 @@ const ROLE: [&str; 7] = ["role", "speaker", "from", "author", "sender", "source"
 const TEXT: [&str; 9] = ["content", "text", "message", "utterance", "body", "value", "msg", "output", "response"];
 const TIME: [&str; 7] = ["timestamp", "ts", "time", "at", "created_at", "datetime", "when"];
 
-impl Format for Mapped {
-    fn id(&self) -> &'static str {
-        "mapped"
+fn layout(probe: &Probe) -> RecordLayout {
+    match (probe.shape, probe.first()) {
+        (Shape::Document, Some(first)) if first.is_array() => RecordLayout::Elements { at: None, envelope: &[] },
+        (Shape::Lines, _) => RecordLayout::Lines,
+        (Shape::Concatenated, _) => RecordLayout::Values,
+        _ => RecordLayout::Whole,
     }
+}
 
-    fn summary(&self) -> &'static str {
-        "any other JSON log, read as `--map` says"
-    }
-
-    /// Never by itself: it is used where `--map` is given and fits.
-    fn recognise(&self, _probe: &Probe) -> Option<String> {
-        None
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        match (probe.shape, probe.first()) {
-            (Shape::Document, Some(first)) if first.is_array() => RecordLayout::Elements { at: None, envelope: &[] },
-            (Shape::Lines, _) => RecordLayout::Lines,
-            (Shape::Concatenated, _) => RecordLayout::Values,
-            _ => RecordLayout::Whole,
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(map) = &record.options.columns else {
+        return out.error_at(record.text, "a log of no known format", "say which field is what with `--map`");
+    };
+    let mut runs: Vec<(String, Vec<Node<'_>>)> = Vec::new();
+    let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
+    for value in Node::values(record, out) {
+        let Some(value) = value.into_object("line", out) else { continue };
+        if map.is_of_table() {
+            run_of_table::push(&value, map, record, out);
+            continue;
         }
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(map) = &record.options.columns else {
-            return out.error_at(record.text, "a log of no known format", "say which field is what with `--map`");
+        let has_lists = map.get("messages").is_some();
+        // Where each line is a message, its own `id` may be the message's: only a field that the user names is the run's.
+        let usual = ["run_id", "session_id", "id"];
+        let mut id = if has_lists { map.find_word(&value, "run", usual) } else { map.named_word(&value, "run") };
+        // A message without the run's id belongs to the run of the one before it.
+        if id.is_none() && !has_lists {
+            id = runs.last().map(|(id, _)| id.clone());
+        }
+        let Some(list) = map.named(&value, "messages") else {
+            let id = id.unwrap_or_default();
+            let at = *by_id.entry(id.clone()).or_insert_with(|| {
+                runs.push((id, Vec::new()));
+                runs.len() - 1
+            });
+            runs[at].1.push(value);
+            continue;
         };
-        let mut runs: Vec<(String, Vec<Node<'_>>)> = Vec::new();
-        let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
-        for value in Node::values(record, out) {
-            let Some(value) = value.into_object("line", out) else { continue };
-            if map.is_of_table() {
-                run_of_table::push(&value, map, record, out);
-                continue;
-            }
-            let has_lists = map.get("messages").is_some();
-            // Where each line is a message, its own `id` may be the message's: only a field that the user names is the run's.
-            let usual = ["run_id", "session_id", "id"];
-            let mut id = if has_lists { map.find_word(&value, "run", usual) } else { map.named_word(&value, "run") };
-            // A message without the run's id belongs to the run of the one before it.
-            if id.is_none() && !has_lists {
-                id = runs.last().map(|(id, _)| id.clone());
-            }
-            let Some(list) = map.named(&value, "messages") else {
-                let id = id.unwrap_or_default();
-                let at = *by_id.entry(id.clone()).or_insert_with(|| {
-                    runs.push((id, Vec::new()));
-                    runs.len() - 1
-                });
-                runs[at].1.push(value);
-                continue;
-            };
-            let Some(messages) = list.elements() else {
-                out.wrong(&list, "messages", "an array of messages");
-                continue;
-            };
-            push_run(id, &[value], &messages, map, record, out);
-        }
-        for (id, messages) in runs {
-            push_run(Some(id).filter(|id| !id.is_empty()), &messages, &messages, map, record, out);
-        }
+        let Some(messages) = list.elements() else {
+            out.wrong(&list, "messages", "an array of messages");
+            continue;
+        };
+        push_run(id, &[value], &messages, map, record, out);
+    }
+    for (id, messages) in runs {
+        push_run(Some(id).filter(|id| !id.is_empty()), &messages, &messages, map, record, out);
     }
 }
 

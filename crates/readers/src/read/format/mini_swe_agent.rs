@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Format, RecordLayout, first_is, object_of, reason_if};
+use super::{Format, first_is, object_of, reason_if};
 use crate::json_text::trimmed;
 use crate::label::report_files::Graded;
 use crate::open::probe::{Probe, Sketch};
@@ -15,81 +15,62 @@ use crate::transcript::{Draft, EndCause, Event, Grade, Header, Message, Prompted
 use crate::value::json;
 
 /// mini-swe-agent trajectories.
-pub(super) struct MiniSweAgent;
+pub(super) static FORMAT: Format = Format {
+    id: "mini-swe-agent",
+    summary: "mini-swe-agent trajectories (.traj.json)",
+    recognise,
+    prompted_by: PromptedBy::Program,
+    later_prompts: Some(&["The user added a new task"]),
+    ..Format::reading(read)
+};
 
-impl Format for MiniSweAgent {
-    fn id(&self) -> &'static str {
-        "mini-swe-agent"
+fn recognise(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    if let Some(version) = document.text_of("trajectory_format").filter(|name| name.starts_with("mini-swe-agent")) {
+        return Some(format!("`trajectory_format` is `{version}`"));
     }
+    let is_message = |value: &Sketch| value.has(&["role", "content"]);
+    if first_is(document, is_message) && probe.name.ends_with(".traj.json") {
+        return Some("messages in a file called `.traj.json`".to_owned());
+    }
+    let info = document.get("info")?;
+    let is_mini = info.has(&["mini_version"]) || info.has(&["exit_status", "model_stats"]);
+    reason_if(document.has(&["messages"]) && is_mini, "`messages` with mini-swe-agent's `info`")
+}
 
-    fn summary(&self) -> &'static str {
-        "mini-swe-agent trajectories (.traj.json)"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    // Tests and early versions write only the list of messages.
+    let is_list = trimmed(record.text).starts_with('[');
+    let whole = if is_list { Node::whole(record, out) } else { Node::line(record.text, out) };
+    let Some(run) = whole else { return };
+    let info = run.under("info", out);
+    let config = info.under("config", out);
+    let (agent, model) = (config.under("agent", out), config.under("model", out));
+    let mut events = Vec::new();
+    let mut exit = info.string("exit_status", out).map(Cow::into_owned);
+    let messages = if is_list { run.elements() } else { Some(run.list("messages", out)) };
+    if messages.is_none() {
+        out.wrong(&run, "messages", "an array of messages");
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let document = probe.document()?;
-        if let Some(version) = document.text_of("trajectory_format").filter(|name| name.starts_with("mini-swe-agent")) {
-            return Some(format!("`trajectory_format` is `{version}`"));
-        }
-        let is_message = |value: &Sketch| value.has(&["role", "content"]);
-        if first_is(document, is_message) && probe.name.ends_with(".traj.json") {
-            return Some("messages in a file called `.traj.json`".to_owned());
-        }
-        let info = document.get("info")?;
-        let is_mini = info.has(&["mini_version"]) || info.has(&["exit_status", "model_stats"]);
-        reason_if(document.has(&["messages"]) && is_mini, "`messages` with mini-swe-agent's `info`")
+    for message in messages.iter().flatten() {
+        push_message(message, out, &mut events, &mut exit);
     }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn joins_reports(&self) -> bool {
-        true
-    }
-
-    fn later_prompts(&self) -> Option<&[&'static str]> {
-        Some(&["The user added a new task"])
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        // Tests and early versions write only the list of messages.
-        let is_list = trimmed(record.text).starts_with('[');
-        let whole = if is_list { Node::whole(record, out) } else { Node::line(record.text, out) };
-        let Some(run) = whole else { return };
-        let info = run.under("info", out);
-        let config = info.under("config", out);
-        let (agent, model) = (config.under("agent", out), config.under("model", out));
-        let mut events = Vec::new();
-        let mut exit = info.string("exit_status", out).map(Cow::into_owned);
-        let messages = if is_list { run.elements() } else { Some(run.list("messages", out)) };
-        if messages.is_none() {
-            out.wrong(&run, "messages", "an array of messages");
-        }
-        for message in messages.iter().flatten() {
-            push_message(message, out, &mut events, &mut exit);
-        }
-        let instance = run.word("instance_id", out).unwrap_or_else(|| record.file.stem.clone());
-        let graded = record.grades.grade(&instance).map(Graded::grade).unwrap_or_default();
-        let limits = ["step_limit", "cost_limit"].map(|name| (name, agent.some_number(name)));
-        let version = info.word("mini_version", out);
-        let header = Header {
-            run_id: record.file.stem.clone(),
-            task_id: Some(instance),
-            suite: Some("swe-bench".to_owned()),
-            model: model.string("model_name", out).map(Cow::into_owned),
-            agent: Some(agent_name("mini-swe-agent", version)),
-            meta: object_of(limits),
-            delivered: json::patched_files(&info.some_string("submission").unwrap_or_default()),
-            ..Header::default()
-        };
-        let grade = Grade { end: end_cause(exit.as_deref()), ..graded };
-        out.run(Draft { header, events, grade, warnings: Vec::new() });
-    }
+    let instance = run.word("instance_id", out).unwrap_or_else(|| record.file.stem.clone());
+    let graded = record.grades.grade(&instance).map(Graded::grade).unwrap_or_default();
+    let limits = ["step_limit", "cost_limit"].map(|name| (name, agent.some_number(name)));
+    let version = info.word("mini_version", out);
+    let header = Header {
+        run_id: record.file.stem.clone(),
+        task_id: Some(instance),
+        suite: Some("swe-bench".to_owned()),
+        model: model.string("model_name", out).map(Cow::into_owned),
+        agent: Some(agent_name("mini-swe-agent", version)),
+        meta: object_of(limits),
+        delivered: json::patched_files(&info.some_string("submission").unwrap_or_default()),
+        ..Header::default()
+    };
+    let grade = Grade { end: end_cause(exit.as_deref()), ..graded };
+    out.run(Draft { header, events, grade, warnings: Vec::new() });
 }
 
 fn end_cause(status: Option<&str>) -> EndCause {

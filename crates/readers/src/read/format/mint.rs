@@ -11,81 +11,63 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// MINT results.
-pub(super) struct Mint;
+pub(super) static FORMAT: Format = Format {
+    id: "mint",
+    summary: "MINT results: lines of `state` (with `history`) and `task`",
+    recognise,
+    layout: |probe| if probe.document().is_some() { RecordLayout::Whole } else { RecordLayout::Lines },
+    prompted_by: PromptedBy::Program,
+    later_prompts: Some(&[]),
+    ends_on_success: true,
+    ..Format::reading(read)
+};
 
-impl Format for Mint {
-    fn id(&self) -> &'static str {
-        "mint"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_run =
+        |value: &Sketch| value.has(&["state", "task"]) && value.has_within("state", &["history", "terminate_reason"]);
+    reason_if(is_run(probe.first()?), "`state` with `history` and `terminate_reason`")
+}
 
-    fn summary(&self) -> &'static str {
-        "MINT results: lines of `state` (with `history`) and `task`"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_run = |value: &Sketch| {
-            value.has(&["state", "task"]) && value.has_within("state", &["history", "terminate_reason"])
-        };
-        reason_if(is_run(probe.first()?), "`state` with `history` and `terminate_reason`")
-    }
-
-    fn ends_on_success(&self) -> bool {
-        true
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        if probe.document().is_some() { RecordLayout::Whole } else { RecordLayout::Lines }
-    }
-
-    fn later_prompts(&self) -> Option<&[&'static str]> {
-        Some(&[])
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(run) = Node::whole(record, out) else { return };
-        let empty = || Node::from_written("{}");
-        let state = run.object("state", out).unwrap_or_else(empty);
-        let task = run.object("task", out).unwrap_or_else(empty);
-        let mut turns = Turns::default();
-        for message in state.list("history", out) {
-            if let Some(message) = openai::message(&message, out) {
-                push(message, &mut turns);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(run) = Node::whole(record, out) else { return };
+    let empty = || Node::from_written("{}");
+    let state = run.object("state", out).unwrap_or_else(empty);
+    let task = run.object("task", out).unwrap_or_else(empty);
+    let mut turns = Turns::default();
+    for message in state.list("history", out) {
+        if let Some(message) = openai::message(&message, out) {
+            push(message, &mut turns);
         }
-        if turns.awaits()
-            && let Some(last) = state.object("latest_output", out)
-            && let Some(content) = last.content("content", out)
-        {
-            turns.push(answer(content));
-        }
-        let success = state.flag("success", out);
-        let (model, suite) = place(&record.file.path);
-        let task_id = task.word("task_id", out);
-        let words = [model.clone(), suite.clone(), Some(task_id.clone().unwrap_or_else(|| record.key.to_owned()))];
-        let header = Header {
-            run_id: words.into_iter().flatten().collect::<Vec<_>>().join("/"),
-            task_id,
-            suite: suite.or_else(|| task.some_word("task_name")),
-            model,
-            agent: Some("mint".to_owned()),
-            totals: totals(&state, out),
-            ..Header::default()
-        };
-        let grade = Grade {
-            end: match state.string("terminate_reason", out).as_deref() {
-                Some("task_success") => EndCause::SelfFinish,
-                Some("max_steps" | "max_propose_steps") => EndCause::Cap,
-                Some("error") => EndCause::Error,
-                _ => EndCause::Unknown,
-            },
-            ..native_grade("state.success", success, success.map(f64::from))
-        };
-        out.run(turns.into_draft(header, grade));
     }
+    if turns.awaits()
+        && let Some(last) = state.object("latest_output", out)
+        && let Some(content) = last.content("content", out)
+    {
+        turns.push(answer(content));
+    }
+    let success = state.flag("success", out);
+    let (model, suite) = place(&record.file.path);
+    let task_id = task.word("task_id", out);
+    let words = [model.clone(), suite.clone(), Some(task_id.clone().unwrap_or_else(|| record.key.to_owned()))];
+    let header = Header {
+        run_id: words.into_iter().flatten().collect::<Vec<_>>().join("/"),
+        task_id,
+        suite: suite.or_else(|| task.some_word("task_name")),
+        model,
+        agent: Some("mint".to_owned()),
+        totals: totals(&state, out),
+        ..Header::default()
+    };
+    let grade = Grade {
+        end: match state.string("terminate_reason", out).as_deref() {
+            Some("task_success") => EndCause::SelfFinish,
+            Some("max_steps" | "max_propose_steps") => EndCause::Cap,
+            Some("error") => EndCause::Error,
+            _ => EndCause::Unknown,
+        },
+        ..native_grade("state.success", success, success.map(f64::from))
+    };
+    out.run(turns.into_draft(header, grade));
 }
 
 /// Adds a message. A user message after a call is its result.

@@ -2,10 +2,11 @@
 //!
 //! How to add a format `x`:
 //!
-//! 1. `src/read/format/x.rs`: a unit struct `X` with `impl Format`. Start from `webvoyager.rs`, the shortest.
+//! 1. `src/read/format/x.rs`: a `static FORMAT`, which says what the format is like, and the functions that it names.
+//!    Start from `webvoyager.rs`, the shortest.
 //! 2. One line in `formats!` below, in the order of detection: a file is read by the first format that recognises it.
 //! 3. `recognise` looks at the [`Probe`]'s sketch and gives its reason, in words that a person can check.
-//! 4. `layout` says what one record is: the whole file, a line, a group of lines, or an element of a big array.
+//! 4. `layout` says what one record is, unless it is the whole file: a line, a group of lines, or an element of a big array.
 //!    The corpus cuts records out of the stream, in bounded memory, and hands them to `read` on many threads.
 //! 5. `read` turns one record into drafts: `Node::line` parses an object, and `node.text("content", out)` reads a
 //!    member only when called. A member of the wrong type is reported with its location, and only that field is lost.
@@ -25,80 +26,70 @@ use crate::transcript::{Json, PromptedBy, Text};
 use crate::value::json;
 
 /// One format of recorded runs.
-pub trait Format: Sync {
+#[expect(clippy::struct_excessive_bools, reason = "each is a property by itself")]
+pub struct Format {
     /// The format's name, as used in reports and with `--as`.
-    fn id(&self) -> &'static str;
-
+    id: &'static str,
     /// A one-line description.
-    fn summary(&self) -> &'static str;
-
+    pub summary: &'static str,
     /// The reason why this file is of this format; `None` if it is not.
-    fn recognise(&self, probe: &Probe) -> Option<String>;
-
+    pub recognise: fn(&Probe) -> Option<String>,
     /// What one record is, for a file of this format.
-    fn layout(&self, probe: &Probe) -> RecordLayout;
-
-    /// True if outcomes are in report files beside the recording. They are then read into `record.grades`.
-    fn joins_reports(&self) -> bool {
-        false
-    }
-
+    pub layout: fn(&Probe) -> RecordLayout,
     /// True if the format accepts messages from any recorder. More specific formats are then tried first, in every
     /// wrapping.
-    fn takes_any_messages(&self) -> bool {
-        false
-    }
-
-    /// Whether the lines of a file whose first line is `first` belong together. If so, the elements of an array do
-    /// too; otherwise each line or element is treated like a separate file.
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        false
-    }
-
+    pub(crate) takes_any_messages: bool,
+    /// Whether the lines of a file with this first line belong together. If so, the elements of an array do too;
+    /// otherwise each line or element is treated like a separate file.
+    pub(crate) joins_lines: fn(&Sketch) -> bool,
     /// True if tokens are recorded once for all calls of a turn. A call without tokens is then no gap in the sum.
-    fn counts_by_turn(&self) -> bool {
-        false
-    }
-
+    pub(crate) counts_by_turn: bool,
     /// True if the replies are those of an agent that acts by fenced blocks in its text, where no call is recorded.
-    fn acts_in_texts(&self) -> bool {
-        false
-    }
-
+    pub(crate) acts_in_texts: bool,
     /// Who writes the prompts in these recordings, as far as the format tells.
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Unknown
-    }
-
+    pub prompted_by: PromptedBy,
     /// Where a run answers one prompt and all else in the user's name is the harness's: the beginnings of texts that are
     /// prompts nevertheless.
-    fn later_prompts(&self) -> Option<&[&'static str]> {
-        None
-    }
-
+    pub(crate) later_prompts: Option<&'static [&'static str]>,
     /// True if the benchmark checks every answer and ends the run at the first that is right: how a run ended then
     /// follows from its outcome.
-    fn ends_on_success(&self) -> bool {
-        false
-    }
-
+    pub(crate) ends_on_success: bool,
     /// The name of a neighbouring file that has more about the same run. If it exists, this file is skipped.
-    fn superseded_by(&self) -> Option<&'static str> {
-        None
-    }
-
+    pub(crate) superseded_by: Option<&'static str>,
     /// True if the sessions of sub-agents are in files of their own, which name the session that started them.
-    fn keeps_sub_agents_apart(&self) -> bool {
-        false
-    }
-
+    pub(crate) keeps_sub_agents_apart: bool,
     /// True if each file of a folder holds the conversation up to some point, so that the latest file has all of it.
-    fn latest_copy_counts(&self) -> bool {
-        false
+    pub(crate) latest_copy_counts: bool,
+    /// Reads one record: delivers its runs and reports its problems.
+    pub(crate) read: fn(&Record<'_>, &mut Reading<'_>),
+}
+
+impl Format {
+    /// A format without a name that recognises no file by itself, and of which each file is one record.
+    const fn reading(read: fn(&Record<'_>, &mut Reading<'_>)) -> Self {
+        Self {
+            id: "",
+            summary: "",
+            recognise: |_| None,
+            layout: |_| RecordLayout::Whole,
+            takes_any_messages: false,
+            joins_lines: |_| false,
+            counts_by_turn: false,
+            acts_in_texts: false,
+            prompted_by: PromptedBy::Unknown,
+            later_prompts: None,
+            ends_on_success: false,
+            superseded_by: None,
+            keeps_sub_agents_apart: false,
+            latest_copy_counts: false,
+            read,
+        }
     }
 
-    /// Reads one record: delivers its runs and reports its problems.
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>);
+    /// The format's name, as used in reports and with `--as`.
+    pub fn id(&self) -> &'static str {
+        self.id
+    }
 }
 
 /// The reason for which a format recognises a file, if it does.
@@ -139,84 +130,84 @@ fn object_of<const N: usize>(fields: [(&str, Option<impl Display>); N]) -> Optio
 }
 
 macro_rules! formats {
-    ($($module:ident::$format:ident,)*) => {
+    ($($module:ident,)*) => {
         $(mod $module;)*
         /// Every format, in the order of detection.
-        pub static FORMATS: &[&dyn Format] = &[$(&$module::$format,)*];
+        pub static FORMATS: &[&Format] = &[$(&$module::FORMAT,)*];
     };
 }
 
 formats! {
-    trace::Trace,
-    tau2::Tau2,
-    tau_bench::TauBench,
-    mini_swe_agent::MiniSweAgent,
-    intercode::InterCode,
-    gemini_cli::GeminiCli,
-    adk::Adk,
-    agentdojo::AgentDojo,
-    bashkit::Bashkit,
-    mint::Mint,
-    aider::Aider,
-    specstory::SpecStory,
-    exgentic::Exgentic,
-    managed_agents::ManagedAgents,
-    copilot_cli::CopilotCli,
-    vscode_chat::VsCodeChat,
-    cline::Cline,
-    cline_ui::ClineUi,
-    gemini_stream::GeminiStream,
-    browser_use::BrowserUse,
-    verifiers::Verifiers,
-    letta::Letta,
-    swebench_trajectory::SweBenchTrajectory,
-    webvoyager::WebVoyager,
-    ko_agentbench::KoAgentBench,
-    openhands_completions::OpenHandsCompletions,
-    openclaw::OpenClaw,
-    agentica::Agentica,
-    agentao::Agentao,
-    awaken::Awaken,
-    pydantic_ai::PydanticAi,
-    otel::Otel,
-    langsmith::LangSmith,
-    openai_agents::OpenAiAgents,
-    langfuse::Langfuse,
-    smolagents::Smolagents,
-    droid::Droid,
-    pi::Pi,
-    opencode::OpenCode,
-    qwen_code::QwenCode,
-    claude_code::ClaudeCode,
-    cursor::CursorCli,
-    claude_agent_sdk::ClaudeAgentSdk,
-    inspect::Inspect,
-    openhands::OpenHands,
-    swe_agent::SweAgent,
-    atif::Atif,
-    codex::Codex,
-    codex_exec::CodexExec,
-    who_and_when::WhoAndWhen,
-    amp::Amp,
-    goose::Goose,
-    kimi_cli::KimiCli,
-    gemini_contents::GeminiContents,
-    anthropic_batch::AnthropicBatch,
-    autogen::AutoGen,
-    langchain_messages::LangChainMessages,
-    vercel_ui::VercelUi,
-    api_log::ApiLog,
-    chat::Chat,
-    parquet::Parquet,
+    trace,
+    tau2,
+    tau_bench,
+    mini_swe_agent,
+    intercode,
+    gemini_cli,
+    adk,
+    agentdojo,
+    bashkit,
+    mint,
+    aider,
+    specstory,
+    exgentic,
+    managed_agents,
+    copilot_cli,
+    vscode_chat,
+    cline,
+    cline_ui,
+    gemini_stream,
+    browser_use,
+    verifiers,
+    letta,
+    swebench_trajectory,
+    webvoyager,
+    ko_agentbench,
+    openhands_completions,
+    openclaw,
+    agentica,
+    agentao,
+    awaken,
+    pydantic_ai,
+    otel,
+    langsmith,
+    openai_agents,
+    langfuse,
+    smolagents,
+    droid,
+    pi,
+    opencode,
+    qwen_code,
+    claude_code,
+    cursor,
+    claude_agent_sdk,
+    inspect,
+    openhands,
+    swe_agent,
+    atif,
+    codex,
+    codex_exec,
+    who_and_when,
+    amp,
+    goose,
+    kimi_cli,
+    gemini_contents,
+    anthropic_batch,
+    autogen,
+    langchain_messages,
+    vercel_ui,
+    api_log,
+    chat,
+    parquet,
 }
 
 mod mapped;
 
 /// Our own format.
-pub(crate) static TRACE: &dyn Format = &trace::Trace;
+pub(crate) static TRACE: &Format = &trace::FORMAT;
 
 /// Logs that the user describes. It is none of the formats that are tried.
-pub(crate) static MAPPED: &dyn Format = &mapped::Mapped;
+pub(crate) static MAPPED: &Format = &mapped::FORMAT;
 
 pub(crate) use mapped::{ARGUMENTS as CALL_ARGUMENTS, ID as CALL_IDS, NAME as CALL_NAMES, RESULT as CALL_RESULTS};
 pub(crate) use mapped::{fits as map_fits, joins_lines as map_joins_lines};
@@ -239,6 +230,6 @@ fn beside(record: &Record<'_>, name: &str) -> Option<String> {
 }
 
 /// The format with that name.
-pub fn by_id(id: &str) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.id() == id)
+pub fn by_id(id: &str) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| format.id == id)
 }

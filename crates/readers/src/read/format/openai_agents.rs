@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
@@ -14,50 +14,38 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, Header, Instant, Message, Role};
 
 /// OpenAI Agents SDK traces.
-pub(super) struct OpenAiAgents;
+pub(super) static FORMAT: Format = Format {
+    id: "openai-agents",
+    summary: "OpenAI Agents SDK traces: `trace` and `trace.span` objects, in `data` or one a line",
+    recognise,
+    joins_lines: |_| true,
+    ..Format::reading(read)
+};
 
-impl Format for OpenAiAgents {
-    fn id(&self) -> &'static str {
-        "openai-agents"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_item = |value: &Sketch| {
+        matches!(value.text_of("object").as_deref(), Some("trace" | "trace.span"))
+            || (value.has(&["span_data", "trace_id"]))
+    };
+    let holds = |value: &Sketch| {
+        let listed = |name: &str| value.elements_of(name).iter().any(is_item);
+        is_item(value) || value.elements().iter().any(is_item) || listed("data") || listed("spans")
+    };
+    reason_if(probe.any(holds), "objects that are a `trace` or a `trace.span`")
+}
 
-    fn summary(&self) -> &'static str {
-        "OpenAI Agents SDK traces: `trace` and `trace.span` objects, in `data` or one a line"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_item = |value: &Sketch| {
-            matches!(value.text_of("object").as_deref(), Some("trace" | "trace.span"))
-                || (value.has(&["span_data", "trace_id"]))
-        };
-        let holds = |value: &Sketch| {
-            let listed = |name: &str| value.elements_of(name).iter().any(is_item);
-            is_item(value) || value.elements().iter().any(is_item) || listed("data") || listed("spans")
-        };
-        reason_if(probe.any(holds), "objects that are a `trace` or a `trace.span`")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut export = OpenAiAgentsExport::default();
-        for value in Node::rows(record, out) {
-            let items: Vec<Node<'_>> = ["data", "spans"].iter().flat_map(|name| value.some_list(*name)).collect();
-            for item in &items {
-                export.item(item, out);
-            }
-            if items.is_empty() || value.mentions("object") {
-                export.item(&value, out);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut export = OpenAiAgentsExport::default();
+    for value in Node::rows(record, out) {
+        let items: Vec<Node<'_>> = ["data", "spans"].iter().flat_map(|name| value.some_list(*name)).collect();
+        for item in &items {
+            export.item(item, out);
         }
-        export.hand_over(out);
+        if items.is_empty() || value.mentions("object") {
+            export.item(&value, out);
+        }
     }
+    export.hand_over(out);
 }
 
 /// A trace being read.

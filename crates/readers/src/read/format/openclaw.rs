@@ -1,7 +1,7 @@
 //! OpenClaw's trajectory export: events of a session, one per line. Transcript events hold the messages, in the format
 //! of the Pi agent that OpenClaw is built on; runtime events tell how a run ended.
 
-use super::{Format, RecordLayout, pi, reason_if};
+use super::{Format, pi, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
 use crate::read::turns::Turns;
@@ -10,49 +10,34 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role};
 
 /// OpenClaw's trajectory export.
-pub(super) struct OpenClaw;
+pub(super) static FORMAT: Format = Format {
+    id: "openclaw",
+    summary: "OpenClaw's trajectory export: events.jsonl",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for OpenClaw {
-    fn id(&self) -> &'static str {
-        "openclaw"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| {
+        value.text_of("traceSchema").as_deref() == Some("openclaw-trajectory") && value.has(&["type", "source"])
+    };
+    reason_if(probe.any(is_event), "`traceSchema` is `openclaw-trajectory`")
+}
 
-    fn summary(&self) -> &'static str {
-        "OpenClaw's trajectory export: events.jsonl"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| {
-            value.text_of("traceSchema").as_deref() == Some("openclaw-trajectory") && value.has(&["type", "source"])
-        };
-        reason_if(probe.any(is_event), "`traceSchema` is `openclaw-trajectory`")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = OpenClawSession::default();
-        for line in record.lines() {
-            match Node::parsed(line, record) {
-                Ok(event) => session.event(&event, out),
-                Err(diagnostic) => out.error(diagnostic),
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut session = OpenClawSession::default();
+    for line in record.lines() {
+        match Node::parsed(line, record) {
+            Ok(event) => session.event(&event, out),
+            Err(diagnostic) => out.error(diagnostic),
         }
-        let OpenClawSession { turns, header, end } = session;
-        let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
-        let header = Header { run_id, agent: Some("openclaw".to_owned()), ..header };
-        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
     }
+    let OpenClawSession { turns, header, end } = session;
+    let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
+    let header = Header { run_id, agent: Some("openclaw".to_owned()), ..header };
+    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
 }
 
 #[derive(Default)]

@@ -21,75 +21,61 @@ use crate::transcript::{EndCause, Event, Grade, Header, Instant, Lane, Message, 
 use crate::value::json;
 
 /// OpenCode sessions.
-pub(super) struct OpenCode;
+pub(super) static FORMAT: Format = Format {
+    id: "opencode",
+    summary: "OpenCode sessions (exports, messages with parts, `run --format json`)",
+    recognise,
+    joins_lines: |first| !first.has(&["messages"]),
+    layout,
+    prompted_by: crate::transcript::PromptedBy::Person,
+    keeps_sub_agents_apart: true,
+    ..Format::reading(read)
+};
 
-impl Format for OpenCode {
-    fn id(&self) -> &'static str {
-        "opencode"
+fn recognise(probe: &Probe) -> Option<String> {
+    let has_info = |value: &Sketch| value.text_within("info", "role").is_some() && value.has_array("parts");
+    let holds =
+        |value: &Sketch| value.elements().iter().any(has_info) || value.elements_of("messages").iter().any(has_info);
+    if probe.any(|value| has_info(value) || holds(value)) {
+        return Some("messages with `info` and `parts`".to_owned());
     }
+    let is_event = |value: &Sketch| {
+        let part = value.has_within("part", &["messageID", "type"]);
+        part && value.has(&["type", "sessionID"])
+    };
+    if probe.values.iter().any(is_event) {
+        return Some("events of `opencode run --format json`: lines with a `sessionID` and a `part`".to_owned());
+    }
+    let parts = probe.any_with(&["messageID", "sessionID", "type"]);
+    let messages = probe.any_with(&["sessionID", "role", "time"]);
+    reason_if(parts && messages, "messages and parts with a `sessionID`")
+}
 
-    fn summary(&self) -> &'static str {
-        "OpenCode sessions (exports, messages with parts, `run --format json`)"
-    }
+fn layout(probe: &Probe) -> RecordLayout {
+    let exports = probe.shape == Shape::Lines && probe.values.iter().all(|value| value.has(&["messages"]));
+    if exports { RecordLayout::Lines } else { RecordLayout::Whole }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let has_info = |value: &Sketch| value.text_within("info", "role").is_some() && value.has_array("parts");
-        let holds = |value: &Sketch| {
-            value.elements().iter().any(has_info) || value.elements_of("messages").iter().any(has_info)
-        };
-        if probe.any(|value| has_info(value) || holds(value)) {
-            return Some("messages with `info` and `parts`".to_owned());
-        }
-        let is_event = |value: &Sketch| {
-            let part = value.has_within("part", &["messageID", "type"]);
-            part && value.has(&["type", "sessionID"])
-        };
-        if probe.values.iter().any(is_event) {
-            return Some("events of `opencode run --format json`: lines with a `sessionID` and a `part`".to_owned());
-        }
-        let parts = probe.any_with(&["messageID", "sessionID", "type"]);
-        let messages = probe.any_with(&["sessionID", "role", "time"]);
-        reason_if(parts && messages, "messages and parts with a `sessionID`")
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut session = OpenCodeSession::from_record(record, out);
+    if session.turns.len() == 0 && session.id.is_none() {
+        out.error_at(record.text, "no session and no messages", "it is left out");
+        return;
     }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        !first.has(&["messages"])
+    for child in record.children {
+        session.turns.insert_by_time(sub_agent(child, record, out));
     }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let exports = probe.shape == Shape::Lines && probe.values.iter().all(|value| value.has(&["messages"]));
-        if exports { RecordLayout::Lines } else { RecordLayout::Whole }
+    for child in mem::take(&mut session.children) {
+        session.turns.insert_by_time(started(&child, record, out));
     }
-
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Person
-    }
-
-    fn keeps_sub_agents_apart(&self) -> bool {
-        true
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = OpenCodeSession::from_record(record, out);
-        if session.turns.len() == 0 && session.id.is_none() {
-            out.error_at(record.text, "no session and no messages", "it is left out");
-            return;
-        }
-        for child in record.children {
-            session.turns.insert_by_time(sub_agent(child, record, out));
-        }
-        for child in mem::take(&mut session.children) {
-            session.turns.insert_by_time(started(&child, record, out));
-        }
-        let header = Header {
-            run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
-            parent: session.parent,
-            model: session.model,
-            agent: Some(agent_name("opencode", session.version)),
-            ..Header::default()
-        };
-        out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
-    }
+    let header = Header {
+        run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
+        parent: session.parent,
+        model: session.model,
+        agent: Some(agent_name("opencode", session.version)),
+        ..Header::default()
+    };
+    out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
 }
 
 /// A session being read.

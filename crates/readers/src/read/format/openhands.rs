@@ -15,61 +15,50 @@ use crate::transcript::{
 use crate::value::json;
 
 /// OpenHands event streams and evaluation outputs.
-pub(super) struct OpenHands;
+pub(super) static FORMAT: Format = Format {
+    id: "openhands",
+    summary: "OpenHands events (SDK) and evaluation outputs (output.jsonl)",
+    recognise,
+    joins_lines: |_| true,
+    layout,
+    ..Format::reading(read)
+};
 
-impl Format for OpenHands {
-    fn id(&self) -> &'static str {
-        "openhands"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_event = |value: &Sketch| {
+        matches!(value.text_of("kind"), Some(kind) if kind.ends_with("Event")) && value.has(&["source"])
+    };
+    let is_output =
+        |value: &Sketch| value.has(&["instance_id", "history"]) || value.has(&["instance_id", "test_result"]);
+    let is_old_event =
+        |value: &Sketch| value.has(&["id", "source", "message"]) && value.has_any(&["action", "observation"]);
+    let values = || probe.values.iter().chain(probe.values.iter().flat_map(|value| value.elements().iter()));
+    if values().any(is_event) {
+        return Some("events of a `kind` of the OpenHands SDK".to_owned());
     }
-
-    fn summary(&self) -> &'static str {
-        "OpenHands events (SDK) and evaluation outputs (output.jsonl)"
+    if values().any(is_output) {
+        return Some("`instance_id` with its `history` or `test_result`".to_owned());
     }
+    reason_if(values().any(is_old_event), "events with `source` and `action` or `observation`")
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_event = |value: &Sketch| {
-            matches!(value.text_of("kind"), Some(kind) if kind.ends_with("Event")) && value.has(&["source"])
-        };
-        let is_output =
-            |value: &Sketch| value.has(&["instance_id", "history"]) || value.has(&["instance_id", "test_result"]);
-        let is_old_event =
-            |value: &Sketch| value.has(&["id", "source", "message"]) && value.has_any(&["action", "observation"]);
-        let values = || probe.values.iter().chain(probe.values.iter().flat_map(|value| value.elements().iter()));
-        if values().any(is_event) {
-            return Some("events of a `kind` of the OpenHands SDK".to_owned());
+fn layout(probe: &Probe) -> RecordLayout {
+    let is_output = |value: &Sketch| value.has(&["instance_id"]);
+    match (probe.shape, probe.first()) {
+        (Shape::Lines, Some(first)) if is_output(first) => RecordLayout::Lines,
+        (Shape::Document, Some(first)) if first_is(first, is_output) => {
+            RecordLayout::Elements { at: None, envelope: &[] }
         }
-        if values().any(is_output) {
-            return Some("`instance_id` with its `history` or `test_result`".to_owned());
-        }
-        reason_if(values().any(is_old_event), "events with `source` and `action` or `observation`")
+        _ => RecordLayout::Whole,
     }
+}
 
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        let is_output = |value: &Sketch| value.has(&["instance_id"]);
-        match (probe.shape, probe.first()) {
-            (Shape::Lines, Some(first)) if is_output(first) => RecordLayout::Lines,
-            (Shape::Document, Some(first)) if first_is(first, is_output) => {
-                RecordLayout::Elements { at: None, envelope: &[] }
-            }
-            _ => RecordLayout::Whole,
-        }
-    }
-
-    fn joins_reports(&self) -> bool {
-        true
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut values = Node::values(record, out).peekable();
-        let is_alone = values.len() == 1;
-        match values.next_if(|only| is_alone && only.has("instance_id")) {
-            Some(output) => push_output(&output, record, out),
-            None => push_events(values, record, out),
-        }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut values = Node::values(record, out).peekable();
+    let is_alone = values.len() == 1;
+    match values.next_if(|only| is_alone && only.has("instance_id")) {
+        Some(output) => push_output(&output, record, out),
+        None => push_events(values, record, out),
     }
 }
 

@@ -1,7 +1,7 @@
 //! OpenHands completion logs: one model call per file, with the conversation so far. The latest file of a folder has
 //! the whole run.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -10,82 +10,63 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall};
 
 /// OpenHands completion logs.
-pub(super) struct OpenHandsCompletions;
+pub(super) static FORMAT: Format = Format {
+    id: "openhands-completions",
+    summary: "OpenHands completion logs: `messages`, `response` and `fncall_messages`",
+    recognise,
+    prompted_by: PromptedBy::Program,
+    latest_copy_counts: true,
+    ..Format::reading(read)
+};
 
-impl Format for OpenHandsCompletions {
-    fn id(&self) -> &'static str {
-        "openhands-completions"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    let is_log = document.has(&["messages", "response"])
+        && (document.has(&["fncall_messages"]) || document.has(&["args", "kwargs", "timestamp"]));
+    let has_reply = |value: &Sketch| value.has_within("response", &["choices"]);
+    reason_if(is_log && has_reply(document), "`messages` and `response` with OpenHands' own fields")
+}
 
-    fn summary(&self) -> &'static str {
-        "OpenHands completion logs: `messages`, `response` and `fncall_messages`"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let document = probe.document()?;
-        let is_log = document.has(&["messages", "response"])
-            && (document.has(&["fncall_messages"]) || document.has(&["args", "kwargs", "timestamp"]));
-        let has_reply = |value: &Sketch| value.has_within("response", &["choices"]);
-        reason_if(is_log && has_reply(document), "`messages` and `response` with OpenHands' own fields")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn joins_reports(&self) -> bool {
-        true
-    }
-
-    fn latest_copy_counts(&self) -> bool {
-        true
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(log) = Node::whole(record, out) else { return };
-        // `fncall_messages` has the conversation with structured calls, for models that were prompted in plain text.
-        let is_text = !log.has("fncall_messages");
-        let messages = log.list(["fncall_messages", "messages"], out);
-        let mut turns = Turns::default();
-        for message in &messages {
-            if let Some(message) = openai::message(message, out) {
-                push(message, is_text, &mut turns);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(log) = Node::whole(record, out) else { return };
+    // `fncall_messages` has the conversation with structured calls, for models that were prompted in plain text.
+    let is_text = !log.has("fncall_messages");
+    let messages = log.list(["fncall_messages", "messages"], out);
+    let mut turns = Turns::default();
+    for message in &messages {
+        if let Some(message) = openai::message(message, out) {
+            push(message, is_text, &mut turns);
         }
-        let response = log.object(["fncall_response", "response"], out);
-        let mut end = EndCause::Unknown;
-        if let Some(response) = &response
-            && let Some(choice) = response.list("choices", out).first()
-            && let Some(reply) = choice.object("message", out)
-            && let Some(mut reply) = openai::message(&reply, out)
+    }
+    let response = log.object(["fncall_response", "response"], out);
+    let mut end = EndCause::Unknown;
+    if let Some(response) = &response
+        && let Some(choice) = response.list("choices", out).first()
+        && let Some(reply) = choice.object("message", out)
+        && let Some(mut reply) = openai::message(&reply, out)
+    {
+        reply.set_usage(response.usage("usage", out));
+        reply.set_cost(log.dollars("cost", out).filter(|cost| cost.0 > 0.0 || reply.usage().is_none()));
+        reply.set_model(response.word("model", out).map(Into::into));
+        reply.ts = log.instant("timestamp", out);
+        push(reply, is_text, &mut turns);
+        if let Some(reply) = turns.last_reply()
+            && reply.tool_calls.iter().any(|call| call.name == "finish")
         {
-            reply.set_usage(response.usage("usage", out));
-            reply.set_cost(log.dollars("cost", out).filter(|cost| cost.0 > 0.0 || reply.usage().is_none()));
-            reply.set_model(response.word("model", out).map(Into::into));
-            reply.ts = log.instant("timestamp", out);
-            push(reply, is_text, &mut turns);
-            if let Some(reply) = turns.last_reply()
-                && reply.tool_calls.iter().any(|call| call.name == "finish")
-            {
-                end = EndCause::SelfFinish;
-            }
+            end = EndCause::SelfFinish;
         }
-        // The folder of these files is named after its instance.
-        let folder = &record.file.folder_name;
-        let name = if folder.contains("__") { folder } else { &record.file.stem };
-        let header = Header {
-            run_id: name.clone(),
-            task_id: Some(name.clone()),
-            model: response.unwrap_or_default().some_word("model"),
-            agent: Some("openhands".to_owned()),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
     }
+    // The folder of these files is named after its instance.
+    let folder = &record.file.folder_name;
+    let name = if folder.contains("__") { folder } else { &record.file.stem };
+    let header = Header {
+        run_id: name.clone(),
+        task_id: Some(name.clone()),
+        model: response.unwrap_or_default().some_word("model"),
+        agent: Some("openhands".to_owned()),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
 }
 
 /// Adds a message. In plain text, calls are `<function=name>` and results begin with `EXECUTION RESULT of`.

@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 use super::mapped::push_messages;
 use super::swe_agent::{answered, end_cause};
 use super::{Format, RecordLayout, object_of};
-use crate::open::probe::Probe;
 use crate::read::parquet_tables::{self, RowDialect};
 use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
@@ -20,72 +19,58 @@ use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, Role, ToolCall, Usage,
 };
 
-/// Tables of runs in Parquet.
-pub(super) struct Parquet;
+/// Tables of runs in Parquet. They are recognised by their columns, before any text is read.
+pub(super) static FORMAT: Format = Format {
+    id: "parquet",
+    summary: "tables of runs in Parquet, in the layouts of public collections",
+    layout: |_| RecordLayout::Lines,
+    ..Format::reading(read)
+};
 
-impl Format for Parquet {
-    fn id(&self) -> &'static str {
-        "parquet"
-    }
-
-    fn summary(&self) -> &'static str {
-        "tables of runs in Parquet, in the layouts of public collections"
-    }
-
-    /// Never: tables are recognised by their columns, before any text is read.
-    fn recognise(&self, _probe: &Probe) -> Option<String> {
-        None
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Lines
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut values = serde_json::Deserializer::from_str(record.text).into_iter::<&RawValue>();
-        let mut parts = Vec::new();
-        let broken = loop {
-            match values.next() {
-                Some(Ok(value)) => parts.push(value),
-                Some(Err(error)) => break Some(error),
-                None => break None,
-            }
-        };
-        let row = parts.first().map(Node::from_written).unwrap_or_default();
-        let run_id = row.some_word("id").unwrap_or_else(|| format!("{}/{}", record.file.stem, record.key));
-        if let Some(error) = broken {
-            let mut told = record.broken(record.text, &error);
-            told.what = format!("the messages of run `{run_id}`: {}", told.what);
-            return out.error(told);
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut values = serde_json::Deserializer::from_str(record.text).into_iter::<&RawValue>();
+    let mut parts = Vec::new();
+    let broken = loop {
+        match values.next() {
+            Some(Ok(value)) => parts.push(value),
+            Some(Err(error)) => break Some(error),
+            None => break None,
         }
-        let (dialect, column, is_known) = match parquet_tables::by_name(record.envelope) {
-            Some(layout) => (layout.dialect, layout.outcome_column(), !layout.is_mapped()),
-            None => (RowDialect::Chat, "outcome", false),
-        };
-        let long = |at: usize| parts.get(at).map(Node::from_written).filter(|long| long.written() != "null");
-        let grade = grade(&row, column, out);
-        if long(1).is_none() {
-            let what = format!("run `{run_id}` has no messages: its cell is empty");
-            if grade.outcome == Outcome::Unknown {
-                return out.error_at(record.text, what, "what it did is unknown, and nobody graded it: it is left out");
-            }
-            out.warn_at(record.text, what, "it is graded, so it counts as a run of 0 steps");
-        }
-        let events = match dialect {
-            RowDialect::Steps => steps(long(1).as_ref(), out),
-            _ => match record.options.columns.as_ref().filter(|map| map.names_inner() && record.envelope == "mapped") {
-                Some(map) => described(long(1).as_ref(), map, out),
-                None => chat(long(1).as_ref(), long(2).as_ref(), out),
-            },
-        };
-        let header = header(&row, run_id, record, out);
-        let mut draft = Draft { header, events, grade, warnings: Vec::new() };
-        // The agents of the known collections act by what they write, where they call no tool.
-        if is_known {
-            text_calls::read(&mut draft, true);
-        }
-        out.run(draft);
+    };
+    let row = parts.first().map(Node::from_written).unwrap_or_default();
+    let run_id = row.some_word("id").unwrap_or_else(|| format!("{}/{}", record.file.stem, record.key));
+    if let Some(error) = broken {
+        let mut told = record.broken(record.text, &error);
+        told.what = format!("the messages of run `{run_id}`: {}", told.what);
+        return out.error(told);
     }
+    let (dialect, column, is_known) = match parquet_tables::by_name(record.envelope) {
+        Some(layout) => (layout.dialect, layout.outcome_column(), !layout.is_mapped()),
+        None => (RowDialect::Chat, "outcome", false),
+    };
+    let long = |at: usize| parts.get(at).map(Node::from_written).filter(|long| long.written() != "null");
+    let grade = grade(&row, column, out);
+    if long(1).is_none() {
+        let what = format!("run `{run_id}` has no messages: its cell is empty");
+        if grade.outcome == Outcome::Unknown {
+            return out.error_at(record.text, what, "what it did is unknown, and nobody graded it: it is left out");
+        }
+        out.warn_at(record.text, what, "it is graded, so it counts as a run of 0 steps");
+    }
+    let events = match dialect {
+        RowDialect::Steps => steps(long(1).as_ref(), out),
+        _ => match record.options.columns.as_ref().filter(|map| map.names_inner() && record.envelope == "mapped") {
+            Some(map) => described(long(1).as_ref(), map, out),
+            None => chat(long(1).as_ref(), long(2).as_ref(), out),
+        },
+    };
+    let header = header(&row, run_id, record, out);
+    let mut draft = Draft { header, events, grade, warnings: Vec::new() };
+    // The agents of the known collections act by what they write, where they call no tool.
+    if is_known {
+        text_calls::read(&mut draft, true);
+    }
+    out.run(draft);
 }
 
 fn header(row: &Node<'_>, run_id: String, record: &Record<'_>, out: &mut Reading<'_>) -> Header {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Format, RecordLayout, elements_under, object_of, reason_if};
+use super::{Format, elements_under, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::failed_requests;
 use crate::read::texts::lines;
@@ -14,71 +14,56 @@ use crate::record::tokens::is_spent;
 use crate::transcript::{EndCause, Grade, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
-pub(super) struct Pi;
+pub(super) static FORMAT: Format = Format {
+    id: "pi",
+    summary: "Pi coding agent sessions: entries with `parentId`, one a line",
+    recognise,
+    joins_lines: |_| true,
+    prompted_by: crate::transcript::PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for Pi {
-    fn id(&self) -> &'static str {
-        "pi"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_session = |value: &Sketch| value.is("type", "session") && value.has(&["id", "cwd"]);
+    let is_entry = |value: &Sketch| match value.text_within("message", "role") {
+        Some(role) if value.is("type", "message") => value.has(&["parentId"]) || role == "toolResult",
+        _ => false,
+    };
+    if probe.any(is_session) {
+        return Some("a `session` line with its folder".to_owned());
     }
+    reason_if(probe.any(is_entry), "`message` entries with a `parentId`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Pi coding agent sessions: entries with `parentId`, one a line"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let header = Header { run_id: record.file.stem.clone(), agent: Some("pi".to_owned()), ..Header::default() };
+    let mut session = PiSession { header, ..PiSession::default() };
+    let mut entries = Vec::new();
+    for value in Node::values(record, out) {
+        let Some(entry) = value.into_object("entry", out) else { continue };
+        if entry.is("type", "session") {
+            session.header.run_id = entry.some_word("id").unwrap_or(session.header.run_id);
+            session.header.started_at = entry.instant("timestamp", out);
+            continue;
+        }
+        entries.push(entry);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_session = |value: &Sketch| value.is("type", "session") && value.has(&["id", "cwd"]);
-        let is_entry = |value: &Sketch| match value.text_within("message", "role") {
-            Some(role) if value.is("type", "message") => value.has(&["parentId"]) || role == "toolResult",
-            _ => false,
+    let path = path_to_last(&entries);
+    let mut aside = 0;
+    for entry in &entries {
+        let on_path = match entry.some_word("id") {
+            Some(id) => path.is_empty() || path.contains(&id),
+            None => true,
         };
-        if probe.any(is_session) {
-            return Some("a `session` line with its folder".to_owned());
-        }
-        reason_if(probe.any(is_entry), "`message` entries with a `parentId`")
+        let is_reply = session.entry(entry, on_path, out);
+        aside += usize::from(!on_path && is_reply);
     }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
+    let PiSession { turns, header, end } = session;
+    let mut draft = turns.into_draft(header, Grade { end, ..Grade::default() });
+    if aside > 0 {
+        draft.warnings.push(format!("{aside} replies stand on branches that were left: paid for, but no steps"));
     }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let header = Header { run_id: record.file.stem.clone(), agent: Some("pi".to_owned()), ..Header::default() };
-        let mut session = PiSession { header, ..PiSession::default() };
-        let mut entries = Vec::new();
-        for value in Node::values(record, out) {
-            let Some(entry) = value.into_object("entry", out) else { continue };
-            if entry.is("type", "session") {
-                session.header.run_id = entry.some_word("id").unwrap_or(session.header.run_id);
-                session.header.started_at = entry.instant("timestamp", out);
-                continue;
-            }
-            entries.push(entry);
-        }
-        let path = path_to_last(&entries);
-        let mut aside = 0;
-        for entry in &entries {
-            let on_path = match entry.some_word("id") {
-                Some(id) => path.is_empty() || path.contains(&id),
-                None => true,
-            };
-            let is_reply = session.entry(entry, on_path, out);
-            aside += usize::from(!on_path && is_reply);
-        }
-        let PiSession { turns, header, end } = session;
-        let mut draft = turns.into_draft(header, Grade { end, ..Grade::default() });
-        if aside > 0 {
-            draft.warnings.push(format!("{aside} replies stand on branches that were left: paid for, but no steps"));
-        }
-        out.run(draft);
-    }
+    out.run(draft);
 }
 
 /// The ids on the path from the last entry up to the root. Where an entry answers one that is not in the file, because

@@ -1,7 +1,7 @@
 //! pydantic-ai message histories: requests and responses made of parts. A retry prompt that names a tool
 //! is that tool's error; one that names none is a message to the model.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -10,56 +10,47 @@ use crate::transcript::{Header, Message, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
 /// pydantic-ai message histories.
-pub(super) struct PydanticAi;
+pub(super) static FORMAT: Format = Format {
+    id: "pydantic-ai",
+    summary: "pydantic-ai message histories: an array of requests and responses, one a line, or objects that hold one",
+    recognise,
+    ..Format::reading(read)
+};
 
 /// Keys under which an object has a history.
 const HISTORIES: [&str; 5] = ["messages", "all_messages", "message_history", "new_messages", "history"];
 
-impl Format for PydanticAi {
-    fn id(&self) -> &'static str {
-        "pydantic-ai"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_message = |value: &Sketch| {
+        matches!(value.text_of("kind").as_deref(), Some("request" | "response")) && value.has_array("parts")
+    };
+    let is_history = |value: &Sketch| value.elements().iter().any(is_message);
+    let holds = |value: &Sketch| HISTORIES.iter().any(|key| value.elements_of(key).iter().any(is_message));
+    let found = |value: &Sketch| is_message(value) || is_history(value) || holds(value);
+    let within = |value: &Sketch| found(value) || value.elements().iter().any(found);
+    reason_if(probe.any(within), "`parts` of kind `request` or `response`")
+}
 
-    fn summary(&self) -> &'static str {
-        "pydantic-ai message histories: an array of requests and responses, one a line, or objects that hold one"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_message = |value: &Sketch| {
-            matches!(value.text_of("kind").as_deref(), Some("request" | "response")) && value.has_array("parts")
-        };
-        let is_history = |value: &Sketch| value.elements().iter().any(is_message);
-        let holds = |value: &Sketch| HISTORIES.iter().any(|key| value.elements_of(key).iter().any(is_message));
-        let found = |value: &Sketch| is_message(value) || is_history(value) || holds(value);
-        let within = |value: &Sketch| found(value) || value.elements().iter().any(found);
-        reason_if(probe.any(within), "`parts` of kind `request` or `response`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let values = Node::values(record, out);
-        let holds_many = values.len() > 1;
-        let mut loose = Vec::new();
-        for (index, value) in values.enumerate() {
-            let key = if holds_many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
-            if let Some(messages) = value.elements() {
-                push_run(record, &Node::default(), key, messages, out);
-                continue;
-            }
-            let Some(value) = value.into_object("message", out) else { continue };
-            if value.has(HISTORIES) && !value.has("parts") {
-                let messages = value.list(HISTORIES, out);
-                push_run(record, &value, key, messages, out);
-            } else {
-                loose.push(value);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let values = Node::values(record, out);
+    let holds_many = values.len() > 1;
+    let mut loose = Vec::new();
+    for (index, value) in values.enumerate() {
+        let key = if holds_many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
+        if let Some(messages) = value.elements() {
+            push_run(record, &Node::default(), key, messages, out);
+            continue;
         }
-        if !loose.is_empty() {
-            push_run(record, &Node::default(), record.file.stem.clone(), loose, out);
+        let Some(value) = value.into_object("message", out) else { continue };
+        if value.has(HISTORIES) && !value.has("parts") {
+            let messages = value.list(HISTORIES, out);
+            push_run(record, &value, key, messages, out);
+        } else {
+            loose.push(value);
         }
+    }
+    if !loose.is_empty() {
+        push_run(record, &Node::default(), record.file.stem.clone(), loose, out);
     }
 }
 

@@ -1,7 +1,7 @@
 //! smolagents memory dumps: the steps of an agent as an array, inside a run's object, or one run per line (FORMATS
 //! 17). A planning step is paid for but takes no action, so it is not a step of the run.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -10,66 +10,56 @@ use crate::transcript::{Draft, EndCause, Event, Header, Lane, Message, Role, Tex
 use crate::value::json;
 
 /// smolagents memory dumps.
-pub(super) struct Smolagents;
+pub(super) static FORMAT: Format = Format {
+    id: "smolagents",
+    summary: "smolagents memory dumps: steps as an array, in a run's object, or a run a line",
+    recognise,
+    ..Format::reading(read)
+};
 
 /// Keys under which an object has the steps.
 const STEPS: [&str; 4] = ["steps", "intermediate_steps", "agent_memory", "memory"];
 
-impl Format for Smolagents {
-    fn id(&self) -> &'static str {
-        "smolagents"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_step = |value: &Sketch| {
+        value.has(&["step_number"])
+            && ["observations", "model_output", "model_output_message", "action_output", "timing"]
+                .iter()
+                .any(|key| value.has(&[key]))
+    };
+    let is_plan = |value: &Sketch| value.has(&["plan", "model_output_message"]);
+    let opens = |value: &Sketch| {
+        let first = value.elements();
+        first.iter().any(|step| step.has(&["system_prompt"])) && first.iter().any(|step| step.has(&["task"]))
+    };
+    let is_list = |value: &Sketch| value.elements().iter().any(|step| is_step(step) || is_plan(step)) || opens(value);
+    let lists = |value: &Sketch| STEPS.iter().any(|key| matches!(value.get(key), Some(list) if is_list(list)));
+    let holds = |value: &Sketch| is_list(value) || lists(value);
+    let found = |value: &Sketch| holds(value) || value.elements().iter().any(holds);
+    let loose = probe.values.iter().any(is_step);
+    reason_if(loose || probe.values.iter().any(found), "steps with a `step_number` and observations")
+}
 
-    fn summary(&self) -> &'static str {
-        "smolagents memory dumps: steps as an array, in a run's object, or a run a line"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_step = |value: &Sketch| {
-            value.has(&["step_number"])
-                && ["observations", "model_output", "model_output_message", "action_output", "timing"]
-                    .iter()
-                    .any(|key| value.has(&[key]))
-        };
-        let is_plan = |value: &Sketch| value.has(&["plan", "model_output_message"]);
-        let opens = |value: &Sketch| {
-            let first = value.elements();
-            first.iter().any(|step| step.has(&["system_prompt"])) && first.iter().any(|step| step.has(&["task"]))
-        };
-        let is_list =
-            |value: &Sketch| value.elements().iter().any(|step| is_step(step) || is_plan(step)) || opens(value);
-        let lists = |value: &Sketch| STEPS.iter().any(|key| matches!(value.get(key), Some(list) if is_list(list)));
-        let holds = |value: &Sketch| is_list(value) || lists(value);
-        let found = |value: &Sketch| holds(value) || value.elements().iter().any(holds);
-        let loose = probe.values.iter().any(is_step);
-        reason_if(loose || probe.values.iter().any(found), "steps with a `step_number` and observations")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let values = Node::values(record, out);
-        let many = values.len() > 1;
-        let mut loose = Vec::new();
-        for (index, value) in values.enumerate() {
-            let key = if many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
-            if let Some(steps) = value.elements() {
-                push_run(record, &Node::default(), key, steps, out);
-                continue;
-            }
-            let Some(value) = value.into_object("step", out) else { continue };
-            if value.has(STEPS) {
-                let steps = value.list(STEPS, out);
-                push_run(record, &value, key, steps, out);
-            } else {
-                loose.push(value);
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let values = Node::values(record, out);
+    let many = values.len() > 1;
+    let mut loose = Vec::new();
+    for (index, value) in values.enumerate() {
+        let key = if many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
+        if let Some(steps) = value.elements() {
+            push_run(record, &Node::default(), key, steps, out);
+            continue;
         }
-        if !loose.is_empty() {
-            push_run(record, &Node::default(), record.file.stem.clone(), loose, out);
+        let Some(value) = value.into_object("step", out) else { continue };
+        if value.has(STEPS) {
+            let steps = value.list(STEPS, out);
+            push_run(record, &value, key, steps, out);
+        } else {
+            loose.push(value);
         }
+    }
+    if !loose.is_empty() {
+        push_run(record, &Node::default(), record.file.stem.clone(), loose, out);
     }
 }
 

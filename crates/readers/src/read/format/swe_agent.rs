@@ -1,7 +1,7 @@
 //! SWE-agent trajectories: one run per file, as steps with an action and observation each, or only the message history
 //!.
 
-use super::{Format, RecordLayout, object_of, reason_if};
+use super::{Format, object_of, reason_if};
 use crate::label::report_files::Graded;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
@@ -12,88 +12,66 @@ use crate::transcript::{EndCause, Grade, Header, Message, Origin, Role, Totals, 
 use crate::value::json;
 
 /// SWE-agent trajectories.
-pub(super) struct SweAgent;
+pub(super) static FORMAT: Format = Format {
+    id: "swe-agent",
+    summary: "SWE-agent trajectories (.traj)",
+    recognise,
+    acts_in_texts: true,
+    prompted_by: crate::transcript::PromptedBy::Program,
+    later_prompts: Some(&[]),
+    ..Format::reading(read)
+};
 
-impl Format for SweAgent {
-    fn id(&self) -> &'static str {
-        "swe-agent"
+fn recognise(probe: &Probe) -> Option<String> {
+    let document = probe.document()?;
+    let is_trajectory = match document.elements_of("trajectory").first() {
+        Some(step) => step.has(&["action", "observation"]),
+        None => document.has(&["trajectory", "info"]),
+    };
+    if is_trajectory {
+        return Some("a `trajectory` of actions and observations".to_owned());
     }
+    let typed = |value: &Sketch| value.has(&["message_type"]) || value.has(&["role", "agent"]);
+    reason_if(document.elements_of("history").iter().any(typed), "a `history` with agents or message types")
+}
 
-    fn summary(&self) -> &'static str {
-        "SWE-agent trajectories (.traj)"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let document = probe.document()?;
-        let is_trajectory = match document.elements_of("trajectory").first() {
-            Some(step) => step.has(&["action", "observation"]),
-            None => document.has(&["trajectory", "info"]),
-        };
-        if is_trajectory {
-            return Some("a `trajectory` of actions and observations".to_owned());
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let document = whole.into_object("trajectory", out).unwrap_or_default();
+    let info = document.within("info");
+    let history = document.list("history", out);
+    let steps = document.list("trajectory", out);
+    let mut turns = Turns::default();
+    if steps.is_empty() {
+        for message in history {
+            push_message(message, &mut turns, out);
         }
-        let typed = |value: &Sketch| value.has(&["message_type"]) || value.has(&["role", "agent"]);
-        reason_if(document.elements_of("history").iter().any(typed), "a `history` with agents or message types")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn joins_reports(&self) -> bool {
-        true
-    }
-
-    fn acts_in_texts(&self) -> bool {
-        true
-    }
-
-    fn later_prompts(&self) -> Option<&[&'static str]> {
-        Some(&[])
-    }
-
-    fn prompted_by(&self) -> crate::transcript::PromptedBy {
-        crate::transcript::PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let document = whole.into_object("trajectory", out).unwrap_or_default();
-        let info = document.within("info");
-        let history = document.list("history", out);
-        let steps = document.list("trajectory", out);
-        let mut turns = Turns::default();
-        if steps.is_empty() {
-            for message in history {
-                push_message(message, &mut turns, out);
-            }
-        } else {
-            let counts = step_counts(&history);
-            push_prompts(history, &mut turns, out);
-            for (index, step) in steps.into_iter().enumerate() {
-                push_step(index, step, &mut turns, out);
-                if let Some(Some(count)) = counts.get(index) {
-                    let mut message = Message::saying(Role::User, count.as_str());
-                    message.origin = Origin::Host;
-                    turns.push(message);
-                }
+    } else {
+        let counts = step_counts(&history);
+        push_prompts(history, &mut turns, out);
+        for (index, step) in steps.into_iter().enumerate() {
+            push_step(index, step, &mut turns, out);
+            if let Some(Some(count)) = counts.get(index) {
+                let mut message = Message::saying(Role::User, count.as_str());
+                message.origin = Origin::Host;
+                turns.push(message);
             }
         }
-        let graded = record.grades.grade(&record.file.stem).map(Graded::grade).unwrap_or_default();
-        let exit = info.some_word("exit_status").unwrap_or_default();
-        let stats = info.get("model_stats").filter(Node::is_object);
-        let header = Header {
-            run_id: record.file.stem.clone(),
-            task_id: Some(record.file.stem.clone()),
-            suite: Some("swe-bench".to_owned()),
-            agent: Some("swe-agent".to_owned()),
-            totals: totals(&info.within("model_stats"), out),
-            meta: object_of([("model_stats", stats.map(|stats| stats.written()))]),
-            delivered: json::patched_files(&info.some_word("submission").unwrap_or_default()),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, Grade { end: end_cause(&exit), ..graded }));
     }
+    let graded = record.grades.grade(&record.file.stem).map(Graded::grade).unwrap_or_default();
+    let exit = info.some_word("exit_status").unwrap_or_default();
+    let stats = info.get("model_stats").filter(Node::is_object);
+    let header = Header {
+        run_id: record.file.stem.clone(),
+        task_id: Some(record.file.stem.clone()),
+        suite: Some("swe-bench".to_owned()),
+        agent: Some("swe-agent".to_owned()),
+        totals: totals(&info.within("model_stats"), out),
+        meta: object_of([("model_stats", stats.map(|stats| stats.written()))]),
+        delivered: json::patched_files(&info.some_word("submission").unwrap_or_default()),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade { end: end_cause(&exit), ..graded }));
 }
 
 /// The run's totals from `model_stats`. Zeros come from a replay, which spends nothing, and are treated as missing.

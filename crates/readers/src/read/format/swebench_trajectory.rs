@@ -1,7 +1,7 @@
 //! Trajectories submitted to SWE-bench: one document per instance, with its model and tool calls in one list. The
 //! outcomes are in `results/results.json` beside `trajs/`.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
@@ -11,63 +11,46 @@ use crate::transcript::{Grade, Header, Lane, Message, PromptedBy, Role, Text, To
 use crate::value::json;
 
 /// Trajectories handed in to SWE-bench.
-pub(super) struct SweBenchTrajectory;
+pub(super) static FORMAT: Format = Format {
+    id: "swe-bench-trajectory",
+    summary: "trajectories handed in to SWE-bench: `instance_id` and `trajectory` of model and tool calls",
+    recognise,
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for SweBenchTrajectory {
-    fn id(&self) -> &'static str {
-        "swe-bench-trajectory"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let document = probe.document().filter(|document| document.has(&["instance_id"]))?;
+    let is_call = |value: &Sketch| {
+        let kind = value.text_of("type").unwrap_or_default();
+        matches!(&*kind, "llm_call" | "tool_call" | "model_call") && (value.has(&["output"]) || value.has(&["tool"]))
+    };
+    let entries = document.get("trajectory")?.elements();
+    reason_if(entries.iter().any(is_call), "`instance_id` with a `trajectory` of `llm_call` and `tool_call`")
+}
 
-    fn summary(&self) -> &'static str {
-        "trajectories handed in to SWE-bench: `instance_id` and `trajectory` of model and tool calls"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let document = probe.document().filter(|document| document.has(&["instance_id"]))?;
-        let is_call = |value: &Sketch| {
-            let kind = value.text_of("type").unwrap_or_default();
-            matches!(&*kind, "llm_call" | "tool_call" | "model_call")
-                && (value.has(&["output"]) || value.has(&["tool"]))
-        };
-        let entries = document.get("trajectory")?.elements();
-        reason_if(entries.iter().any(is_call), "`instance_id` with a `trajectory` of `llm_call` and `tool_call`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn joins_reports(&self) -> bool {
-        true
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let mut turns = Turns::with_runs_apart();
-        for entry in whole.list("trajectory", out) {
-            match entry.string("type", out).as_deref() {
-                Some("llm_call" | "model_call") => push_reply(&entry, Lane::Main, &mut turns, out),
-                // A call that judges the work is not a step.
-                Some("judge_call") => push_reply(&entry, Lane::Counterpart, &mut turns, out),
-                Some("tool_call") => push_run(&entry, &mut turns, out),
-                Some(other) => out.unknown(other, &entry),
-                None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let mut turns = Turns::with_runs_apart();
+    for entry in whole.list("trajectory", out) {
+        match entry.string("type", out).as_deref() {
+            Some("llm_call" | "model_call") => push_reply(&entry, Lane::Main, &mut turns, out),
+            // A call that judges the work is not a step.
+            Some("judge_call") => push_reply(&entry, Lane::Counterpart, &mut turns, out),
+            Some("tool_call") => push_run(&entry, &mut turns, out),
+            Some(other) => out.unknown(other, &entry),
+            None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
         }
-        let instance = whole.word("instance_id", out);
-        let header = Header {
-            run_id: instance.clone().unwrap_or_else(|| record.file.stem.clone()),
-            task_id: instance,
-            suite: Some("swe-bench".to_owned()),
-            model: whole.some_word("model"),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, Grade::default()));
     }
+    let instance = whole.word("instance_id", out);
+    let header = Header {
+        run_id: instance.clone().unwrap_or_else(|| record.file.stem.clone()),
+        task_id: instance,
+        suite: Some("swe-bench".to_owned()),
+        model: whole.some_word("model"),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade::default()));
 }
 
 fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading<'_>) {

@@ -12,96 +12,89 @@ use crate::transcript::{
 };
 
 /// tau2-bench simulation results.
-pub(super) struct Tau2;
+pub(super) static FORMAT: Format = Format {
+    id: "tau2-sim",
+    summary: "tau2-bench simulation results",
+    recognise,
+    layout,
+    prompted_by: PromptedBy::SimulatedUser,
+    ..Format::reading(read)
+};
 
 /// Fields of the document around the simulations.
 const ENVELOPE: &[&str] = &["info", "domain", "agent", "model"];
 
-impl Format for Tau2 {
-    fn id(&self) -> &'static str {
-        "tau2-sim"
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_simulation = |value: &Sketch| {
+        value.has(&["reward_info", "messages"])
+            || value.has(&["termination_reason", "messages", "task_id"])
+            || value.has(&["termination_reason", "ticks", "task_id"])
+    };
+    let first = probe.first()?;
+    if let Some(document) = probe.document()
+        && let Some(simulations) = document.get("simulations")
+    {
+        let is_one = |value: &Sketch| value.has(&["task_id"]) || is_simulation(value);
+        let are_simulations = simulations.elements().is_empty() || first_is(simulations, is_one);
+        return reason_if(simulations.is_array() && are_simulations, "a document with `simulations`");
     }
-
-    fn summary(&self) -> &'static str {
-        "tau2-bench simulation results"
+    if first.is_array() {
+        return reason_if(first_is(first, is_simulation), "an array of tau2 simulations");
     }
+    reason_if(is_simulation(first), "a simulation with `reward_info` and `messages`")
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_simulation = |value: &Sketch| {
-            value.has(&["reward_info", "messages"])
-                || value.has(&["termination_reason", "messages", "task_id"])
-                || value.has(&["termination_reason", "ticks", "task_id"])
+fn layout(probe: &Probe) -> RecordLayout {
+    match probe.first() {
+        Some(first) if first.is_array() => RecordLayout::Elements { at: None, envelope: &[] },
+        Some(first) if first.get("simulations").is_some() => {
+            RecordLayout::Elements { at: Some("simulations"), envelope: ENVELOPE }
+        }
+        _ if probe.document().is_some() => RecordLayout::Whole,
+        _ => RecordLayout::Lines,
+    }
+}
+
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(simulation) = Node::line(record.text, out) else { return };
+    let mut events = Vec::new();
+    for message in simulation.list("messages", out) {
+        push_message(&message, out, &mut events);
+    }
+    if !simulation.has("messages") {
+        events = ticks::events(&simulation.list("ticks", out), out);
+    }
+    let task_id = simulation.word("task_id", out);
+    let trial = simulation.word("trial", out);
+    let run_id = simulation.word("id", out).unwrap_or_else(|| {
+        let key = match (&task_id, &trial) {
+            (Some(task), Some(trial)) => format!("{task}-{trial}"),
+            _ => record.key.to_owned(),
         };
-        let first = probe.first()?;
-        if let Some(document) = probe.document()
-            && let Some(simulations) = document.get("simulations")
-        {
-            let is_one = |value: &Sketch| value.has(&["task_id"]) || is_simulation(value);
-            let are_simulations = simulations.elements().is_empty() || first_is(simulations, is_one);
-            return reason_if(simulations.is_array() && are_simulations, "a document with `simulations`");
-        }
-        if first.is_array() {
-            return reason_if(first_is(first, is_simulation), "an array of tau2 simulations");
-        }
-        reason_if(is_simulation(first), "a simulation with `reward_info` and `messages`")
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        match probe.first() {
-            Some(first) if first.is_array() => RecordLayout::Elements { at: None, envelope: &[] },
-            Some(first) if first.get("simulations").is_some() => {
-                RecordLayout::Elements { at: Some("simulations"), envelope: ENVELOPE }
-            }
-            _ if probe.document().is_some() => RecordLayout::Whole,
-            _ => RecordLayout::Lines,
-        }
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::SimulatedUser
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(simulation) = Node::line(record.text, out) else { return };
-        let mut events = Vec::new();
-        for message in simulation.list("messages", out) {
-            push_message(&message, out, &mut events);
-        }
-        if !simulation.has("messages") {
-            events = ticks::events(&simulation.list("ticks", out), out);
-        }
-        let task_id = simulation.word("task_id", out);
-        let trial = simulation.word("trial", out);
-        let run_id = simulation.word("id", out).unwrap_or_else(|| {
-            let key = match (&task_id, &trial) {
-                (Some(task), Some(trial)) => format!("{task}-{trial}"),
-                _ => record.key.to_owned(),
-            };
-            format!("{}/{key}", record.file.stem)
-        });
-        // For a simulation in its own file, the data common to all simulations is in the document above its folder.
-        let is_apart = record.envelope.is_empty() && record.file.folder_name == "simulations";
-        let above = if is_apart { super::beside(record, "../results.json") } else { None };
-        let mut header = about(above.as_deref().unwrap_or(record.envelope));
-        header.run_id = run_id;
-        header.task_id = task_id;
-        header.trial = trial;
-        header.started_at = simulation.instant("start_time", out);
-        header.ended_at = simulation.instant("end_time", out);
-        let reason = simulation.string("termination_reason", out).unwrap_or_default();
-        let end = end_cause(&reason);
-        let score = simulation.under("reward_info", out).number("reward", out);
-        let (graded, source) = match (score, end) {
-            (Some(score), _) => (Some(score >= 1.0), OutcomeSource::Native("reward_info.reward")),
-            // An infrastructure failure tells nothing about the agent.
-            (None, _) if reason == "infrastructure_error" => (None, OutcomeSource::None),
-            // The evaluator does not run on simulations that broke off; such runs count as failed.
-            (None, EndCause::Cap | EndCause::Error) => (Some(false), OutcomeSource::Native("termination_reason")),
-            (None, _) => (None, OutcomeSource::None),
-        };
-        let grade = Grade { outcome: Outcome::from_grade(graded), score, source, end, secured_step: None };
-        out.run(Draft { header, events, grade, warnings: Vec::new() });
-    }
+        format!("{}/{key}", record.file.stem)
+    });
+    // For a simulation in its own file, the data common to all simulations is in the document above its folder.
+    let is_apart = record.envelope.is_empty() && record.file.folder_name == "simulations";
+    let above = if is_apart { super::beside(record, "../results.json") } else { None };
+    let mut header = about(above.as_deref().unwrap_or(record.envelope));
+    header.run_id = run_id;
+    header.task_id = task_id;
+    header.trial = trial;
+    header.started_at = simulation.instant("start_time", out);
+    header.ended_at = simulation.instant("end_time", out);
+    let reason = simulation.string("termination_reason", out).unwrap_or_default();
+    let end = end_cause(&reason);
+    let score = simulation.under("reward_info", out).number("reward", out);
+    let (graded, source) = match (score, end) {
+        (Some(score), _) => (Some(score >= 1.0), OutcomeSource::Native("reward_info.reward")),
+        // An infrastructure failure tells nothing about the agent.
+        (None, _) if reason == "infrastructure_error" => (None, OutcomeSource::None),
+        // The evaluator does not run on simulations that broke off; such runs count as failed.
+        (None, EndCause::Cap | EndCause::Error) => (Some(false), OutcomeSource::Native("termination_reason")),
+        (None, _) => (None, OutcomeSource::None),
+    };
+    let grade = Grade { outcome: Outcome::from_grade(graded), score, source, end, secured_step: None };
+    out.run(Draft { header, events, grade, warnings: Vec::new() });
 }
 
 /// The header common to all runs of the document. Only the fields needed are kept, since its model arguments may

@@ -21,7 +21,14 @@ use crate::value::json::{self, DeclaredFields as _, fields};
 pub use write::{write, write_event};
 
 /// `whenstop trace v1`.
-pub(super) struct Trace;
+pub(super) static FORMAT: Format = Format {
+    id: "trace",
+    summary: "whenstop trace v1: one line a message, the lines of a run together",
+    recognise,
+    joins_lines: |_| true,
+    layout: |_| RecordLayout::Groups(begins_run),
+    ..Format::reading(read)
+};
 
 /// Memory is reserved for no more events than there could be of lines this long, in bytes: lines may be empty.
 const SHORT_LINE: usize = 32;
@@ -99,74 +106,56 @@ fields! {
     }
 }
 
-impl Format for Trace {
-    fn id(&self) -> &'static str {
-        "trace"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_run = |value: &Sketch| value.is("type", "run") && value.has(&["run_id"]) && !value.has(&["run_type"]);
+    reason_if(probe.any(is_run), "a line of type `run` with a `run_id`")
+}
 
-    fn summary(&self) -> &'static str {
-        "whenstop trace v1: one line a message, the lines of a run together"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_run = |value: &Sketch| value.is("type", "run") && value.has(&["run_id"]) && !value.has(&["run_type"]);
-        reason_if(probe.any(is_run), "a line of type `run` with a `run_id`")
-    }
-
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Groups(begins_run)
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut draft: Option<Draft> = None;
-        let mut line = TraceLine::default();
-        // A record is usually one run, and most of its lines are events. Memory is reserved only for the first run, because
-        // a document may hold thousands.
-        let lines: Vec<&str> = record.lines().collect();
-        let mut usual = lines.len().min(record.text.len() / SHORT_LINE);
-        for text in lines {
-            if let Err(error) = line.read(text) {
-                out.broken_line(text, &error);
-                continue;
-            }
-            // Nearly every line is one.
-            if let (Some(r#""message""#), Some(draft)) = (line.type_, &mut draft) {
-                draft.events.extend(message(&line, text, out).map(Event::Message));
-                continue;
-            }
-            let Some(kind) = out.string(line.type_, "type") else {
-                if line.type_.is_none() {
-                    out.error_at(text, "a line without a `type`", "the line is left out; every line says what it is");
-                }
-                continue;
-            };
-            if kind == "run" {
-                out.drafts.extend(draft.take());
-                let mut begun = begin(&line, text, record, out);
-                begun.events.reserve_exact(std::mem::take(&mut usual));
-                draft = Some(begun);
-                continue;
-            }
-            if !OWN_TYPES.contains(&&*kind) {
-                out.unknown(&kind, &Node::from_written(text));
-                continue;
-            }
-            let Some(draft) = &mut draft else {
-                out.error_at(
-                    text,
-                    format!("a line of type `{kind}` before any line of type `run`"),
-                    "the line is left out",
-                );
-                continue;
-            };
-            add(draft, &kind, &line, text, out);
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut draft: Option<Draft> = None;
+    let mut line = TraceLine::default();
+    // A record is usually one run, and most of its lines are events. Memory is reserved only for the first run, because
+    // a document may hold thousands.
+    let lines: Vec<&str> = record.lines().collect();
+    let mut usual = lines.len().min(record.text.len() / SHORT_LINE);
+    for text in lines {
+        if let Err(error) = line.read(text) {
+            out.broken_line(text, &error);
+            continue;
         }
-        out.drafts.extend(draft);
+        // Nearly every line is one.
+        if let (Some(r#""message""#), Some(draft)) = (line.type_, &mut draft) {
+            draft.events.extend(message(&line, text, out).map(Event::Message));
+            continue;
+        }
+        let Some(kind) = out.string(line.type_, "type") else {
+            if line.type_.is_none() {
+                out.error_at(text, "a line without a `type`", "the line is left out; every line says what it is");
+            }
+            continue;
+        };
+        if kind == "run" {
+            out.drafts.extend(draft.take());
+            let mut begun = begin(&line, text, record, out);
+            begun.events.reserve_exact(std::mem::take(&mut usual));
+            draft = Some(begun);
+            continue;
+        }
+        if !OWN_TYPES.contains(&&*kind) {
+            out.unknown(&kind, &Node::from_written(text));
+            continue;
+        }
+        let Some(draft) = &mut draft else {
+            out.error_at(
+                text,
+                format!("a line of type `{kind}` before any line of type `run`"),
+                "the line is left out",
+            );
+            continue;
+        };
+        add(draft, &kind, &line, text, out);
     }
+    out.drafts.extend(draft);
 }
 
 /// Whether a line begins a run.

@@ -1,7 +1,7 @@
 //! Messages of Vercel's AI SDK for user interfaces: one message for all replies to a prompt, with their calls and results
 //! as `parts`.
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::dialect;
 use crate::read::texts::lines;
@@ -13,61 +13,51 @@ use crate::record::usage;
 use crate::transcript::{Grade, Header, Message, Role, ToolCall, Usage};
 
 /// Messages of Vercel's AI SDK for user interfaces.
-pub(super) struct VercelUi;
+pub(super) static FORMAT: Format = Format {
+    id: "vercel-ui",
+    summary: "Vercel AI SDK messages for user interfaces: `messages` with `parts` such as `step-start` and `tool-NAME`",
+    recognise,
+    ..Format::reading(read)
+};
 
-impl Format for VercelUi {
-    fn id(&self) -> &'static str {
-        "vercel-ui"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_own = |part: &Sketch| part.is("type", "step-start") || is_tool(&part.text_of("type").unwrap_or_default());
+    let is_message = |value: &Sketch| value.has(&["role"]) && value.elements_of("parts").iter().any(is_own);
+    let whole = probe.document()?;
+    let list = if whole.is_array() { whole } else { whole.get("messages")? };
+    reason_if(list.elements().iter().any(is_message), "messages with `parts` such as `step-start`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Vercel AI SDK messages for user interfaces: `messages` with `parts` such as `step-start` and `tool-NAME`"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_own =
-            |part: &Sketch| part.is("type", "step-start") || is_tool(&part.text_of("type").unwrap_or_default());
-        let is_message = |value: &Sketch| value.has(&["role"]) && value.elements_of("parts").iter().any(is_own);
-        let whole = probe.document()?;
-        let list = if whole.is_array() { whole } else { whole.get("messages")? };
-        reason_if(list.elements().iter().any(is_message), "messages with `parts` such as `step-start`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(whole) = Node::whole(record, out) else { return };
-        let messages = whole.elements().unwrap_or_else(|| whole.list("messages", out));
-        let mut turns = Turns::default();
-        let mut usage = Usage::default();
-        for message in messages {
-            if !message.expect_object("message", "an object", out) {
-                continue;
-            }
-            let Some(role) = message.role("role", dialect::named_role, out) else { continue };
-            if role == Role::Assistant {
-                push_replies(&message, &mut turns, out);
-            } else {
-                let mut texts = Vec::new();
-                for part in message.list("parts", out) {
-                    texts.extend(part.some_string("text").map(String::from));
-                }
-                turns.push(Message::saying(role, texts.join("\n")));
-            }
-            // Counted for all replies of the message.
-            if let Some(counts) = message.within("metadata").get(["usage", "totalUsage"]) {
-                usage = usage::sum(usage, dialect::usage(&counts, out).unwrap_or_default());
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(whole) = Node::whole(record, out) else { return };
+    let messages = whole.elements().unwrap_or_else(|| whole.list("messages", out));
+    let mut turns = Turns::default();
+    let mut usage = Usage::default();
+    for message in messages {
+        if !message.expect_object("message", "an object", out) {
+            continue;
         }
-        let header = Header {
-            run_id: whole.some_word(["id", "chatId"]).unwrap_or_else(|| record.file.stem.clone()),
-            totals: tokens::totals(usage),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, Grade::default()));
+        let Some(role) = message.role("role", dialect::named_role, out) else { continue };
+        if role == Role::Assistant {
+            push_replies(&message, &mut turns, out);
+        } else {
+            let mut texts = Vec::new();
+            for part in message.list("parts", out) {
+                texts.extend(part.some_string("text").map(String::from));
+            }
+            turns.push(Message::saying(role, texts.join("\n")));
+        }
+        // Counted for all replies of the message.
+        if let Some(counts) = message.within("metadata").get(["usage", "totalUsage"]) {
+            usage = usage::sum(usage, dialect::usage(&counts, out).unwrap_or_default());
+        }
     }
+    let header = Header {
+        run_id: whole.some_word(["id", "chatId"]).unwrap_or_else(|| record.file.stem.clone()),
+        totals: tokens::totals(usage),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade::default()));
 }
 
 /// Whether the kind of a part is that of a tool.

@@ -10,69 +10,56 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Totals};
 
 /// verifiers rollouts.
-pub(super) struct Verifiers;
+pub(super) static FORMAT: Format = Format {
+    id: "verifiers",
+    summary: "verifiers rollouts: lines of `prompt`, `completion` and `reward`",
+    recognise,
+    layout: |probe| if probe.document().is_some() { RecordLayout::Whole } else { RecordLayout::Lines },
+    prompted_by: PromptedBy::Program,
+    ..Format::reading(read)
+};
 
-impl Format for Verifiers {
-    fn id(&self) -> &'static str {
-        "verifiers"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let is_rollout = |value: &Sketch| {
+        let messages = |key: &str| matches!(value.elements_of(key).first(), Some(message) if message.has(&["role"]));
+        let id = value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
+        value.has(&["reward"]) && id && messages("prompt") && messages("completion")
+    };
+    reason_if(probe.any(is_rollout), "lines of `prompt`, `completion` and `reward`")
+}
 
-    fn summary(&self) -> &'static str {
-        "verifiers rollouts: lines of `prompt`, `completion` and `reward`"
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(rollout) = Node::whole(record, out) else { return };
+    let mut turns = Turns::default();
+    for message in rollout.list("prompt", out).into_iter().chain(rollout.list("completion", out)) {
+        push(&message, &mut turns, out);
     }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_rollout = |value: &Sketch| {
-            let messages =
-                |key: &str| matches!(value.elements_of(key).first(), Some(message) if message.has(&["role"]));
-            let id =
-                value.has(&["example_id"]) || (value.has(&["id"]) && (value.has(&["answer"]) || value.has(&["task"])));
-            value.has(&["reward"]) && id && messages("prompt") && messages("completion")
-        };
-        reason_if(probe.any(is_rollout), "lines of `prompt`, `completion` and `reward`")
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        if probe.document().is_some() { RecordLayout::Whole } else { RecordLayout::Lines }
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Program
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(rollout) = Node::whole(record, out) else { return };
-        let mut turns = Turns::default();
-        for message in rollout.list("prompt", out).into_iter().chain(rollout.list("completion", out)) {
-            push(&message, &mut turns, out);
-        }
-        let example = rollout.word(["example_id", "id"], out);
-        let score = rollout.number("reward", out);
-        let success = score.map(|score| score >= 1.0);
-        let beside = super::beside(record, "metadata.json");
-        let metadata = Node::from_written(beside.as_deref().unwrap_or("{}"));
-        let usage = rollout.usage(["token_usage", "usage"], out);
-        let header = Header {
-            run_id: format!("{}/{}", record.file.stem, record.key),
-            task_id: example,
-            suite: metadata.some_word(["env_id", "env"]).or_else(|| rollout.some_word("env_id")),
-            model: metadata.some_word("model").or_else(|| rollout.some_word("model")),
-            agent: Some("verifiers".to_owned()),
-            totals: usage.map(|usage| Totals { usage, cost: None }),
-            ..Header::default()
-        };
-        let stopped = rollout.some_word("stop_condition");
-        let grade = Grade {
-            end: match stopped.as_deref() {
-                Some(word) if word.contains("max_turns") || word.contains("max_tokens") => EndCause::Cap,
-                _ if rollout.flag("is_truncated", out) == Some(true) => EndCause::Cap,
-                _ if rollout.has("error") => EndCause::Error,
-                _ => EndCause::Unknown,
-            },
-            ..native_grade("reward", success, score)
-        };
-        out.run(turns.into_draft(header, grade));
-    }
+    let example = rollout.word(["example_id", "id"], out);
+    let score = rollout.number("reward", out);
+    let success = score.map(|score| score >= 1.0);
+    let beside = super::beside(record, "metadata.json");
+    let metadata = Node::from_written(beside.as_deref().unwrap_or("{}"));
+    let usage = rollout.usage(["token_usage", "usage"], out);
+    let header = Header {
+        run_id: format!("{}/{}", record.file.stem, record.key),
+        task_id: example,
+        suite: metadata.some_word(["env_id", "env"]).or_else(|| rollout.some_word("env_id")),
+        model: metadata.some_word("model").or_else(|| rollout.some_word("model")),
+        agent: Some("verifiers".to_owned()),
+        totals: usage.map(|usage| Totals { usage, cost: None }),
+        ..Header::default()
+    };
+    let stopped = rollout.some_word("stop_condition");
+    let grade = Grade {
+        end: match stopped.as_deref() {
+            Some(word) if word.contains("max_turns") || word.contains("max_tokens") => EndCause::Cap,
+            _ if rollout.flag("is_truncated", out) == Some(true) => EndCause::Cap,
+            _ if rollout.has("error") => EndCause::Error,
+            _ => EndCause::Unknown,
+        },
+        ..native_grade("reward", success, score)
+    };
+    out.run(turns.into_draft(header, grade));
 }
 
 /// Adds a message, whose calls may be JSON written as strings.

@@ -13,53 +13,43 @@ use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text
 use crate::value::json;
 
 /// Chats of VS Code's Copilot.
-pub(super) struct VsCodeChat;
+pub(super) static FORMAT: Format = Format {
+    id: "vscode-chat",
+    summary: "chats of VS Code's Copilot (`chatSessions`): a document, or a log of its changes",
+    recognise,
+    joins_lines: |first| first.has(&["kind", "v"]),
+    layout,
+    prompted_by: PromptedBy::Person,
+    ..Format::reading(read)
+};
 
-impl Format for VsCodeChat {
-    fn id(&self) -> &'static str {
-        "vscode-chat"
+fn recognise(probe: &Probe) -> Option<String> {
+    let first = probe.first()?;
+    if is_chat(first) {
+        return Some("a chat with `requests` and `sessionId`".to_owned());
     }
+    let is_whole = |line: &Sketch| line.has(&["kind"]) && matches!(line.get("v"), Some(chat) if is_chat(chat));
+    reason_if(probe.any(is_whole), "changes of a chat with `requests` and `sessionId`")
+}
 
-    fn summary(&self) -> &'static str {
-        "chats of VS Code's Copilot (`chatSessions`): a document, or a log of its changes"
+fn layout(probe: &Probe) -> RecordLayout {
+    match (probe.shape, probe.first()) {
+        (Shape::Lines, Some(first)) if is_chat(first) => RecordLayout::Lines,
+        _ => RecordLayout::Whole,
     }
+}
 
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let first = probe.first()?;
-        if is_chat(first) {
-            return Some("a chat with `requests` and `sessionId`".to_owned());
-        }
-        let is_whole = |line: &Sketch| line.has(&["kind"]) && matches!(line.get("v"), Some(chat) if is_chat(chat));
-        reason_if(probe.any(is_whole), "changes of a chat with `requests` and `sessionId`")
-    }
-
-    fn joins_lines(&self, first: &Sketch) -> bool {
-        first.has(&["kind", "v"])
-    }
-
-    fn layout(&self, probe: &Probe) -> RecordLayout {
-        match (probe.shape, probe.first()) {
-            (Shape::Lines, Some(first)) if is_chat(first) => RecordLayout::Lines,
-            _ => RecordLayout::Whole,
-        }
-    }
-
-    fn prompted_by(&self) -> PromptedBy {
-        PromptedBy::Person
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let values = Node::rows(record, out);
-        match values.as_slice() {
-            [chat] if !chat.has("kind") => push_run(chat, record, out),
-            lines => {
-                let Some(chat) = changes::applied(lines, out) else {
-                    return out.error_at(record.text, "no line sets the chat", "its changes are left out");
-                };
-                let chat = chat.to_string();
-                if let Some(chat) = Node::inside(&chat, record.text) {
-                    push_run(&chat, record, out);
-                }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let values = Node::rows(record, out);
+    match values.as_slice() {
+        [chat] if !chat.has("kind") => push_run(chat, record, out),
+        lines => {
+            let Some(chat) = changes::applied(lines, out) else {
+                return out.error_at(record.text, "no line sets the chat", "its changes are left out");
+            };
+            let chat = chat.to_string();
+            if let Some(chat) = Node::inside(&chat, record.text) {
+                push_run(&chat, record, out);
             }
         }
     }

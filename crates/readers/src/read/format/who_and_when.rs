@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Format, RecordLayout, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::Probe;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -11,51 +11,38 @@ use crate::record::reading::{Reading, Record};
 use crate::transcript::{Header, Message, Role};
 
 /// Who&When failure attributions.
-pub(super) struct WhoAndWhen;
+pub(super) static FORMAT: Format =
+    Format { id: "who-and-when", summary: "Who&When failure attributions", recognise, ..Format::reading(read) };
 
-impl Format for WhoAndWhen {
-    fn id(&self) -> &'static str {
-        "who-and-when"
-    }
+fn recognise(probe: &Probe) -> Option<String> {
+    let labelled = probe.document()?.has(&["history", "mistake_step"]);
+    reason_if(labelled, "a `history` with its `mistake_step`")
+}
 
-    fn summary(&self) -> &'static str {
-        "Who&When failure attributions"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        let labelled = probe.document()?.has(&["history", "mistake_step"]);
-        reason_if(labelled, "a `history` with its `mistake_step`")
-    }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Some(run) = Node::line(record.text, out) else { return };
-        let mut turns = Turns::default();
-        for turn in run.list("history", out) {
-            if turn.expect_object("history", "an array of objects", out) {
-                turns.push(message(&turn, out));
-            }
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let Some(run) = Node::line(record.text, out) else { return };
+    let mut turns = Turns::default();
+    for turn in run.list("history", out) {
+        if turn.expect_object("history", "an array of objects", out) {
+            turns.push(message(&turn, out));
         }
-        let graded = run.flag(["is_correct", "is_corrected"], out);
-        let mut meta = serde_json::Map::new();
-        for name in ["mistake_step", "mistake_agent", "level"] {
-            if let Some(word) = run.word(name, out) {
-                meta.insert(name.to_owned(), word.parse::<u64>().map_or(word.into(), Into::into));
-            }
-        }
-        let folder = record.file.folder.file_name().unwrap_or_default().to_string_lossy();
-        let header = Header {
-            run_id: format!("{folder}/{}", record.file.stem),
-            task_id: run.word("question_ID", out).or_else(|| run.word("question", out)),
-            suite: Some("who-and-when".to_owned()),
-            meta: RawValue::from_string(serde_json::Value::Object(meta).to_string()).ok(),
-            ..Header::default()
-        };
-        out.run(turns.into_draft(header, native_grade("is_correct", graded, None)));
     }
+    let graded = run.flag(["is_correct", "is_corrected"], out);
+    let mut meta = serde_json::Map::new();
+    for name in ["mistake_step", "mistake_agent", "level"] {
+        if let Some(word) = run.word(name, out) {
+            meta.insert(name.to_owned(), word.parse::<u64>().map_or(word.into(), Into::into));
+        }
+    }
+    let folder = record.file.folder.file_name().unwrap_or_default().to_string_lossy();
+    let header = Header {
+        run_id: format!("{folder}/{}", record.file.stem),
+        task_id: run.word("question_ID", out).or_else(|| run.word("question", out)),
+        suite: Some("who-and-when".to_owned()),
+        meta: RawValue::from_string(serde_json::Value::Object(meta).to_string()).ok(),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, native_grade("is_correct", graded, None)));
 }
 
 /// One turn. Every speaker but the human counts as an agent, so that the mistake's index is a step's index.

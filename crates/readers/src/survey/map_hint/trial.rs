@@ -35,7 +35,7 @@ pub(super) fn read(map: &FieldMap, probe: &Probe, text: &str) -> Option<MappingT
         let record = String::from_utf8_lossy(&cut.bytes).into_owned();
         in_memory::with_options("x", &cut.key, &record, &options, |reading| {
             let record = reading.record;
-            MAPPED.read(&record, reading);
+            (MAPPED.read)(&record, reading);
             reading.settle();
             let n_unread = reading.findings.made();
             trial.n_unread += n_unread;

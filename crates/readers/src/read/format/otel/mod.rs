@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use self::attributes::Attributes;
 use self::span::SpanEvent;
-use super::{Format, RecordLayout, object_of, reason_if};
+use super::{Format, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::spans::{self, Span, SpanContent};
 use crate::record::node::Node;
@@ -21,50 +21,38 @@ use crate::transcript::{Draft, EndCause, Grade, Header, Instant};
 use crate::value::{json, time};
 
 /// OpenTelemetry GenAI spans.
-pub(super) struct Otel;
+pub(super) static FORMAT: Format = Format {
+    id: "otel",
+    summary: "OpenTelemetry GenAI spans (OTLP/JSON; GenAI, OpenInference and OpenLLMetry conventions)",
+    recognise,
+    joins_lines: |_| true,
+    ..Format::reading(read)
+};
 
 /// Names of the lists in an export request, in both spellings.
 const RESOURCES: &[&str] = &["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"];
 
-impl Format for Otel {
-    fn id(&self) -> &'static str {
-        "otel"
-    }
-
-    fn summary(&self) -> &'static str {
-        "OpenTelemetry GenAI spans (OTLP/JSON; GenAI, OpenInference and OpenLLMetry conventions)"
-    }
-
-    fn recognise(&self, probe: &Probe) -> Option<String> {
-        for value in &probe.values {
-            for place in [Some(value), value.get("data"), value.first()].into_iter().flatten() {
-                if let Some(name) = RESOURCES.iter().find(|name| place.has(&[name])) {
-                    return Some(format!("`{name}` of an OTLP request"));
-                }
+fn recognise(probe: &Probe) -> Option<String> {
+    for value in &probe.values {
+        for place in [Some(value), value.get("data"), value.first()].into_iter().flatten() {
+            if let Some(name) = RESOURCES.iter().find(|name| place.has(&[name])) {
+                return Some(format!("`{name}` of an OTLP request"));
             }
         }
-        let is_console =
-            |value: &Sketch| value.has_within("context", &["trace_id", "span_id"]) && value.has(&["attributes"]);
-        let is_span = |value: &Sketch| value.has(&["traceId", "spanId", "attributes"]) || is_console(value);
-        let spans = probe.any(|value| is_span(value) || matches!(value.first(), Some(first) if is_span(first)));
-        reason_if(spans, "spans with a trace and attributes")
     }
+    let is_console =
+        |value: &Sketch| value.has_within("context", &["trace_id", "span_id"]) && value.has(&["attributes"]);
+    let is_span = |value: &Sketch| value.has(&["traceId", "spanId", "attributes"]) || is_console(value);
+    let spans = probe.any(|value| is_span(value) || matches!(value.first(), Some(first) if is_span(first)));
+    reason_if(spans, "spans with a trace and attributes")
+}
 
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
+fn read(record: &Record<'_>, out: &mut Reading<'_>) {
+    let mut traces = Traces::default();
+    for line in Node::rows(record, out) {
+        traces.request(&line, out);
     }
-
-    fn layout(&self, _probe: &Probe) -> RecordLayout {
-        RecordLayout::Whole
-    }
-
-    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut traces = Traces::default();
-        for line in Node::rows(record, out) {
-            traces.request(&line, out);
-        }
-        traces.hand_over(record.options.outcome_key.as_deref(), out);
-    }
+    traces.hand_over(record.options.outcome_key.as_deref(), out);
 }
 
 /// A span as recorded.
