@@ -101,6 +101,13 @@ pub(crate) struct Form {
     pub(crate) within: Option<RecordLayout>,
 }
 
+impl Form {
+    /// A file whose records are already in the shape their format expects.
+    fn plain(format: &'static Format, why: String, layout: RecordLayout) -> Self {
+        Self { format, why, layout, reshape: Reshape::None, as_files: false, within: None }
+    }
+}
+
 /// The formats for messages of any kind …
 static ANY_MESSAGES: LazyLock<Vec<&Format>> = LazyLock::new(|| formats(true));
 /// … and the others.
@@ -138,30 +145,16 @@ fn form(format: &'static Format, probe: &Probe) -> Option<Form> {
     if probe.encoded {
         let why = format!("{why}, in a document written as a JSON string");
         let within = Some(layout).filter(|layout| !matches!(layout, RecordLayout::Whole));
-        return Some(Form {
-            format,
-            why,
-            layout: RecordLayout::Whole,
-            reshape: Reshape::Decoded,
-            as_files: false,
-            within,
-        });
+        return Some(Form { reshape: Reshape::Decoded, within, ..Form::plain(format, why, RecordLayout::Whole) });
     }
-    Some(Form { format, why, layout, reshape: Reshape::None, as_files: false, within: None })
+    Some(Form::plain(format, why, layout))
 }
 
 /// The file as the format that the user named: directly, or else in the wrapping in which the format recognises it.
 pub(crate) fn forced(format: &'static Format, probe: &Probe) -> Form {
     let known = (format.recognise)(probe).is_some();
     let other = if known { None } else { views(probe).iter().find_map(|view| view.read_as(format)) };
-    let plain = || Form {
-        format,
-        why: String::new(),
-        layout: (format.layout)(probe),
-        reshape: Reshape::None,
-        as_files: false,
-        within: None,
-    };
+    let plain = || Form::plain(format, String::new(), (format.layout)(probe));
     Form { why: "named by the user".to_owned(), ..other.unwrap_or_else(plain) }
 }
 
@@ -191,7 +184,7 @@ pub(crate) fn mapped(format: &'static Format, map: &FieldMap, probe: &Probe) -> 
     };
     let fields: Vec<String> = map.fields().map(|(_, field)| format!("`{field}`")).collect();
     let why = format!("as `--map` says: {}", fields.join(", "));
-    Some(Form { format, why, layout, reshape, as_files: false, within: None })
+    Some(Form { reshape, ..Form::plain(format, why, layout) })
 }
 
 /// A part of a file, probed like a separate file.
@@ -224,14 +217,7 @@ impl View {
         }
         let why = (format.recognise)(&self.probe)?;
         let native = (format.layout)(&self.probe);
-        let plain = Form {
-            format,
-            why: format!("{why}, {}", self.stands),
-            layout: RecordLayout::Whole,
-            reshape: Reshape::None,
-            as_files: false,
-            within: None,
-        };
+        let plain = Form::plain(format, format!("{why}, {}", self.stands), RecordLayout::Whole);
         let joins = matches!(self.probe.first(), Some(first) if (format.joins_lines)(first));
         match (self.how, native) {
             (How::Records(_), _) if joins => None,
