@@ -88,38 +88,28 @@ fn unknown_operation(attributes: &Attributes<'_>) -> Option<String> {
     let operation = attributes.word(&["gen_ai.operation.name"]).filter(|name| !name.starts_with("ai."))?;
     let tells = [INPUT, OUTPUT, &["gen_ai.agent.name", "gen_ai.tool.call.id"]];
     let is_part = tells.iter().any(|names| attributes.get(names).is_some());
-    if is_part && !OPERATIONS.contains(&operation.as_str()) { Some(operation) } else { None }
+    if is_part && role_of_operation(&operation).is_none() { Some(operation) } else { None }
 }
 
-/// The operations of the convention, current and old.
-const OPERATIONS: &[&str] = &[
-    "chat",
-    "generate_content",
-    "text_completion",
-    "completion",
-    "message",
-    "responses",
-    "execute_tool",
-    "invoke_agent",
-    "create_agent",
-    "invoke_workflow",
-    "plan",
-    "embeddings",
-    "retrieval",
-];
+/// The role of a span by its operation; `None` for one that the convention, current and old, does not have.
+fn role_of_operation(operation: &str) -> Option<SpanRole> {
+    match operation {
+        "chat" | "generate_content" | "text_completion" | "completion" | "message" | "responses" => {
+            Some(SpanRole::Model)
+        }
+        "execute_tool" => Some(SpanRole::Tool),
+        "invoke_agent" => Some(SpanRole::Agent),
+        "create_agent" | "invoke_workflow" | "plan" | "embeddings" | "retrieval" => Some(SpanRole::Other),
+        _ => None,
+    }
+}
 
 fn role(attributes: &Attributes<'_>) -> SpanRole {
-    if let Some(operation) = attributes.word(&["gen_ai.operation.name"]) {
-        match operation.as_str() {
-            "chat" | "generate_content" | "text_completion" | "completion" | "message" | "responses" => {
-                return SpanRole::Model;
-            }
-            "execute_tool" => return SpanRole::Tool,
-            "invoke_agent" => return SpanRole::Agent,
-            "create_agent" | "invoke_workflow" | "plan" | "embeddings" | "retrieval" => return SpanRole::Other,
-            // The Vercel AI SDK has its own operation ids here.
-            _ => {}
-        }
+    // The Vercel AI SDK has its own operation ids here.
+    if let Some(operation) = attributes.word(&["gen_ai.operation.name"])
+        && let Some(role) = role_of_operation(&operation)
+    {
+        return role;
     }
     if let Some(kind) = attributes.word(&["openinference.span.kind", "traceloop.span.kind"]) {
         match kind.to_ascii_lowercase().as_str() {
