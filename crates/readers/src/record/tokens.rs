@@ -28,6 +28,12 @@ pub(crate) fn recorded(usage: Usage) -> Option<Usage> {
     if usage.is_empty() { None } else { Some(usage) }
 }
 
+/// The usage, where tokens that were read from a cache or written to it are counted beside the input.
+pub(crate) fn with_cached_beside(usage: Usage) -> Usage {
+    let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
+    Usage { input: usage.input.map(|input| input.saturating_add(cached)), ..usage }
+}
+
 /// The totals of a run whose cost is not recorded, if its tokens are.
 pub(crate) fn totals(usage: Usage) -> Option<Totals> {
     Some(Totals { usage: recorded(usage)?, cost: None })

@@ -98,15 +98,12 @@ fn result(block: &Node<'_>, out: &mut Reading<'_>) -> Message {
 
 /// The tokens of one call: cached ones are counted beside the input.
 fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let read = counts.tokens("cacheReadInputTokens", out);
-    let written = counts.tokens("cacheCreationInputTokens", out);
-    let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
     let usage = Usage {
-        input: counts.tokens("inputTokens", out).map(all_input),
-        cache_read: read,
-        cache_write: written,
+        cache_read: counts.tokens("cacheReadInputTokens", out),
+        cache_write: counts.tokens("cacheCreationInputTokens", out),
+        input: counts.tokens("inputTokens", out),
         output: counts.tokens("outputTokens", out),
         reasoning: None,
     };
-    tokens::recorded(usage)
+    tokens::recorded(tokens::with_cached_beside(usage))
 }

@@ -174,17 +174,14 @@ impl ClineUiSession {
         }
         let mut reply = Message::new(Role::Assistant);
         reply.ts = ts;
-        let beside = [request.tokens("cacheReads", out), request.tokens("cacheWrites", out)];
         let usage = Usage {
-            input: request
-                .tokens("tokensIn", out)
-                .map(|input| beside.iter().flatten().fold(input, |sum, more| sum.saturating_add(*more))),
+            cache_read: request.tokens("cacheReads", out),
+            cache_write: request.tokens("cacheWrites", out),
+            input: request.tokens("tokensIn", out),
             output: request.tokens("tokensOut", out),
-            cache_read: beside[0],
-            cache_write: beside[1],
-            ..Usage::default()
+            reasoning: None,
         };
-        reply.set_usage(tokens::recorded(usage));
+        reply.set_usage(tokens::recorded(tokens::with_cached_beside(usage)));
         reply.set_cost(request.dollars("cost", out));
         reply.set_model(message.within("modelInfo").word("modelId", out).map(Into::into));
         self.turns.push(reply);

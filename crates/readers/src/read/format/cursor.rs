@@ -7,7 +7,8 @@ use crate::read::dialect;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
+use crate::record::tokens;
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
 /// Recordings of Cursor's command line.
 pub(super) static FORMAT: Format = Format {
@@ -131,18 +132,13 @@ impl CursorSession {
     /// Takes the tokens of the whole session.
     fn count(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         let Some(counts) = line.counts("usage", out) else { return };
-        let read = counts.tokens(["cacheReadTokens", "cache_read_tokens"], out);
-        let written = counts.tokens(["cacheWriteTokens", "cache_write_tokens"], out);
-        let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
         let usage = Usage {
-            input: counts.tokens(["inputTokens", "input_tokens"], out).map(all_input),
-            cache_read: read,
-            cache_write: written,
+            cache_read: counts.tokens(["cacheReadTokens", "cache_read_tokens"], out),
+            cache_write: counts.tokens(["cacheWriteTokens", "cache_write_tokens"], out),
+            input: counts.tokens(["inputTokens", "input_tokens"], out),
             output: counts.tokens(["outputTokens", "output_tokens"], out),
             reasoning: None,
         };
-        if !usage.is_empty() {
-            self.header.totals = Some(Totals { usage, cost: None });
-        }
+        self.header.totals = tokens::totals(tokens::with_cached_beside(usage)).or(self.header.totals);
     }
 }

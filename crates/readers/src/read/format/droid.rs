@@ -7,7 +7,8 @@ use crate::read::dialect;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Origin, PromptedBy, Role, Totals, Usage};
+use crate::record::tokens;
+use crate::transcript::{Grade, Header, Origin, PromptedBy, Role, Usage};
 
 /// Factory's Droid sessions.
 pub(super) static FORMAT: Format = Format {
@@ -69,17 +70,12 @@ fn read_settings(settings: &serde_json::Value, header: &mut Header) {
     header.model = settings["model"].as_str().map(str::to_owned);
     let Some(counts) = settings.get("tokenUsage") else { return };
     let count = |name: &str| counts[name].as_u64();
-    let (read, written) = (count("cacheReadTokens"), count("cacheCreationTokens"));
-    // Cached tokens are counted beside the input.
-    let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
     let usage = Usage {
-        input: count("inputTokens").map(all_input),
-        cache_read: read,
-        cache_write: written,
+        input: count("inputTokens"),
+        cache_read: count("cacheReadTokens"),
+        cache_write: count("cacheCreationTokens"),
         output: count("outputTokens"),
         reasoning: count("thinkingTokens"),
     };
-    if !usage.is_empty() {
-        header.totals = Some(Totals { usage, cost: None });
-    }
+    header.totals = tokens::totals(tokens::with_cached_beside(usage));
 }
