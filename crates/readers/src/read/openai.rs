@@ -183,6 +183,15 @@ pub(crate) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
     call(&Inner::of_written(raw.written()), out)
 }
 
+/// The calls of a message.
+pub(crate) fn calls_of(message: &Node<'_>, out: &mut Reading<'_>) -> Vec<ToolCall> {
+    let mut calls = Vec::new();
+    for call in message.list("tool_calls", out) {
+        calls.extend(tool_call(&call, out));
+    }
+    calls
+}
+
 /// The calls in a list.
 pub(crate) fn tool_calls(list: Option<&List<'_, Inner<'_, WireCall<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
     let Some(list) = list else { return Vec::new() };

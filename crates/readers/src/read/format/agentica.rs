@@ -107,9 +107,7 @@ impl AgenticaSession {
             message.set_model(row.some_word("model").map(Into::into));
             message.set_finish_reason(row.some_word("finish_reason").map(Into::into));
             message.set_usage(row.usage("usage", out));
-            for call in row.list("tool_calls", out) {
-                message.tool_calls.extend(openai::tool_call(&call, out));
-            }
+            message.tool_calls = openai::calls_of(row, out);
             let ids = message.tool_calls.iter().filter_map(|call| call.id.clone()).collect();
             self.open = Some((self.draft.events.len(), ids));
             if self.draft.header.model.is_none() {

@@ -280,9 +280,7 @@ impl<'a> SampleLog<'a> {
         message.content = wire.get("content").map(|content| self.text(&content));
         message.set_reasoning(reasoning(&wire.within("content")));
         message.set_model(wire.some_word("model").map(Into::into));
-        for call in wire.list("tool_calls", out) {
-            message.tool_calls.extend(openai::tool_call(&call, out));
-        }
+        message.tool_calls = openai::calls_of(&wire, out);
         if role == Role::Tool {
             message.tool_call_id = wire.some_word("tool_call_id").map(Into::into);
             message.name = wire.some_word("function").map(Into::into);

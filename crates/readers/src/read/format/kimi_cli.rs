@@ -76,9 +76,7 @@ fn message(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
             texts::lines(&texts)
         }
     };
-    for call in line.list("tool_calls", out) {
-        message.tool_calls.extend(openai::tool_call(&call, out));
-    }
+    message.tool_calls = openai::calls_of(line, out);
     if message.role == Role::Tool {
         message.tool_call_id = line.word("tool_call_id", out).map(Into::into);
         message.is_error = Some(message.text().trim_start().starts_with("<system>ERROR"));

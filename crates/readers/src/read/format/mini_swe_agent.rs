@@ -102,9 +102,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
     match role {
         Role::Assistant => {
             complete_reply(&mut message, &extra, out);
-            for call in node.list("tool_calls", out) {
-                message.tool_calls.extend(openai::tool_call(&call, out));
-            }
+            message.tool_calls = openai::calls_of(node, out);
             if !node.has("tool_calls") {
                 let id = format!("c{}", events.len());
                 let command = only_command(&message.text());

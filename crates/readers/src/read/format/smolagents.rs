@@ -118,9 +118,7 @@ fn push_step(step: &Node<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
     let output = step.within("model_output_message");
     let mut reply = Message::new(Role::Assistant);
     reply.content = said(step, "model_output").or_else(|| said(&output, "content"));
-    for call in step.list("tool_calls", out) {
-        reply.tool_calls.extend(openai::tool_call(&call, out));
-    }
+    reply.tool_calls = openai::calls_of(step, out);
     reply.set_usage(if step.has("token_usage") { step } else { &output }.usage("token_usage", out));
     let timing = step.object("timing", out).unwrap_or_default();
     reply.ts = timing.instant("end_time", out).or_else(|| step.instant("end_time", out));

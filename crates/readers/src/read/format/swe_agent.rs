@@ -158,9 +158,7 @@ fn push_step(index: usize, step: Node<'_>, turns: &mut Turns, out: &mut Reading<
 
 /// Adds the calls of a reply, or the action parsed from its text.
 fn push_calls(node: &Node<'_>, action: Option<&str>, index: usize, reply: &mut Message, out: &mut Reading<'_>) {
-    for call in node.list("tool_calls", out) {
-        reply.tool_calls.extend(openai::tool_call(&call, out));
-    }
+    reply.tool_calls = openai::calls_of(node, out);
     if let Some(action) = action.filter(|_| reply.tool_calls.is_empty()) {
         let mut call = text_calls::command_of(action);
         call.id = Some(format!("s{index}").into());

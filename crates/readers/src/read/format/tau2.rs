@@ -136,9 +136,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>)
     let mut message = Message::new(role);
     message.content = node.content("content", out);
     message.set_reasoning(node.content("reasoning", out));
-    for call in node.list("tool_calls", out) {
-        message.tool_calls.extend(openai::tool_call(&call, out));
-    }
+    message.tool_calls = openai::calls_of(node, out);
     message.set_usage(node.usage("usage", out));
     message.set_cost(node.dollars("cost", out));
     message.ts = node.instant("timestamp", out);
