@@ -12,7 +12,7 @@ use crate::read::requests::is_step;
 use crate::read::{subagents, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Note, PromptedBy, Role};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, PromptedBy, Role};
 use crate::value::json;
 
 /// Claude Code sessions.
@@ -239,9 +239,8 @@ impl ClaudeCodeSession {
             }
             ("system", _) => {
                 let subtype = line.string("subtype", out).unwrap_or_default();
-                if let Some(body) = line.kept().filter(|_| subtype == "compact_boundary") {
-                    let note = Note { kind: "claude-code.compact_boundary".into(), body };
-                    self.conversation.events.push(Event::Note(note));
+                if subtype == "compact_boundary" {
+                    self.conversation.events.extend(line.note("claude-code.compact_boundary"));
                 }
             }
             ("", _) => out.warn_at(line.place(), "a line without a `type`", "it is left out"),

@@ -15,8 +15,7 @@ use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::record::usage;
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Origin, PromptedBy, Role, Text, ToolCall,
-    Usage,
+    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Origin, PromptedBy, Role, Text, ToolCall, Usage,
 };
 
 /// Codex CLI rollouts.
@@ -164,7 +163,7 @@ impl CodexSession {
             "event_msg" => self.event(item, ts, out),
             "session_meta" => self.version = item.word("cli_version", out),
             "turn_context" => self.model = item.string("model", out).map(Into::into).or(self.model.take()),
-            "compacted" => self.note("codex.compacted", item),
+            "compacted" => self.events.extend(item.note("codex.compacted")),
             "token_usage_record" if self.by_records => {
                 let mut counts = |name| item.counts(name, out).map(|counts| usage(&counts, out));
                 self.call_ends(counts("thread_token_usage"), counts("usage"), ts);
@@ -218,7 +217,9 @@ impl CodexSession {
                     self.open = None;
                 }
             }
-            "compaction" | "compaction_summary" | "context_compaction" => self.note("codex.compaction", item),
+            "compaction" | "compaction_summary" | "context_compaction" => {
+                self.events.extend(item.note("codex.compaction"));
+            }
             kind if IGNORED.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(&format!("item {other}"), item),
         }
@@ -258,7 +259,7 @@ impl CodexSession {
             }
             "error" => self.end = EndCause::Error,
             "task_started" | "turn_started" => (self.end, self.turn) = (EndCause::Unknown, Some(false)),
-            "context_compacted" => self.note("codex.context_compacted", item),
+            "context_compacted" => self.events.extend(item.note("codex.context_compacted")),
             "patch_apply_end" => self.ended(item, item.flag("success", out).map(|success| !success), out),
             "exec_command_end" => {
                 self.ended(item, item.number("exit_code", out).map(|code| code != 0.0), out);
@@ -347,10 +348,6 @@ impl CodexSession {
             reply.ts = ts.or(reply.ts);
             change(reply);
         }
-    }
-
-    fn note(&mut self, kind: &str, item: &Node<'_>) {
-        self.events.extend(item.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
     }
 }
 

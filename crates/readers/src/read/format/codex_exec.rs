@@ -14,7 +14,7 @@ use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::record::usage;
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Instant, Message, Note, PromptedBy, Role, Text, ToolCall, Usage,
+    Draft, EndCause, Event, Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage,
 };
 use crate::value::json;
 
@@ -118,7 +118,7 @@ impl Thread {
             // Lost connections that were restored are reported this way too.
             "error" => {
                 self.end = EndCause::Error;
-                self.note("codex.error", line);
+                self.events.extend(line.note("codex.error"));
             }
             "item.started" => self.item(line, ts, false, out),
             "item.completed" => self.item(line, ts, true, out),
@@ -143,7 +143,7 @@ impl Thread {
                 let said = said(out);
                 self.reply(ts, |reply| reply.set_reasoning(joined(reply.reasoning().cloned(), said)));
             }
-            "todo_list" | "error" if done => self.note(&format!("codex.{kind}"), line),
+            "todo_list" | "error" if done => self.events.extend(line.note(format!("codex.{kind}"))),
             "agent_message" | "assistant_message" | "reasoning" | "todo_list" | "error" => {}
             "command_execution" | "file_change" | "mcp_tool_call" | "web_search" | "collab_tool_call" => {
                 self.tool(&kind, &item, ts, done, out);
@@ -221,10 +221,6 @@ impl Thread {
             reply.ts = ts.or(reply.ts);
             change(reply);
         }
-    }
-
-    fn note(&mut self, kind: &str, line: &Node<'_>) {
-        self.events.extend(line.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
     }
 }
 
