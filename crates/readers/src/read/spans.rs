@@ -6,8 +6,10 @@
 use std::collections::BTreeMap;
 
 use crate::read::requests::{self, OpenRequests};
+use crate::record::reading::Reading;
 use crate::transcript::{
-    EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Requests, Role, Text, ToolCall, fingerprint, messages,
+    Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Name, Requests, Role, Text, ToolCall,
+    fingerprint, messages,
 };
 
 /// One span from any recorder.
@@ -71,13 +73,6 @@ pub(crate) struct RebuiltConversation {
     pub(crate) requests: Requests,
 }
 
-impl RebuiltConversation {
-    /// The model of the first reply that names one.
-    pub(crate) fn model(&self) -> Option<String> {
-        messages(&self.events).find_map(|message| message.model()).map(str::to_owned)
-    }
-}
-
 /// A model call of the main agent with its new messages and results.
 struct SpanStep {
     lead: Vec<Message>,
@@ -94,8 +89,18 @@ impl SpanStep {
     }
 }
 
+/// Delivers the run with these spans; one without model calls is only counted, as what `without` says.
+pub(crate) fn hand_over(spans: Vec<Span>, header: Header, grade: Grade, without: &str, out: &mut Reading<'_>) {
+    if !spans.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
+        return out.unknown_kind(without);
+    }
+    let RebuiltConversation { events, requests } = conversation(spans);
+    let model = messages(&events).find_map(|message| message.model()).map(str::to_owned);
+    out.run(Draft { header: Header { model, requests, ..header }, events, grade, warnings: Vec::new() });
+}
+
 /// Rebuilds the conversation from the spans of one run.
-pub(crate) fn conversation(spans: Vec<Span>) -> RebuiltConversation {
+fn conversation(spans: Vec<Span>) -> RebuiltConversation {
     let spans = without_wrappers(in_order(spans));
     let places = SpanParents::from_spans(&spans);
     let lanes: Vec<Lane> = places.lanes(&spans);

@@ -3,14 +3,13 @@
 //! Goal rows are kept verbatim for the rules of the standing goal. Rows of type `event` repeat what other rows say and
 //! are skipped.
 
-use std::collections::BTreeMap;
-
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::by_name::ByName;
 use crate::read::openai;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Role, ToolCall};
+use crate::transcript::{Draft, EndCause, Event, Message, Name, Role, ToolCall};
 
 /// agentica session logs.
 pub(super) static FORMAT: Format = Format {
@@ -31,25 +30,19 @@ fn recognise(probe: &Probe) -> Option<String> {
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
-    let mut sessions: Vec<AgenticaSession> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut sessions: ByName<AgenticaSession> = ByName::default();
     for value in Node::values(record, out) {
         let Some(row) = value.into_object("row", out) else { continue };
         let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
-        let at = *places.entry(id.clone()).or_insert_with(|| {
-            sessions.push(AgenticaSession::named(id));
-            sessions.len() - 1
-        });
-        if let Some(session) = sessions.get_mut(at) {
-            session.take_in(&row, out);
-        }
+        sessions.of(id).take_in(&row, out);
     }
-    for session in sessions {
-        out.run(session.into_draft());
+    for (id, session) in sessions.all {
+        out.run(session.into_draft(id));
     }
 }
 
 /// A session being read.
+#[derive(Default)]
 struct AgenticaSession {
     draft: Draft,
     /// Index of the reply whose calls can still be answered, and the ids of those calls.
@@ -60,11 +53,6 @@ struct AgenticaSession {
 }
 
 impl AgenticaSession {
-    fn named(id: String) -> Self {
-        let header = Header { run_id: id, ..Header::default() };
-        Self { draft: Draft { header, ..Draft::default() }, open: None, assumed: None, n_assumed: 0 }
-    }
-
     fn take_in(&mut self, row: &Node<'_>, out: &mut Reading<'_>) {
         let Some(kind) = row.string("type", out) else {
             if !row.has("type") {
@@ -147,7 +135,8 @@ impl AgenticaSession {
         }
     }
 
-    fn into_draft(mut self) -> Draft {
+    fn into_draft(mut self, run_id: String) -> Draft {
+        self.draft.header.run_id = run_id;
         if self.n_assumed > 0 {
             self.draft.warnings.push(format!(
                 "{} replies that asked for tools are not recorded: one model call is assumed for results that stand \

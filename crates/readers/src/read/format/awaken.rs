@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::by_name::ByName;
 use crate::record::node::Node;
 use crate::record::outcomes::{by_label_or_score, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{Draft, Event, Header, Lane, Message, Role, ToolCall, Usage};
+use crate::transcript::{Draft, Event, Lane, Message, Role, ToolCall, Usage};
 use crate::value::json;
 
 /// awaken traces.
@@ -50,21 +51,14 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         }
         rows.push(row);
     }
-    let mut runs: Vec<AwakenRun> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut runs: ByName<AwakenRun> = ByName::default();
     for row in &rows {
         let root = root_of(&row.run, &parents);
-        let at = *places.entry(root.clone()).or_insert_with(|| {
-            runs.push(AwakenRun::named(root.clone()));
-            runs.len() - 1
-        });
         let lane = if row.run == root { Lane::Main } else { Lane::Side(row.run.as_str().into()) };
-        if let Some(run) = runs.get_mut(at) {
-            run.take_in(row, lane, record.options.outcome_key.as_deref(), out);
-        }
+        runs.of(root).take_in(row, lane, record.options.outcome_key.as_deref(), out);
     }
-    for run in runs {
-        out.run(run.into_draft());
+    for (id, run) in runs.all {
+        out.run(run.into_draft(id));
     }
 }
 
@@ -113,17 +107,13 @@ struct AwakenStep {
 }
 
 /// A run being read.
+#[derive(Default)]
 struct AwakenRun {
     draft: Draft,
     pieces: Vec<AwakenStep>,
 }
 
 impl AwakenRun {
-    fn named(id: String) -> Self {
-        let header = Header { run_id: id, ..Header::default() };
-        Self { draft: Draft { header, ..Draft::default() }, pieces: Vec::new() }
-    }
-
     fn take_in(&mut self, row: &AwakenEvent<'_>, lane: Lane, key: Option<&str>, out: &mut Reading<'_>) {
         let fields = &row.fields;
         let Some(kind) = fields.string("type", out) else {
@@ -205,7 +195,8 @@ impl AwakenRun {
         self.draft.grade = native_grade("evaluation_result", graded, score);
     }
 
-    fn into_draft(mut self) -> Draft {
+    fn into_draft(mut self, run_id: String) -> Draft {
+        self.draft.header.run_id = run_id;
         for piece in self.pieces {
             self.draft.events.extend(piece.reply.map(Event::Message));
             self.draft.events.extend(piece.after);

@@ -1,11 +1,11 @@
 //! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name), or one message per
 //! line. Messages in the blocks, parts or items of other APIs are read in those dialects.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::{Format, RecordLayout, codex, first_is, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::by_name::ByName;
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, sound};
 use crate::record::outcomes::{NAMED_FIELD, native_grade};
@@ -200,24 +200,19 @@ fn messages_in(value: &Sketch) -> Option<&'static str> {
 /// Messages on lines of their own: one run, or several if the lines say which one each belongs to.
 fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>) {
     let by = RUN_OF_LINE.into_iter().find(|name| messages.iter().all(|message| message.some_word(*name).is_some()));
-    let mut runs: BTreeMap<String, Vec<Node<'_>>> = BTreeMap::new();
-    let mut order = Vec::new();
+    let mut runs: ByName<Vec<Node<'_>>> = ByName::default();
     for message in messages {
         let id = match by {
             Some(name) => message.some_word(name).unwrap_or_default(),
             None => String::new(),
         };
-        let run = runs.entry(id.clone()).or_default();
-        if run.is_empty() {
-            order.push(id);
-        }
-        run.push(message);
+        runs.of(id).push(message);
     }
-    let is_one = runs.len() < 2;
-    for id in order {
+    let is_one = runs.all.len() < 2;
+    for (id, messages) in runs.all {
         let fields = serde_json::json!({ "run_id": id }).to_string();
         let fields = if is_one { "{}" } else { &fields };
-        push_run(record, &Node::from_written(fields), runs.get(&id).map(Vec::as_slice).unwrap_or_default(), out);
+        push_run(record, &Node::from_written(fields), &messages, out);
     }
 }
 

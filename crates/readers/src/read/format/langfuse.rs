@@ -1,17 +1,16 @@
 //! Langfuse exports: bare observations, traces with their observations, or both side by side with scores; in camel
 //! case (API) or snake case (blob storage).
 
-use std::collections::BTreeMap;
-
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::by_name::ByName;
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::{Node, Opened, sound};
 use crate::record::outcomes::{by_label_or_score, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Usage};
+use crate::transcript::{EndCause, Grade, Header, Message, Role, Usage};
 
 /// Langfuse exports.
 pub(super) static FORMAT: Format = Format {
@@ -68,19 +67,10 @@ struct LangfuseTrace {
 #[derive(Default)]
 struct LangfuseExport<'k> {
     key: Option<&'k str>,
-    traces: Vec<(String, LangfuseTrace)>,
-    places: BTreeMap<String, usize>,
+    traces: ByName<LangfuseTrace>,
 }
 
 impl LangfuseExport<'_> {
-    fn trace(&mut self, name: &str) -> &mut LangfuseTrace {
-        let at = *self.places.entry(name.to_owned()).or_insert_with(|| {
-            self.traces.push((name.to_owned(), LangfuseTrace::default()));
-            self.traces.len() - 1
-        });
-        &mut self.traces[at].1
-    }
-
     /// Reads an observation, a score, a trace with its contents, or a list of any of these.
     fn value(&mut self, value: &Node<'_>, of: Option<&str>, depth: usize, out: &mut Reading<'_>) {
         if let Some(kind) = value.some_string("type").filter(|kind| KINDS.contains(&&**kind)) {
@@ -99,7 +89,7 @@ impl LangfuseExport<'_> {
         }
         let own = value.some_word("id").filter(|_| value.has(["observations", "timestamp", "name"]));
         if let Some(id) = &own {
-            let header = &mut self.trace(id).header;
+            let header = &mut self.traces.of(id.clone()).header;
             header.agent = value.some_word("name").or(header.agent.take());
             header.task_id = value.some_word(["datasetItemId", "dataset_item_id"]).or(header.task_id.take());
         }
@@ -136,7 +126,7 @@ impl LangfuseExport<'_> {
             name: value.some_word("name").unwrap_or_default(),
             kind,
         };
-        let trace = self.trace(&trace);
+        let trace = self.traces.of(trace);
         trace.header.started_at = [trace.header.started_at, start].into_iter().flatten().min();
         trace.header.ended_at = trace.header.ended_at.max(span.end);
         if failed && span.parent.is_none() {
@@ -153,23 +143,18 @@ impl LangfuseExport<'_> {
         let score = value.some_number("value");
         let label = value.some_word(["stringValue", "string_value"]);
         let graded = by_label_or_score(label.as_deref(), score);
-        self.trace(&about).grade = native_grade("scores", graded, score);
+        self.traces.of(about).grade = native_grade("scores", graded, score);
     }
 
     fn hand_over(self, out: &mut Reading<'_>) {
-        for (name, trace) in self.traces {
-            if !trace.spans.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
-                out.unknown_kind("trace without generations");
-                continue;
-            }
-            let talk = spans::conversation(trace.spans);
+        for (name, trace) in self.traces.all {
             let end = match &trace.failed {
                 Some(error) => spans::end_by_error(error),
                 None => EndCause::Unknown,
             };
-            let header = Header { run_id: name, model: talk.model(), requests: talk.requests, ..trace.header };
+            let header = Header { run_id: name, ..trace.header };
             let grade = Grade { end, ..trace.grade };
-            out.run(Draft { header, events: talk.events, grade, warnings: Vec::new() });
+            spans::hand_over(trace.spans, header, grade, "trace without generations", out);
         }
     }
 }

@@ -3,18 +3,17 @@
 //!
 //! A parent row repeats the sum of its children's tokens, so only rows of type `llm` are counted.
 
-use std::collections::BTreeMap;
-
 use super::{Format, elements_under, reason_if};
 use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
+use crate::read::by_name::ByName;
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Role, Text, Usage, Usd};
+use crate::transcript::{EndCause, Grade, Header, Message, Role, Text, Usage, Usd};
 use crate::value::json;
 
 /// LangSmith run exports.
@@ -62,8 +61,7 @@ struct LangSmithTrace {
 #[derive(Default)]
 struct LangSmithExport<'k> {
     key: Option<&'k str>,
-    traces: Vec<(String, LangSmithTrace)>,
-    places: BTreeMap<String, usize>,
+    traces: ByName<LangSmithTrace>,
     feedback: Vec<(String, Grade)>,
 }
 
@@ -106,7 +104,7 @@ impl LangSmithExport<'_> {
             id: id.clone(),
         };
         let key = self.key;
-        let trace = self.trace(&name);
+        let trace = self.traces.of(name.clone());
         if span.parent.is_none() {
             trace.root = Some(id.clone());
             trace.header.agent = Some(span.name.clone()).filter(|name| !name.is_empty());
@@ -132,14 +130,6 @@ impl LangSmithExport<'_> {
         }
     }
 
-    fn trace(&mut self, name: &str) -> &mut LangSmithTrace {
-        let at = *self.places.entry(name.to_owned()).or_insert_with(|| {
-            self.traces.push((name.to_owned(), LangSmithTrace::default()));
-            self.traces.len() - 1
-        });
-        &mut self.traces[at].1
-    }
-
     /// Reads a row of a feedback export.
     fn feedback(&mut self, row: &Node<'_>) {
         let about = row.some_word(["run_id", "trace_id"]);
@@ -155,20 +145,15 @@ impl LangSmithExport<'_> {
     }
 
     fn hand_over(self, out: &mut Reading<'_>) {
-        for (name, trace) in self.traces {
+        for (name, trace) in self.traces.all {
             let is_about = |about: &String| *about == name || trace.root.as_ref() == Some(about);
             let feedback = self.feedback.iter().rfind(|(about, _)| is_about(about)).map(|(_, grade)| grade.clone());
-            if !trace.spans.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
-                out.unknown_kind("trace without llm runs");
-                continue;
-            }
-            let talk = spans::conversation(trace.spans);
             let mut grade = trace.grade;
             if let Some(feedback) = feedback {
                 grade = Grade { end: grade.end, ..feedback };
             }
-            let header = Header { run_id: name, model: talk.model(), requests: talk.requests, ..trace.header };
-            out.run(Draft { header, events: talk.events, grade, warnings: Vec::new() });
+            let header = Header { run_id: name, ..trace.header };
+            spans::hand_over(trace.spans, header, grade, "trace without llm runs", out);
         }
     }
 }

@@ -3,11 +3,10 @@
 
 mod run_of_table;
 
-use std::collections::BTreeMap;
-
 use super::{Format, RecordLayout};
 use crate::label::words;
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::by_name::ByName;
 use crate::read::dialect;
 use crate::read::turns::Turns;
 use crate::record::field_map::{EntryKind, FieldMap};
@@ -53,8 +52,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let Some(map) = &record.options.columns else {
         return out.error_at(record.text, "a log of no known format", "say which field is what with `--map`");
     };
-    let mut runs: Vec<(String, Vec<Node<'_>>)> = Vec::new();
-    let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
+    let mut runs: ByName<Vec<Node<'_>>> = ByName::default();
     for value in Node::values(record, out) {
         let Some(value) = value.into_object("line", out) else { continue };
         if map.is_of_table() {
@@ -67,15 +65,10 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         let mut id = if has_lists { map.find_word(&value, "run", usual) } else { map.named_word(&value, "run") };
         // A message without the run's id belongs to the run of the one before it.
         if id.is_none() && !has_lists {
-            id = runs.last().map(|(id, _)| id.clone());
+            id = runs.all.last().map(|(id, _)| id.clone());
         }
         let Some(list) = map.named(&value, "messages") else {
-            let id = id.unwrap_or_default();
-            let at = *by_id.entry(id.clone()).or_insert_with(|| {
-                runs.push((id, Vec::new()));
-                runs.len() - 1
-            });
-            runs[at].1.push(value);
+            runs.of(id.unwrap_or_default()).push(value);
             continue;
         };
         let Some(messages) = list.elements() else {
@@ -84,7 +77,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         };
         push_run(id, &[value], &messages, map, record, out);
     }
-    for (id, messages) in runs {
+    for (id, messages) in runs.all {
         push_run(Some(id).filter(|id| !id.is_empty()), &messages, &messages, map, record, out);
     }
 }

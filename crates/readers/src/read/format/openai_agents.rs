@@ -3,15 +3,14 @@
 //! The standard exporter omits replies but keeps usage and tools; spans of type `turn` and `task` repeat the usage of
 //! the spans inside them.
 
-use std::collections::BTreeMap;
-
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::by_name::ByName;
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, Header, Instant, Message, Role};
+use crate::transcript::{Grade, Header, Instant, Message, Role};
 
 /// OpenAI Agents SDK traces.
 pub(super) static FORMAT: Format = Format {
@@ -59,25 +58,16 @@ struct OpenAiAgentsTrace {
 /// All traces of a file.
 #[derive(Default)]
 struct OpenAiAgentsExport {
-    traces: Vec<(String, OpenAiAgentsTrace)>,
-    places: BTreeMap<String, usize>,
+    traces: ByName<OpenAiAgentsTrace>,
 }
 
 impl OpenAiAgentsExport {
-    fn trace(&mut self, name: String) -> &mut OpenAiAgentsTrace {
-        let at = *self.places.entry(name.clone()).or_insert_with(|| {
-            self.traces.push((name, OpenAiAgentsTrace::default()));
-            self.traces.len() - 1
-        });
-        &mut self.traces[at].1
-    }
-
     fn item(&mut self, item: &Node<'_>, out: &mut Reading<'_>) {
         if item.is("object", "trace")
             && let Some(id) = item.some_word(["id", "trace_id"])
         {
             let name = item.some_word(["workflow_name", "name"]);
-            let trace = self.trace(id);
+            let trace = self.traces.of(id);
             trace.workflow = name.or(trace.workflow.take());
             return;
         }
@@ -111,7 +101,7 @@ impl OpenAiAgentsExport {
         let end = item.some_instant("ended_at");
         let start = item.some_instant("started_at").map(|start| i128::from(start.0));
         let is_agent = matches!(kind, SpanContent::Agent);
-        let trace = self.trace(trace);
+        let trace = self.traces.of(trace);
         if let Some(error) = error.filter(|_| is_agent) {
             trace.failed = Some(error);
         }
@@ -122,11 +112,7 @@ impl OpenAiAgentsExport {
     }
 
     fn hand_over(self, out: &mut Reading<'_>) {
-        for (name, trace) in self.traces {
-            if !trace.spans.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
-                out.unknown_kind("trace without model calls");
-                continue;
-            }
+        for (name, trace) in self.traces.all {
             let first_agent = trace.spans.iter().filter(|span| matches!(span.kind, SpanContent::Agent));
             let agent = first_agent.min_by_key(|span| span.start).map(|span| span.name.clone());
             let begun = trace.spans.iter().filter_map(|span| span.start).min();
@@ -137,14 +123,11 @@ impl OpenAiAgentsExport {
                 ended_at: trace.spans.iter().filter_map(|span| span.end).max(),
                 ..Header::default()
             };
-            let mut draft = Draft { header, ..Draft::default() };
+            let mut grade = Grade::default();
             if let Some(error) = &trace.failed {
-                draft.grade.end = spans::end_by_error(error);
+                grade.end = spans::end_by_error(error);
             }
-            let talk = spans::conversation(trace.spans);
-            (draft.header.model, draft.header.requests) = (talk.model(), talk.requests);
-            draft.events = talk.events;
-            out.run(draft);
+            spans::hand_over(trace.spans, header, grade, "trace without model calls", out);
         }
     }
 }

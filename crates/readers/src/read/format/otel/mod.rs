@@ -13,11 +13,12 @@ use self::attributes::Attributes;
 use self::span::SpanEvent;
 use super::{Format, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::by_name::ByName;
 use crate::read::spans::{self, Span, SpanContent};
 use crate::record::node::Node;
 use crate::record::outcomes::{by_label_or_score, native_grade};
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Grade, Header, Instant};
+use crate::transcript::{EndCause, Grade, Header, Instant};
 use crate::value::{json, time};
 
 /// OpenTelemetry GenAI spans.
@@ -185,25 +186,19 @@ impl<'r> Traces<'r> {
                 talks.entry(recorded.trace.clone()).or_insert(talk);
             }
         }
-        let mut runs: Vec<(String, Vec<RecordedSpan<'r>>)> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut runs: ByName<Vec<RecordedSpan<'r>>> = ByName::default();
         for recorded in std::mem::take(&mut self.spans) {
             let name = talks.get(&recorded.trace).unwrap_or(&recorded.trace).clone();
-            let at = *places.entry(name.clone()).or_insert_with(|| {
-                runs.push((name, Vec::new()));
-                runs.len() - 1
-            });
-            if let Some((_, spans)) = runs.get_mut(at) {
-                spans.push(recorded);
-            }
+            runs.of(name).push(recorded);
         }
-        for (name, spans) in runs {
+        for (name, spans) in runs.all {
             self.run(name, spans, key, out);
         }
     }
 
     fn run(&mut self, name: String, recorded: Vec<RecordedSpan<'r>>, key: Option<&str>, out: &mut Reading<'_>) {
-        let mut draft = Draft { header: Header { run_id: name, ..Header::default() }, ..Draft::default() };
+        let mut header = Header { run_id: name, ..Header::default() };
+        let mut graded = Grade::default();
         let mut found = Vec::new();
         let mut traces = Vec::new();
         let mut root: Option<(Option<i128>, EndCause)> = None;
@@ -215,7 +210,7 @@ impl<'r> Traces<'r> {
                 if event.name == "gen_ai.client.inference.operation.details" {
                     one.attributes.fill_from(event.attributes.clone());
                 }
-                grade(event, key, &mut draft.grade);
+                grade(event, key, &mut graded);
             }
             one.span.kind = span::kind(&one.attributes, &one.events, one.error.is_some(), one.line, out);
             name_span(&mut one);
@@ -227,34 +222,28 @@ impl<'r> Traces<'r> {
             {
                 agent = Some((one.span.start, one.span.name.clone()));
             }
-            if draft.header.agent.is_none() {
-                draft.header.agent.clone_from(&one.service);
+            if header.agent.is_none() {
+                header.agent.clone_from(&one.service);
             }
             if !traces.contains(&one.trace) && traces.len() < 64 {
                 traces.push(one.trace);
             }
             found.push(one.span);
         }
-        if !found.iter().any(|span| matches!(span.kind, SpanContent::Model(_))) {
-            return out.unknown_kind("trace without model calls");
-        }
         for trace in traces {
             for event in self.logs.remove(&(trace, String::new())).into_iter().flatten() {
-                grade(&event, key, &mut draft.grade);
+                grade(&event, key, &mut graded);
             }
         }
         let begun = found.iter().filter_map(|span| span.start).min();
-        draft.header.started_at = begun.and_then(|start| i64::try_from(start / 1_000_000).ok()).map(Instant);
-        draft.header.ended_at = found.iter().filter_map(|span| span.end).max();
-        draft.header.agent = agent.map(|(_, name)| name).or(draft.header.agent);
-        draft.grade.end = match root {
+        header.started_at = begun.and_then(|start| i64::try_from(start / 1_000_000).ok()).map(Instant);
+        header.ended_at = found.iter().filter_map(|span| span.end).max();
+        header.agent = agent.map(|(_, name)| name).or(header.agent);
+        graded.end = match root {
             Some((_, end)) => end,
             None => EndCause::Unknown,
         };
-        let talk = spans::conversation(found);
-        (draft.header.model, draft.header.requests) = (talk.model(), talk.requests);
-        draft.events = talk.events;
-        out.run(draft);
+        spans::hand_over(found, header, graded, "trace without model calls", out);
     }
 }
 
