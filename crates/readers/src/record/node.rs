@@ -75,7 +75,12 @@ impl<'a> Node<'a> {
 
     /// The whole record; reported with its location if it is not JSON.
     pub(crate) fn whole(record: &Record<'a>, out: &mut Reading<'_>) -> Option<Self> {
-        Self::parsed(record.text, record).map_err(|diagnostic| out.error(diagnostic)).ok()
+        Self::value(record.text, record, out)
+    }
+
+    /// The value in a line or another part of the record; reported with its location if it is not JSON.
+    pub(crate) fn value(part: &'a str, record: &Record<'_>, out: &mut Reading<'_>) -> Option<Self> {
+        Self::parsed(part, record).map_err(|diagnostic| out.error(diagnostic)).ok()
     }
 
     /// One line or another part of the record; the error says where and why it is not JSON.

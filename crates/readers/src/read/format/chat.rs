@@ -155,10 +155,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         Err(_) if looks_like_lines(record) => {
             let mut messages = Vec::new();
             for line in record.lines() {
-                match Node::parsed(line, record) {
-                    Ok(message) => messages.push(message),
-                    Err(diagnostic) => out.error(diagnostic),
-                }
+                messages.extend(Node::value(line, record, out));
             }
             return push_runs(record, messages, out);
         }

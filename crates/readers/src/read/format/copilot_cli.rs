@@ -7,7 +7,7 @@ use crate::read::subagents;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::record::tokens;
+use crate::record::{tokens, usage};
 use crate::transcript::{EndCause, Grade, Header, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Copilot CLI sessions.
@@ -37,9 +37,8 @@ fn recognise(probe: &Probe) -> Option<String> {
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut session = CopilotSession::default();
     for line in record.lines() {
-        match Node::parsed(line, record) {
-            Ok(event) => session.event(&event, out),
-            Err(diagnostic) => out.error(diagnostic),
+        if let Some(event) = Node::value(line, record, out) {
+            session.event(&event, out);
         }
     }
     let CopilotSession { turns, header, end, .. } = session;
@@ -209,18 +208,16 @@ const HOST: [&str; 43] = [
 fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let metrics = shutdown.counts("modelMetrics", out)?;
     let mut usage = Usage::default();
-    let add = |sum: &mut Option<u64>, more: Option<u64>| {
-        if let Some(more) = more {
-            *sum = Some(sum.unwrap_or(0).saturating_add(more));
-        }
-    };
     for (_, model) in metrics.each() {
         let Some(used) = model.counts("usage", out) else { continue };
-        add(&mut usage.input, used.tokens("inputTokens", out));
-        add(&mut usage.output, used.tokens("outputTokens", out));
-        add(&mut usage.cache_read, used.tokens("cacheReadTokens", out));
-        add(&mut usage.cache_write, used.tokens("cacheWriteTokens", out));
-        add(&mut usage.reasoning, used.tokens("reasoningTokens", out));
+        let of_model = Usage {
+            input: used.tokens("inputTokens", out),
+            output: used.tokens("outputTokens", out),
+            cache_read: used.tokens("cacheReadTokens", out),
+            cache_write: used.tokens("cacheWriteTokens", out),
+            reasoning: used.tokens("reasoningTokens", out),
+        };
+        usage = usage::sum(usage, of_model);
     }
     // Zeros mean that the session ended before anything was counted.
     if tokens::is_spent(&usage) { Some(Totals { usage, cost: None }) } else { None }

@@ -33,13 +33,7 @@ fn recognise(probe: &Probe) -> Option<String> {
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut streams = vec![GeminiStreamRun::default()];
     for line in record.lines() {
-        let event = match Node::parsed(line, record) {
-            Ok(event) => event,
-            Err(diagnostic) => {
-                out.error(diagnostic);
-                continue;
-            }
-        };
+        let Some(event) = Node::value(line, record, out) else { continue };
         if event.is("type", "init")
             && let Some(stream) = streams.last()
             && stream.begun

@@ -29,9 +29,8 @@ fn recognise(probe: &Probe) -> Option<String> {
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut session = OpenClawSession::default();
     for line in record.lines() {
-        match Node::parsed(line, record) {
-            Ok(event) => session.event(&event, out),
-            Err(diagnostic) => out.error(diagnostic),
+        if let Some(event) = Node::value(line, record, out) {
+            session.event(&event, out);
         }
     }
     let OpenClawSession { turns, header, end } = session;
