@@ -33,8 +33,8 @@ fn recognise(probe: &Probe) -> Option<String> {
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let Some(run) = Node::whole(record, out) else { return };
     let around = Node::from_written(record.envelope);
-    let task = run.object("task", out).unwrap_or_else(|| Node::from_written("{}"));
-    let trace = run.object("trace", out).unwrap_or_else(|| Node::from_written("{}"));
+    let task = run.under("task", out);
+    let trace = run.under("trace", out);
     let mut turns = Turns::default();
     for message in trace.list("messages", out) {
         let Some(message) = Node::row(message.written(), out) else { continue };

@@ -31,7 +31,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let metadata = Node::from_written(record.envelope).within("metadata");
     let mut calls = task.list("tool_calls", out).into_iter().peekable();
     let mut turns = Turns::default();
-    let log = task.object("conversation_log", out).unwrap_or_else(|| Node::from_written("{}"));
+    let log = task.under("conversation_log", out);
     let messages = log.list("messages", out);
     for (n, message) in messages.iter().enumerate() {
         // Calls are recorded separately, in the order of the results that follow the reply that made them.

@@ -30,9 +30,8 @@ fn recognise(probe: &Probe) -> Option<String> {
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let Some(run) = Node::whole(record, out) else { return };
-    let empty = || Node::from_written("{}");
-    let state = run.object("state", out).unwrap_or_else(empty);
-    let task = run.object("task", out).unwrap_or_else(empty);
+    let state = run.under("state", out);
+    let task = run.under("task", out);
     let mut turns = Turns::default();
     for message in state.list("history", out) {
         if let Some(message) = openai::message(&message, out) {
