@@ -1,8 +1,8 @@
 //! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run per document, or a header line and one step
 //! per line.
 
-use super::{Format, RecordLayout, object_of, reason_if};
-use crate::open::probe::{Probe, Shape, Sketch};
+use super::{Format, lines_with, object_of, reason_if};
+use crate::open::probe::{Probe, Sketch};
 use crate::read::texts;
 use crate::record::node::Node;
 use crate::record::outcomes::native_grade;
@@ -16,7 +16,7 @@ pub(super) static FORMAT: Format = Format {
     summary: "Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2)",
     recognise,
     joins_lines: |first| !first.has(&["steps"]),
-    layout,
+    layout: |probe| lines_with("steps", probe),
     ..Format::reading(read)
 };
 
@@ -37,11 +37,6 @@ fn recognise(probe: &Probe) -> Option<String> {
     }
     let steps = probe.any(is_step);
     reason_if(header(first) && steps, "a trajectory's header and a step a line")
-}
-
-fn layout(probe: &Probe) -> RecordLayout {
-    let whole = probe.values.iter().take(2).filter(|value| value.has(&["steps"])).count();
-    if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, RecordLayout, reason_if};
-use crate::open::probe::{Probe, Shape, Sketch};
+use super::{Format, lines_with, reason_if};
+use crate::open::probe::{Probe, Sketch};
 use crate::read::google::{self, GoogleTokenCounts};
 use crate::read::texts;
 use crate::read::turns::Turns;
@@ -19,7 +19,7 @@ pub(super) static FORMAT: Format = Format {
     summary: "Gemini CLI chats: session-*.json, and the newer session-*.jsonl",
     recognise,
     joins_lines: |first| !first.has(&["messages"]),
-    layout,
+    layout: |probe| lines_with("messages", probe),
     prompted_by: crate::transcript::PromptedBy::Person,
     ..Format::reading(read)
 };
@@ -32,11 +32,6 @@ fn recognise(probe: &Probe) -> Option<String> {
     let messages = |value: &Sketch| value.elements_of("messages").iter().any(is_reply);
     let found = probe.any(|value| is_reply(value) || messages(value));
     reason_if(found, "messages of type `gemini`")
-}
-
-fn layout(probe: &Probe) -> RecordLayout {
-    let whole = probe.values.iter().take(2).filter(|value| value.has(&["messages"])).count();
-    if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

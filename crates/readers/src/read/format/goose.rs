@@ -1,8 +1,8 @@
 //! goose sessions: a document with a `conversation`, as `goose session export` and its database have it, or a header and
 //! a message per line, as versions before 1.10 wrote them.
 
-use super::{Format, RecordLayout, reason_if};
-use crate::open::probe::{Probe, Shape, Sketch};
+use super::{Format, lines_with, reason_if};
+use crate::open::probe::{Probe, Sketch};
 use crate::read::texts;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -16,7 +16,7 @@ pub(super) static FORMAT: Format = Format {
     summary: "goose sessions (its database, exports, JSONL)",
     recognise,
     joins_lines: |first| !first.has(&["conversation"]),
-    layout,
+    layout: |probe| lines_with("conversation", probe),
     prompted_by: PromptedBy::Person,
     ..Format::reading(read)
 };
@@ -32,11 +32,6 @@ fn recognise(probe: &Probe) -> Option<String> {
         return Some("a `conversation` with `toolRequest`s".to_owned());
     }
     reason_if(probe.any(is_message), "messages with `created` and `toolRequest`s")
-}
-
-fn layout(probe: &Probe) -> RecordLayout {
-    let whole = probe.values.iter().take(2).filter(|value| value.has(&["conversation"])).count();
-    if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

@@ -19,7 +19,7 @@ use std::fmt::Display;
 
 use crate::open::inputs::add_input;
 use crate::open::layout::RecordLayout;
-use crate::open::probe::{Probe, Sketch};
+use crate::open::probe::{Probe, Shape, Sketch};
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Json, PromptedBy, Text};
@@ -97,11 +97,47 @@ fn reason_if(is_recognised: bool, reason: &str) -> Option<String> {
     if is_recognised { Some(reason.to_owned()) } else { None }
 }
 
+/// Lines, if the first two each have that member and so are whole runs; otherwise the file is one record.
+fn lines_with(member: &str, probe: &Probe) -> RecordLayout {
+    let whole = probe.values.iter().take(2).filter(|value| value.has(&[member])).count();
+    if probe.shape == Shape::Lines && whole == 2 { RecordLayout::Lines } else { RecordLayout::Whole }
+}
+
 /// Whether the first element of an array fits.
 fn first_is(list: &Sketch, fits: impl Fn(&Sketch) -> bool) -> bool {
     match list.elements().first() {
         Some(first) => fits(first),
         None => false,
+    }
+}
+
+/// Calls `push` for each list in the record, with what is around it and a name for its run: a list by itself, one that
+/// `list_in` finds in an object, and the objects that have none together.
+fn each_list<'r>(
+    record: &Record<'r>,
+    thing: &str,
+    list_in: impl Fn(&Node<'r>, &mut Reading<'_>) -> Option<Vec<Node<'r>>>,
+    out: &mut Reading<'_>,
+    push: impl Fn(&Node<'r>, String, Vec<Node<'r>>, &mut Reading<'_>),
+) {
+    let stem = &record.file.stem;
+    let values = Node::values(record, out);
+    let many = values.len() > 1;
+    let mut loose = Vec::new();
+    for (index, value) in values.enumerate() {
+        let key = if many { format!("{stem}/{index}") } else { stem.clone() };
+        if let Some(list) = value.elements() {
+            push(&Node::default(), key, list, out);
+            continue;
+        }
+        let Some(value) = value.into_object(thing, out) else { continue };
+        match list_in(&value, out) {
+            Some(list) => push(&value, key, list, out),
+            None => loose.push(value),
+        }
+    }
+    if !loose.is_empty() {
+        push(&Node::default(), stem.clone(), loose, out);
     }
 }
 

@@ -1,7 +1,7 @@
 //! pydantic-ai message histories: requests and responses made of parts. A retry prompt that names a tool
 //! is that tool's error; one that names none is a message to the model.
 
-use super::{Format, reason_if};
+use super::{Format, each_list, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
@@ -32,26 +32,13 @@ fn recognise(probe: &Probe) -> Option<String> {
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
-    let values = Node::values(record, out);
-    let holds_many = values.len() > 1;
-    let mut loose = Vec::new();
-    for (index, value) in values.enumerate() {
-        let key = if holds_many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
-        if let Some(messages) = value.elements() {
-            push_run(record, &Node::default(), key, messages, out);
-            continue;
-        }
-        let Some(value) = value.into_object("message", out) else { continue };
-        if value.has(HISTORIES) && !value.has("parts") {
-            let messages = value.list(HISTORIES, out);
-            push_run(record, &value, key, messages, out);
-        } else {
-            loose.push(value);
-        }
-    }
-    if !loose.is_empty() {
-        push_run(record, &Node::default(), record.file.stem.clone(), loose, out);
-    }
+    each_list(
+        record,
+        "message",
+        |value, out| if value.has(HISTORIES) && !value.has("parts") { Some(value.list(HISTORIES, out)) } else { None },
+        out,
+        |around, key, messages, out| push_run(record, around, key, messages, out),
+    );
 }
 
 /// Delivers one history as a run; `around` is the object that contains it.

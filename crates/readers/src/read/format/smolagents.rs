@@ -1,7 +1,7 @@
 //! smolagents memory dumps: the steps of an agent as an array, inside a run's object, or one run per line (FORMATS
 //! 17). A planning step is paid for but takes no action, so it is not a step of the run.
 
-use super::{Format, reason_if};
+use super::{Format, each_list, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
@@ -41,26 +41,13 @@ fn recognise(probe: &Probe) -> Option<String> {
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
-    let values = Node::values(record, out);
-    let many = values.len() > 1;
-    let mut loose = Vec::new();
-    for (index, value) in values.enumerate() {
-        let key = if many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
-        if let Some(steps) = value.elements() {
-            push_run(record, &Node::default(), key, steps, out);
-            continue;
-        }
-        let Some(value) = value.into_object("step", out) else { continue };
-        if value.has(STEPS) {
-            let steps = value.list(STEPS, out);
-            push_run(record, &value, key, steps, out);
-        } else {
-            loose.push(value);
-        }
-    }
-    if !loose.is_empty() {
-        push_run(record, &Node::default(), record.file.stem.clone(), loose, out);
-    }
+    each_list(
+        record,
+        "step",
+        |value, out| if value.has(STEPS) { Some(value.list(STEPS, out)) } else { None },
+        out,
+        |around, key, steps, out| push_run(record, around, key, steps, out),
+    );
 }
 
 /// Delivers one run; `around` is the object that contains its steps.
