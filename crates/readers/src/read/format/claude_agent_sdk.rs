@@ -1,9 +1,9 @@
 //! Claude Agent SDK streams (`--output-format stream-json`), plain or in a recorder's envelope
 //! `{type, message, timestamp}`.
 
-use serde_json::value::RawValue;
+use serde_json::Value;
 
-use super::{Format, reason_if};
+use super::{Format, object_of, reason_if};
 use crate::diagnostic::count;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::ClaudeConversation;
@@ -54,12 +54,12 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     }
     conversation.add_requests();
     let agent = "claude-agent-sdk";
-    let meta = Some(format!("{{{}}}", about.meta.join(","))).filter(|_| !about.meta.is_empty());
+    let session = about.session.map(|id| Value::String(id).to_string());
     let header = Header {
         run_id: record.file.stem.clone(),
         model: conversation.model,
         agent: Some(texts::agent_name(agent, about.version)),
-        meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+        meta: object_of([("session_id", session), ("total_cost_usd", about.cost.map(|cost| cost.to_string()))]),
         ..Header::default()
     };
     let grade = Grade { end: about.end, ..Grade::default() };
@@ -97,7 +97,8 @@ fn summarise(draft: Draft, result: &Node<'_>, out: &mut Reading<'_>) {
 struct SessionMetadata<'a> {
     version: Option<String>,
     end: EndCause,
-    meta: Vec<String>,
+    session: Option<String>,
+    cost: Option<f64>,
     /// The last `result`.
     result: Option<Node<'a>>,
 }
@@ -123,18 +124,16 @@ fn add<'a>(
             if about.version.is_none() {
                 about.version = facts.word("claude_code_version", out);
             }
-            if let Some(session) = facts.word("session_id", out).filter(|_| about.meta.is_empty()) {
-                about.meta.push(format!("\"session_id\":{}", serde_json::Value::String(session)));
+            let session = facts.word("session_id", out);
+            if about.session.is_none() && about.cost.is_none() {
+                about.session = session;
             }
         }
         ("result", _) => {
             // A resumed session has several results; the last one tells how it ended.
             about.end = end_cause(&facts.string("subtype", out).unwrap_or_default());
             about.result = Some(facts.clone());
-            if let Some(cost) = facts.number("total_cost_usd", out) {
-                about.meta.retain(|field| !field.starts_with("\"total_cost_usd\""));
-                about.meta.push(format!("\"total_cost_usd\":{cost}"));
-            }
+            about.cost = facts.number("total_cost_usd", out).or(about.cost);
         }
         ("stream_event", _) => {}
         (kind, _) => out.unknown(kind, line),
