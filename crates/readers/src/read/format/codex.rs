@@ -337,18 +337,30 @@ impl CodexSession {
 
     /// Changes the reply of the call in progress, or creates one.
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
-        let at = *self.open.get_or_insert_with(|| {
-            let mut reply = Message::new(Role::Assistant);
-            reply.set_model(self.model.as_deref().map(Into::into));
-            self.events.push(Event::Message(reply));
-            self.events.len() - 1
-        });
-        self.latest = Some(at);
-        if let Some(Event::Message(reply)) = self.events.get_mut(at) {
-            reply.ts = ts.or(reply.ts);
-            change(reply);
-        }
+        let Self { open, events, model, .. } = self;
+        self.latest = Some(change_reply(open, events, model.as_deref(), ts, change));
     }
+}
+
+/// Changes the reply at `open`, or creates one. Returns its index.
+pub(super) fn change_reply(
+    open: &mut Option<usize>,
+    events: &mut Vec<Event>,
+    model: Option<&str>,
+    ts: Option<Instant>,
+    change: impl FnOnce(&mut Message),
+) -> usize {
+    let at = *open.get_or_insert_with(|| {
+        let mut reply = Message::new(Role::Assistant);
+        reply.set_model(model.map(Into::into));
+        events.push(Event::Message(reply));
+        events.len() - 1
+    });
+    if let Some(Event::Message(reply)) = events.get_mut(at) {
+        reply.ts = ts.or(reply.ts);
+        change(reply);
+    }
+    at
 }
 
 /// Says who wrote a message in the user's name: the program writes its context, its notes and its interruption marks

@@ -210,17 +210,8 @@ impl Thread {
 
     /// Changes the current reply, or creates one.
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
-        let at = *self.open.get_or_insert_with(|| {
-            let mut reply = Message::new(Role::Assistant);
-            reply.set_model(self.model.as_deref().map(Into::into));
-            self.events.push(Event::Message(reply));
-            self.events.len() - 1
-        });
-        self.last = Some(at);
-        if let Some(Event::Message(reply)) = self.events.get_mut(at) {
-            reply.ts = ts.or(reply.ts);
-            change(reply);
-        }
+        let Self { open, events, model, .. } = self;
+        self.last = Some(codex::change_reply(open, events, model.as_deref(), ts, change));
     }
 }
 
