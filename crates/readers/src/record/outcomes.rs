@@ -5,7 +5,7 @@ use crate::label::words::grade_word;
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::Reading;
 use crate::transcript::{Grade, Outcome, OutcomeSource};
-use crate::value::json;
+use crate::value::json::{self, Written};
 
 /// The largest plausible score.
 const MOST: f64 = 1e9;
@@ -25,6 +25,14 @@ pub(crate) fn by_label_or_score(label: Option<&str>, score: Option<f64>) -> Opti
         return Some(graded);
     }
     Some(score? >= 1.0)
+}
+
+/// Whether a run did its task, by a grade that is true or false, or a word for either.
+pub(crate) fn by_flag_or_word<'a>(grade: impl Written<'a>) -> Option<bool> {
+    match json::flag(grade) {
+        Some(flag) => Some(flag),
+        None => grade_word(&json::word(grade)?),
+    }
 }
 
 /// Whether the run did its task, and the score if it is one.

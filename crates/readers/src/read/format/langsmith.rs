@@ -4,13 +4,12 @@
 //! A parent row repeats the sum of its children's tokens, so only rows of type `llm` are counted.
 
 use super::{Format, elements_under, reason_if};
-use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::by_name::ByName;
 use crate::read::dialect;
 use crate::read::spans::{self, ModelCall, Span, SpanContent, ToolRun};
 use crate::record::node::Node;
-use crate::record::outcomes::native_grade;
+use crate::record::outcomes::{by_flag_or_word, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::transcript::{EndCause, Grade, Header, Message, Role, Text, Usage, Usd};
@@ -137,7 +136,7 @@ impl LangSmithExport<'_> {
             return;
         }
         let score = grade_number(&row.within("score"));
-        let said = graded_in_words(&row.within("value"));
+        let said = by_flag_or_word(&row.within("value"));
         if let Some(about) = about {
             let graded = score.map(|score| score >= 1.0).or(said);
             self.feedback.push((about, native_grade("feedback", graded, score)));
@@ -178,14 +177,6 @@ fn trace_of(row: &Node<'_>, id: &str, parent: Option<&str>, above: Option<&str>)
         None if parent.is_none() => Some(id.to_owned()),
         root => root,
     }
-}
-
-/// A grade as true or false, or as a word for either.
-fn graded_in_words(said: &Node<'_>) -> Option<bool> {
-    if let Some(flag) = json::flag(said) {
-        return Some(flag);
-    }
-    words::grade_word(&said.as_word()?)
 }
 
 /// A score; may be written as true or false.

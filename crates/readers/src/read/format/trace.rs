@@ -6,11 +6,10 @@ use serde_json::value::RawValue;
 
 use super::{Format, RecordLayout, object_of, reason_if};
 use crate::json_text::{Inner, List};
-use crate::label::words;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
-use crate::record::outcomes::native_grade;
+use crate::record::outcomes::{by_flag_or_word, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::transcript::{
@@ -364,21 +363,13 @@ fn graded(line: &TraceLine<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Op
     }
     let mut said = None;
     if let Some(raw) = line.success {
-        said = flag_or_word(raw);
+        said = by_flag_or_word(raw);
         if said.is_none() {
             out.wrong(raw, "success", "true or false");
         }
     }
     let threshold = out.number(line.threshold, "threshold").unwrap_or(1.0);
     said.or(score.map(|score| score >= threshold))
-}
-
-/// A success as true or false, or as a word for either.
-fn flag_or_word(raw: &str) -> Option<bool> {
-    if let Some(flag) = json::flag(raw) {
-        return Some(flag);
-    }
-    words::grade_word(&json::word(raw)?)
 }
 
 fn outcome(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Grade {
