@@ -34,16 +34,15 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     if let Some(graded) = graded {
         let mut session = AiderSession::default();
         text.lines().for_each(|line| session.line(line));
-        let model = graded.model.clone();
-        let (header, grade) = (Header { run_id: stem.clone(), ..Header::default() }, graded.grade());
         let header = Header {
+            run_id: stem.clone(),
             prompted_by: PromptedBy::Program,
             task_id: Some(stem.clone()),
             suite: Some("swe-bench".to_owned()),
-            model,
-            ..header
+            model: graded.model.clone(),
+            ..Header::default()
         };
-        return session.hand_over(header, grade, out);
+        return session.hand_over(header, graded.grade(), out);
     }
     let mut sessions: Vec<AiderSession> = Vec::new();
     for line in text.lines() {

@@ -63,7 +63,6 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         suite: task.word("category", out),
         model: around.some_word("model"),
         agent: Some("bashkit".to_owned()),
-        started_at: None,
         meta: object_of([("max_turns", around.some_count("max_turns"))]),
         totals: tokens::totals(usage),
         ..Header::default()

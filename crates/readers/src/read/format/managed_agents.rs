@@ -7,7 +7,7 @@ use crate::read::turns::Turns;
 use crate::read::{dialect, subagents};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Grade, Header, Instant, Lane, Message, PromptedBy, Role, ToolCall};
+use crate::transcript::{EndCause, Grade, Header, Instant, Lane, Message, Role, ToolCall};
 
 /// Events of managed agents' sessions.
 pub(super) static FORMAT: Format = Format {
@@ -56,12 +56,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         }
     }
     let run_id = session.id.unwrap_or_else(|| record.file.stem.clone());
-    let header = Header {
-        run_id,
-        agent: Some("managed-agents".to_owned()),
-        prompted_by: PromptedBy::Unknown,
-        ..Header::default()
-    };
+    let header = Header { run_id, agent: Some("managed-agents".to_owned()), ..Header::default() };
     out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
 }
 

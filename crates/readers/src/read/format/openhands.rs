@@ -375,7 +375,6 @@ impl OpenHandsHistory {
         let Some(content) = content else { return };
         let mut message = Message::saying(role, content);
         message.ts = event.instant("timestamp", out);
-        message.lane = Lane::Main;
         self.events.push(Event::Message(message));
     }
 }
