@@ -141,7 +141,7 @@ macro_rules! params {
         $(, trap $(of $inner:literal)? $(with |$s:ident|)? $(|$n:ident|)? if $holds:expr => $words:literal)*
     ;)+) => {
         /// The parameters, under the framework's own names.
-        mod param {
+        pub(super) mod param {
             $(pub(super) const $id: $crate::framework::Parameter = $crate::framework::Parameter {
                 name: $name,
                 default: $crate::framework::params!(@written $default $($digits)?),
@@ -167,7 +167,7 @@ macro_rules! params {
             };)+
 
             /// All parameters, in declaration order.
-            pub(super) const ALL: &[$crate::framework::Parameter] = &[$($id),+];
+            pub(in super::super) const ALL: &[$crate::framework::Parameter] = &[$($id),+];
         }
     };
 }

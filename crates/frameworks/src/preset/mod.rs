@@ -1,8 +1,8 @@
 //! The shipped stop rules of other frameworks, replayed on our recordings.
 //!
 //! Each framework is one folder and one line in `presets!`: `framework.toml` and `manual.md` hold what is no code, and
-//! `mod.rs` is a state machine over events and points. A framework whose rules are caps has no code. Settings use the
-//! framework's own names.
+//! `mod.rs` is a state machine over events and points, with its parameters in `params!` and a function `build`. A
+//! framework whose rules are caps has no code. Settings use the framework's own names.
 
 pub(crate) mod file;
 pub mod frame;
@@ -39,7 +39,7 @@ macro_rules! presets {
         $(#[doc(hidden)] pub mod $module;)*
         const N_PRESETS: usize = [$(stringify!($module),)* $(stringify!($folder),)*].len();
         static PRESETS: [Preset; N_PRESETS] = [
-            $(presets!(@one $module, Some($module::PRESET)),)*
+            $(presets!(@one $module, Some(Code { parameters: $module::param::ALL, build: &$module::build })),)*
             $(presets!(@one $folder, None),)*
         ];
     };

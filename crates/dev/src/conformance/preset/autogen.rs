@@ -7,7 +7,7 @@ use crate::framework::machine::{ActionSink, Machine};
 use crate::framework::{Recipe, Settings, SettingsError};
 use crate::preset::autogen::condition::TerminationCondition;
 use crate::preset::autogen::message::TeamMessage;
-use crate::preset::autogen::{AutogenTeam, CONDITION, composed, report, started_at};
+use crate::preset::autogen::{self, AutogenTeam, CONDITION, report, started_at};
 use crate::transcript::{Event, Instant};
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
@@ -40,7 +40,7 @@ fn unknown_function(condition: &Value) -> Option<String> {
 }
 
 fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
-    let team = composed(settings)?;
+    let team = autogen::build(settings)?;
     match settings.get("condition") {
         Some(value) if !value.is_null() && case.drive() == Some("condition") => {
             let alone = Alone::new(TerminationCondition::read(value)?, started_at(settings)?, case);

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, wrong_kind};
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -30,8 +29,6 @@ params! {
     MAX_ROUND: "group_chat.max_round" = 10, "messages of a group chat";
     GROUP_CHAT_IS_TERMINATION_MSG: "group_chat.is_termination_msg" = null, "the manager's test";
 }
-
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 /// A test of a message.
 #[derive(Clone, Debug)]
@@ -188,7 +185,7 @@ impl Ag2Agent {
     }
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     answered_by(settings, VecDeque::new())
 }
 

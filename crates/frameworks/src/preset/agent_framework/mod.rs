@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{
     Action, ActionSink, MachineAction, Recipe, Settings, SettingsError, native, next_request, rules_on, wrong_kind,
@@ -32,8 +31,6 @@ params! {
     DECLARATION_ONLY: "declaration_only" = [], off [], "tools without an implementation";
     LOOP: "loop" = null, off null, "AgentLoopMiddleware: max_iterations, until_text, should_continue";
 }
-
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 /// Limits, including those set on the finished client (`later`), which are not validated.
 struct InvocationLimits<'s> {
@@ -90,7 +87,7 @@ impl InvocationLimits<'_> {
     }
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_program(settings, &AgentFrameworkProgram::default())
 }
 

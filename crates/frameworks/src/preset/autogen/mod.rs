@@ -7,7 +7,6 @@ pub mod message;
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on};
 use crate::decision::Need;
 use crate::framework::params;
@@ -28,11 +27,9 @@ params! {
         "when the conditions were made, for TimeoutTermination; by default when the run began";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &composed };
-
 /// The rules of a team.
 #[doc(hidden)]
-pub fn composed(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let max_turns = settings.opt_int(&param::MAX_TURNS)?;
     if max_turns.is_some_and(|max| max <= 0) {
         return Err(SettingsError::refused("ValueError", "The maximum number of turns must be greater than 0."));

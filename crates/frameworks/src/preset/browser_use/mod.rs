@@ -4,7 +4,6 @@ mod action;
 
 use serde_json::{Map, Value};
 
-use super::Code;
 use super::frame::counters::SlidingWindow;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
@@ -41,8 +40,6 @@ params! {
         "failures in a row before a new plan is suggested";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct BrowserUseMachine {
@@ -74,7 +71,7 @@ struct BrowserUseLimits {
     replan: i64,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_last_step(settings, LastStep::Succeeds)
 }
 

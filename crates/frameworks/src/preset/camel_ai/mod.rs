@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
@@ -24,9 +23,7 @@ params! {
         trap with |s| if s.amount(&TOKEN_LIMIT).is_finite() => "no `ChatAgent` ever asks a `TokenLimitTerminator`";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let given_tokens = settings.get(param::TOKEN_LIMIT.name);
     if !matches!(given_tokens, None | Some(Value::Null)) {
         return token_limit(settings, false);

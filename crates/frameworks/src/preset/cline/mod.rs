@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
@@ -31,8 +30,6 @@ params! {
         "the host's answer: continue, continue_with_guidance, stop, throws; null: no callback, which stops";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 /// The host's scripted answer when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum HostAnswer {
@@ -58,7 +55,7 @@ struct ClineMachine {
     mistakes: f64,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let off = matches!(settings.get(param::LOOP_DETECTION.name), Some(Value::Bool(false)));
     let thresholds = LoopThresholds {
         soft: settings.number(&param::SOFT_THRESHOLD)?,

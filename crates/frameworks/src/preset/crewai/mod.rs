@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::{
     Action, ActionSink, CallIdIndex, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, rules_on,
     wrong_kind,
@@ -33,9 +32,7 @@ params! {
     MAX_RETRY_LIMIT: "max_retry_limit" = 2, "retries of other errors; plays no part here";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     named(settings, "agent", "BaseTool")
 }
 

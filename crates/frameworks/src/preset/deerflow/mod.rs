@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::Code;
 use super::frame::counters::SlidingWindow;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::framework::{Parameter, params};
@@ -31,8 +30,6 @@ params! {
     TOOL_FREQ_OVERRIDES: "tool_freq_overrides" = {}, "limits of single tools: tool = [warn, hard]";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 #[derive(Clone, Copy, Debug)]
 struct LoopLimits {
     warn: usize,
@@ -51,7 +48,7 @@ struct DeerFlow {
     pending: Option<(&'static str, usize, usize)>,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if !settings.flag(&param::ENABLED)? {
         return Ok(Recipe::new(DisabledDetection, &[SETS, FREQUENCY]));
     }

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use self::chant::Chant;
-use super::Code;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::{Need, RuleName};
@@ -38,8 +37,6 @@ params! {
     SKIP_NEXT_SPEAKER_CHECK: "skipNextSpeakerCheck" = true,
         "false: a text reply may be continued without a user message";
 }
-
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "two settings, and two facts about the next request")]
@@ -79,7 +76,7 @@ pub struct LoopJudge {
     pub asked_after: Vec<usize>,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_models(settings, ModelBehaviour::default())
 }
 

@@ -1,6 +1,5 @@
 //! Google ADK: the loop agent's iterations and escalation, and the limit on model calls.
 
-use super::Code;
 use super::frame::{
     Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, next_request, reading,
 };
@@ -24,9 +23,7 @@ params! {
     SUB_AGENTS: "sub_agents" = 1, "sub-agents of the LoopAgent";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let max_llm_calls = settings.int(&param::MAX_LLM_CALLS)?;
     let sub_agents = u64::try_from(settings.int(&param::SUB_AGENTS)?).unwrap_or(1).max(1);
     let passes = match settings.get(param::MAX_ITERATIONS.name) {

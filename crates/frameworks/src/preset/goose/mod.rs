@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow};
@@ -33,8 +32,6 @@ params! {
             "`max_repetitions` of 0 is not off and behaves as 1";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 #[derive(Clone, Debug)]
 struct GooseMachine {
     turns: AgentLoopMachine<TurnLoop>,
@@ -44,7 +41,7 @@ struct GooseMachine {
     errors: Option<RepeatedError>,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     checked(settings, settings.is_profile("repeated-error"))
 }
 

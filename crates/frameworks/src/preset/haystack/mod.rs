@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
@@ -23,9 +22,7 @@ params! {
     RAISE_ON_TOOL_INVOCATION_FAILURE: "raise_on_tool_invocation_failure" = false, off false, "a failing tool raises";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_program(settings, HaystackProgram::default())
 }
 

@@ -5,7 +5,6 @@ pub mod goal;
 #[doc(hidden)]
 pub mod guardrails;
 
-use super::Code;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
@@ -44,9 +43,7 @@ params! {
     MAX_TURNS: "max_turns" = 20, "turns of the standing goal; 0 means the default, negatives stop at once";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let has_goal = settings.flag(&param::GOAL)?;
     parts(settings, HermesRules { guardrails: true, budget: true, goal: has_goal })
 }

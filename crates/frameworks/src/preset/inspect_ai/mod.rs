@@ -5,7 +5,6 @@ mod tokens;
 use serde_json::Value;
 
 use self::tokens::{SampleTokenLimit, grouped};
-use super::Code;
 use super::frame::rounds::answered;
 use super::frame::{
     Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on,
@@ -57,8 +56,6 @@ params! {
     MODEL_COST: "model_cost" = null,
         "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs";
 }
-
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Solver {
@@ -129,7 +126,7 @@ fn late_refusal(settings: &Settings) -> Result<Option<(&'static str, String)>, S
     Ok(None)
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_target(settings, None)
 }
 

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{
     Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, starts_run, wrong_kind,
@@ -39,8 +38,6 @@ params! {
     OUTPUT: "limit.output" = 8000, "tokens of the model's reply";
     COST_ALERT: "cost_alert" = null, off 0, "dollars, rounded up, at which a person is asked";
 }
-
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum KiloPermission {
@@ -86,7 +83,7 @@ struct Kilo {
     cost: CostAlert,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     answered_by(settings, KiloUser::default())
 }
 

@@ -4,7 +4,6 @@ mod executor;
 mod graph;
 mod middleware;
 
-use super::Code;
 use super::frame::{Recipe, Settings, SettingsError};
 use crate::decision::Need;
 use crate::framework::params;
@@ -32,9 +31,7 @@ params! {
     AGENT: "agent" = "tool-calling", "AgentExecutor: tool-calling (runnable) or ZeroShotAgent (legacy, text)";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if settings.is_profile(EXECUTOR) {
         let executor = executor::Executor::new(settings)?;
         let timed = executor.is_timed();

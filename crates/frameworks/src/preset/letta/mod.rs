@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::{
     Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, native, reading,
     wrong_kind,
@@ -19,9 +18,7 @@ params! {
     TOOL_RULES: "tool_rules" = [], off [], "rules, each with type, tool_name and its own max_count_limit or children";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let max_steps = settings.int(&param::MAX_STEPS)?;
     let tool_rules = match &*settings.in_force(&param::TOOL_RULES) {
         Value::Array(rules) => rules.iter().map(tool_rule).collect::<Result<Vec<_>, _>>()?,

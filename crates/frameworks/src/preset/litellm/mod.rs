@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::Code;
 use super::frame::{
     Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, is_run_start, native,
     rules_on,
@@ -43,8 +42,6 @@ params! {
         "rounds of code execution; 0 means 10";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 /// The configuration that a stack file's settings describe, in the form used by cases.
 fn assembled(settings: &Settings) -> Value {
     let value = |parameter: &Parameter| settings.value(parameter).into_owned();
@@ -63,7 +60,7 @@ fn assembled(settings: &Settings) -> Value {
     })
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     for budget in [&param::KEY_MAX_BUDGET, &param::LITELLM_SETTINGS_MAX_BUDGET, &param::LITELLM_MAX_BUDGET] {
         settings.opt_number(budget)?;
     }

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
@@ -23,9 +22,7 @@ params! {
     AGENT: "agent" = "FunctionAgent", "FunctionAgent, ReActAgent or AgentWorkflow";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_program(settings, &LlamaIndexProgram::default())
 }
 

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::identity::{KeyOrder, js_text};
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
 use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, wrong_kind};
@@ -27,8 +26,6 @@ params! {
     CLIENT_TOOLS: "clientTools" = [], off [], "tools without execute";
     REQUIRE_APPROVAL: "requireApproval" = [], off [], "tools that a person approves";
 }
-
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 /// What a condition tests.
 #[derive(Clone, Debug)]
@@ -58,7 +55,7 @@ fn condition(value: &Value) -> Result<(MastraCondition, String), SettingsError> 
     Ok((condition, js_text(value, KeyOrder::Given)))
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_hook(settings, StepHook::default())
 }
 

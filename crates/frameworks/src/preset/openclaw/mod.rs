@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use self::config::{LoopDetection, Release};
 use self::history::{CallHistory, CallRecord, DetectorFinding, RequestedCall, WarningKey};
 use self::outcome::{CallOutcome, ReturnedResult, is_poll, missing_tool, returned, thrown};
-use super::Code;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
@@ -60,9 +59,7 @@ params! {
         "\"none\": the tools return texts only, so a recording without details lacks nothing";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     configured(settings, &config::assembled(settings), Tools::default())
 }
 

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
@@ -22,8 +21,6 @@ params! {
         trap with |s| if s.amount(&STEPS).is_finite() && !s.is_profile("documented") =>
             "as shipped, `steps` adds a text and enforces nothing";
 }
-
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum OpenCodePermission {
@@ -53,7 +50,7 @@ struct OpenCodeMachine {
     requests: i64,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     answered_by(settings, OpenCodeAnswer::default())
 }
 

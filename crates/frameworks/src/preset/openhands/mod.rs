@@ -4,7 +4,6 @@ mod detector;
 
 use serde_json::{Map, Value};
 
-use super::Code;
 use super::frame::{
     Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, cost_in_dollars, native, reading,
     rules_on,
@@ -42,9 +41,7 @@ params! {
     MAX_BUDGET_PER_RUN: "max_budget_per_run" = null, off null, "dollars spent; 0 stops after one step";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     driven_by(settings, Drive::Recording)
 }
 

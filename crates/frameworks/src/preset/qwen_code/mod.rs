@@ -12,7 +12,6 @@ use self::acp::{Acp, GuardMode, PromptState};
 use self::calls::{CallCap, PromptCounts, SeenCall};
 use self::goal::QwenGoal;
 use self::text::{PromptTexts, RepetitionKind};
-use super::Code;
 use super::frame::{
     Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, native, rules_on, starts_run,
     wrong_kind,
@@ -55,9 +54,7 @@ params! {
     SURFACE: "surface" = "interactive", "interactive, headless, goal or acp: each has rules of its own";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_host(settings, SessionHost::default())
 }
 

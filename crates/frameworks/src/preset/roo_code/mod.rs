@@ -2,7 +2,6 @@
 
 mod native;
 
-use super::Code;
 use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{
@@ -24,8 +23,6 @@ params! {
     ALLOWED_MAX_COST: "allowedMaxCost" = null, off 0, "dollars a person lets pass before being asked again";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 #[derive(Clone, Debug)]
 struct Roo {
     repetition: Option<RepetitionDetector>,
@@ -33,7 +30,7 @@ struct Roo {
     approval: Option<Approval>,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     parts(settings, &[REPETITION, MISTAKES, APPROVAL], RooUser::default())
 }
 

@@ -8,7 +8,6 @@ pub mod chat;
 pub mod magentic;
 mod strategy;
 
-use super::Code;
 use super::frame::{Recipe, Settings, SettingsError};
 use crate::decision::Need;
 use crate::framework::params;
@@ -39,9 +38,7 @@ params! {
     MAX_ROUND_COUNT: "max_round_count" = null, off null, "Magentic: progress ledgers";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let recipe = match settings.profile.as_deref() {
         Some("AgentGroupChat") => Recipe::new(chat::GroupChat::new(settings)?, &[STRATEGY, MAXIMUM])
             .needs(STRATEGY, AGENT_NAMES)

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::{
     Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, next_request, reading,
     wrong_kind,
@@ -21,9 +20,7 @@ params! {
     RESET: "reset" = true, "false keeps the memory; the counter starts anew";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let agent = number(settings, &param::MAX_STEPS)?;
     let run = number(settings, &param::RUN_MAX_STEPS)?.filter(|steps| *steps != 0.0);
     let never_accepts = settings.text(&param::FINAL_ANSWER_CHECKS)? == Some("never_accept");

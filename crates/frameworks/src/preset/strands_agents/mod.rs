@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
@@ -34,8 +33,6 @@ params! {
     MAX_NODE_EXECUTIONS: "max_node_executions" = null, off null, "nodes of a graph that may run";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 /// Parameters of a swarm or a graph; without any of them, `limits` apply to a single agent.
 const OF_TEAMS: [&Parameter; 6] = [
     &param::MAX_HANDOFFS,
@@ -46,7 +43,7 @@ const OF_TEAMS: [&Parameter; 6] = [
     &param::MAX_NODE_EXECUTIONS,
 ];
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let alone = settings.gives(&[&param::LIMITS]) && !settings.gives(&OF_TEAMS);
     parts(settings, if alone { &[LIMITS] } else { &[LIMITS, SWARM, GRAPH] })
 }

@@ -1,6 +1,5 @@
 //! tau2-bench: the orchestrator's limits on steps (messages passed on) and on tool errors.
 
-use super::Code;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
@@ -26,9 +25,7 @@ params! {
         "the defaults of the orchestrator class, not of the benchmark's configuration";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     settings.flag(&param::ORCHESTRATOR_DEFAULTS)?;
     let machine = Orchestrator {
         max_steps: settings.number(&param::MAX_STEPS)?,

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Code;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
 use crate::decision::RuleName;
 use crate::framework::params;
@@ -21,8 +20,6 @@ params! {
     API: "api" = "generateText", in "ToolLoopAgent" = "ToolLoopAgent", "generateText, streamText or ToolLoopAgent: decides the default condition";
 }
 
-pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
-
 /// One stop condition.
 #[derive(Clone, Debug)]
 enum VercelCondition {
@@ -38,7 +35,7 @@ struct StopWhen {
     steps: u32,
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     settings.text(&param::API)?;
     let (any, code) = match settings.get(param::STOP_WHEN.name) {
         None | Some(Value::Null) => (vec![condition(&settings.default_of(&param::STOP_WHEN))?], "stopWhen default"),
