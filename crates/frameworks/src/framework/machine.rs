@@ -116,7 +116,14 @@ impl ActionSink<'_, '_> {
 pub trait Machine: Any + Send + std::fmt::Debug {
     /// Takes in one event, none of a sub-agent's: that has a loop of its own. Tool results come one at a time, before
     /// the point after the tools.
-    fn event(&mut self, _event: &Event, _acts: &mut ActionSink<'_, '_>) {}
+    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
+        if let Some(message) = event.message() {
+            self.message(message, acts);
+        }
+    }
+
+    /// Takes in an event that is a message: most machines look at no others.
+    fn message(&mut self, _message: &Message, _acts: &mut ActionSink<'_, '_>) {}
 
     /// Called at each point, after the events that precede it. `before_request` also comes at the end of a recording
     /// whose last event still needs a reply, and with [`Recipe::requests_before_prompts`] before a prompt that came in
@@ -140,11 +147,6 @@ pub fn reading(rule: &'static str, what: &'static str, count: f64, limit: f64) -
 /// neither do messages that a host writes in the user's name or that are typed while the agent works.
 pub fn starts_run(message: &Message) -> bool {
     message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_) | Lane::Host)
-}
-
-/// Whether this event is a message that starts a run of the framework ([`starts_run`]).
-pub fn is_run_start(event: &Event) -> bool {
-    event.message().is_some_and(starts_run)
 }
 
 /// What a message cost in dollars; 0 if that is not recorded.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on};
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Instant, Moment, PointView, Role};
+use crate::transcript::{Instant, Message, Moment, PointView, Role};
 
 use condition::{TerminationCondition, TerminationResult};
 use message::{AgentTurn, TeamMessage};
@@ -147,9 +147,10 @@ impl AutogenTeam {
 }
 
 impl Machine for AutogenTeam {
-    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
-        let is_idle = self.over || (self.condition.is_none() && self.max_turns.is_none());
-        let Some(message) = event.message().filter(|_| !is_idle) else { return };
+    fn message(&mut self, message: &Message, _acts: &mut ActionSink<'_, '_>) {
+        if self.over || (self.condition.is_none() && self.max_turns.is_none()) {
+            return;
+        }
         if let Some(condition) = &mut self.condition {
             if !self.started {
                 condition.start(message.ts);

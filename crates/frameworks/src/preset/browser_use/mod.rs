@@ -221,9 +221,9 @@ fn field(message: &Message, name: &str) -> Option<Value> {
 }
 
 impl Machine for BrowserUseMachine {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if let Some(reply) = event.message().filter(|message| message.is_step() && !self.done) {
-            self.reply(reply);
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
+        if message.is_step() && !self.done {
+            self.reply(message);
         }
     }
 

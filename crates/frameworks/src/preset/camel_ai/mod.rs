@@ -7,7 +7,7 @@ use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError,
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
-use crate::transcript::{Event, Message, PointView, Role};
+use crate::transcript::{Message, PointView, Role};
 
 const ITERATION: &str = "max_iteration";
 const TERMINATORS: &str = "response_terminators";
@@ -273,8 +273,10 @@ struct CamelTokenLimit {
 }
 
 impl Machine for CamelTokenLimit {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message().filter(|_| !self.over) else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
+        if self.over {
+            return;
+        }
         if message.role == Role::User {
             self.fired &= !self.resets;
         } else if message.is_step() {

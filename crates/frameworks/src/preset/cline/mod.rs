@@ -7,7 +7,7 @@ use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
+use crate::transcript::{Message, Moment, Name, PointView, ToolCall};
 
 const LOOP: &str = "loopDetection";
 const MISTAKES: &str = "maxConsecutiveMistakes";
@@ -127,9 +127,9 @@ impl ClineMachine {
 }
 
 impl Machine for ClineMachine {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        if let Some(reply) = event.message().filter(|message| message.is_step()) {
-            self.calls(reply, acts);
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
+        if message.is_step() {
+            self.calls(message, acts);
         }
     }
 

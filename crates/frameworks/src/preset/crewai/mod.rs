@@ -12,7 +12,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, PointView, Role};
+use crate::transcript::{Message, Moment, PointView, Role};
 
 use task::{CallRefusal, CrewTask, TaskCall, sanitized};
 
@@ -228,8 +228,7 @@ fn is_action(message: &Message) -> bool {
 }
 
 impl Machine for Crew {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if message.role == Role::User && !matches!(self.stage, CrewState::Failed) {
             self.stage = CrewState::Working(CrewTask::new(message.text().into_owned()));
         } else if message.is_step() {

@@ -7,7 +7,7 @@ use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, S
 use crate::framework::{Parameter, params};
 use crate::python::{self, Dict};
 use crate::transcript::fingerprint::canonical_json;
-use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
+use crate::transcript::{Message, Moment, Name, PointView, ToolCall};
 
 const SETS: &str = "repeated_calls";
 const FREQUENCY: &str = "tool_frequency";
@@ -173,9 +173,9 @@ impl DeerFlow {
 }
 
 impl Machine for DeerFlow {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        if let Some(reply) = event.message().filter(|message| message.is_step()) {
-            self.reply(reply, acts);
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
+        if message.is_step() {
+            self.reply(message, acts);
         }
     }
 

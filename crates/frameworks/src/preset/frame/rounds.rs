@@ -4,7 +4,7 @@
 //! is shown nothing until the next one starts.
 
 use super::{ActionSink, Machine, starts_run};
-use crate::transcript::{Event, Message, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 /// Whether the run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +68,8 @@ impl<L> AgentLoopMachine<L> {
 }
 
 impl<L: AgentLoop> Machine for AgentLoopMachine<L> {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if event.message().is_some_and(|message| starts_run(message) && self.inner.starts(message)) {
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
+        if starts_run(message) && self.inner.starts(message) {
             self.over = false;
         }
     }

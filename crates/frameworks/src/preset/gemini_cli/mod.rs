@@ -11,7 +11,7 @@ use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::{Need, RuleName};
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 const TOOLS: &str = "tool_call_loop";
 const TEXT: &str = "content_loop";
@@ -275,8 +275,7 @@ fn ends_in_a_cycle(calls: &VecDeque<String>) -> bool {
 }
 
 impl Machine for Gemini {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if message.is_prompt() {
             self.new_prompt();
         } else if message.is_step() {

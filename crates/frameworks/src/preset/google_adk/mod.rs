@@ -1,10 +1,10 @@
 //! Google ADK: the loop agent's iterations and escalation, and the limit on model calls.
 
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, next_request, reading,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
 };
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 const ITERATIONS: &str = "max_iterations";
 const ESCALATE: &str = "escalate";
@@ -142,8 +142,8 @@ impl Invocation {
 }
 
 impl Machine for Invocation {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if is_run_start(event) {
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
+        if starts_run(message) {
             self.over = false;
             self.calls = 0;
             self.passes = self.passes.map(|passes| Passes::new(passes.limit, passes.sub_agents));

@@ -10,7 +10,7 @@ use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Message, Name, PointView, ToolCall};
+use crate::transcript::{Message, Name, PointView, ToolCall};
 
 const TURNS: &str = "max_turns";
 const REPETITION: &str = "REP-001";
@@ -148,9 +148,8 @@ impl RepeatedError {
 }
 
 impl Machine for GooseMachine {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        self.turns.event(event, acts);
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
+        self.turns.message(message, acts);
         if message.is_step() {
             if let Some(max) = self.max {
                 for call in &message.tool_calls {

@@ -9,7 +9,7 @@ use super::param;
 use crate::framework::Parameter;
 use crate::python;
 use crate::transcript::fingerprint::canonical_json;
-use crate::transcript::{Event, Message, ToolCall, json_value};
+use crate::transcript::{Message, ToolCall, json_value};
 
 pub(super) const EXACT: &str = "tool_guardrails.exact_failure";
 pub(super) const SAME_TOOL: &str = "tool_guardrails.same_tool_failure";
@@ -116,8 +116,7 @@ impl Guardrails {
         }
     }
 
-    pub(super) fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    pub(super) fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if message.is_prompt() {
             self.exact.clear();
             self.same_tool.clear();

@@ -8,7 +8,7 @@ pub mod guardrails;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Moment, PointView};
+use crate::transcript::{Event, Message, Moment, PointView};
 
 use goal::HermesGoal;
 use guardrails::Guardrails;
@@ -99,11 +99,13 @@ pub struct Hermes {
 
 impl Machine for Hermes {
     fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        if let Some(guardrails) = &mut self.guardrails {
-            guardrails.event(event, acts);
-        }
-        if let Some(budget) = &mut self.budget {
-            budget.event(event);
+        if let Some(message) = event.message() {
+            if let Some(guardrails) = &mut self.guardrails {
+                guardrails.message(message, acts);
+            }
+            if let Some(budget) = &mut self.budget {
+                budget.message(message);
+            }
         }
         if let Some(goal) = &mut self.goal {
             goal.event(event, acts);
@@ -152,8 +154,7 @@ impl IterationBudget {
         Self { max, requests: 0, answered: false }
     }
 
-    fn event(&mut self, event: &Event) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message) {
         if message.is_prompt() {
             self.requests = 0;
             self.answered = false;

@@ -13,7 +13,7 @@ use super::frame::{
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
-use crate::transcript::{Event, Instant, Message, Moment, Point, PointView, Role, Usage};
+use crate::transcript::{Instant, Message, Moment, Point, PointView, Role, Usage};
 
 const MESSAGE: &str = "message_limit";
 const TOKEN: &str = "token_limit";
@@ -501,8 +501,10 @@ fn dollars(amount: f64) -> String {
 }
 
 impl Machine for InspectSample {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message().filter(|_| !self.over) else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
+        if self.over {
+            return;
+        }
         self.clock(message, acts);
         if self.over || !matches!(message.role, Role::User | Role::System) {
             return;

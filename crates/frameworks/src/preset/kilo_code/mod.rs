@@ -10,7 +10,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, Name, PointView, Tokens, ToolCall};
+use crate::transcript::{Message, Moment, Name, PointView, Tokens, ToolCall};
 
 const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "agent_steps";
@@ -316,8 +316,7 @@ impl Kilo {
 }
 
 impl Machine for Kilo {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if starts_run(message) {
             self.new_prompt();
         } else if message.is_step() {

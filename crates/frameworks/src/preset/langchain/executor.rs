@@ -3,7 +3,7 @@
 use super::super::frame::{Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading};
 use super::{EXECUTOR, param};
 use crate::python;
-use crate::transcript::{Event, Instant, Message, Moment, PointView};
+use crate::transcript::{Instant, Message, Moment, PointView};
 
 #[derive(Clone, Debug)]
 pub(super) struct Executor {
@@ -88,8 +88,7 @@ fn is_unreadable(text: &str) -> bool {
 }
 
 impl Machine for Executor {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if message.is_prompt() {
             self.iterations = 0;
             self.finished = false;

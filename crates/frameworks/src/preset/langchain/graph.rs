@@ -3,7 +3,7 @@
 use super::super::frame::{Action, ActionSink, Machine, RuleReading, reading};
 use super::middleware::{HookOutcome, Middleware};
 use super::{RECURSION, REMAINING};
-use crate::transcript::{Event, Message, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 const APOLOGY: &str = "Sorry, need more steps to process this request.";
 
@@ -93,8 +93,8 @@ fn superstep(done: &mut i64, limit: i64, acts: &mut ActionSink<'_, '_>) -> bool 
 }
 
 impl Machine for Graph {
-    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
-        if event.message().is_some_and(Message::is_prompt) {
+    fn message(&mut self, message: &Message, _acts: &mut ActionSink<'_, '_>) {
+        if message.is_prompt() {
             self.done = 0;
             self.finished = false;
             self.hooks.iter_mut().for_each(Middleware::new_run);

@@ -3,11 +3,10 @@
 use serde_json::Value;
 
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, native, reading,
-    wrong_kind,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, starts_run, wrong_kind,
 };
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, Name, PointView};
+use crate::transcript::{Message, Moment, Name, PointView};
 
 const STEPS: &str = "max_steps";
 const RULES: &str = "tool_rules";
@@ -220,8 +219,8 @@ impl LettaRun {
 }
 
 impl Machine for LettaRun {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if is_run_start(event) {
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
+        if starts_run(message) {
             // After a reply that was sent back, the run would have continued, but in the recording the user speaks
             // instead. What would have happened is unknown from here on.
             self.over = self.sent_back;

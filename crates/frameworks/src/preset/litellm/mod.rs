@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::frame::{
-    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, is_run_start, native,
-    rules_on,
+    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on,
+    starts_run,
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
-use crate::transcript::{Event, Instant, Message, Moment, Point, PointView};
+use crate::transcript::{Instant, Message, Moment, Point, PointView};
 
 const ITERATIONS: &str = "max_iterations";
 const SESSION: &str = "max_budget_per_session";
@@ -318,8 +318,10 @@ impl Proxy {
 
 impl Machine for Proxy {
     /// The session of a request is recorded with its reply, but the decision is made before the request.
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(reply) = event.message().filter(|message| message.is_step()) else { return };
+    fn message(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
+        if !reply.is_step() {
+            return;
+        }
         if self.session.is_empty() {
             self.session.clone_from(&acts.view().header().run_id);
         }
@@ -348,8 +350,8 @@ struct CodeExecution {
 }
 
 impl Machine for CodeExecution {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if is_run_start(event) {
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
+        if starts_run(message) {
             self.rounds = 0;
             self.over = false;
         }

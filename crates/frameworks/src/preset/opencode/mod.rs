@@ -6,7 +6,7 @@ use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, Name, PointView};
+use crate::transcript::{Message, Moment, Name, PointView};
 
 const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "steps";
@@ -112,8 +112,7 @@ impl OpenCodeMachine {
 }
 
 impl Machine for OpenCodeMachine {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if message.is_prompt() {
             self.requests = 0;
             self.streak.clear();

@@ -11,7 +11,7 @@ use super::frame::{
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
-use crate::transcript::{Event, Message, Moment, PointView, Role};
+use crate::transcript::{Message, Moment, PointView, Role};
 
 use detector::{DetectorEvent, StuckDetector, StuckThresholds, deed};
 
@@ -210,8 +210,7 @@ const CORRECTION: &str = "Your last response did not include a function call or 
                           proceed with the task.";
 
 impl Machine for OpenHandsConversation {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         match message.role {
             Role::User | Role::Assistant if self.is_environment(message) => {}
             Role::User if !message.is_prompt() => {}

@@ -9,7 +9,7 @@ use super::calls::{CallCap, DUPLICATES, key_of};
 use super::{CAP, DUPLICATE, FAILURES, INVALID};
 use crate::preset::frame::identity::arguments;
 use crate::preset::frame::{Action, ActionSink, Machine, native, next_request, starts_run};
-use crate::transcript::{Event, Fingerprint, Message, Moment, PointView};
+use crate::transcript::{Fingerprint, Message, Moment, PointView};
 
 /// How many calls of one tool with invalid parameters trigger the guard.
 const INVALID_CALLS: u32 = 3;
@@ -186,8 +186,7 @@ impl Acp {
 }
 
 impl Machine for Acp {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if starts_run(message) {
             self.prompt = PromptState::default();
         } else if self.prompt.over {

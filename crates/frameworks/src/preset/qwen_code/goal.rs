@@ -3,7 +3,7 @@
 use super::{GOAL, NO_PROGRESS, param};
 use crate::framework::Parameter;
 use crate::preset::frame::{Action, ActionSink, Machine, Settings, starts_run};
-use crate::transcript::{Event, Instant, Message, Moment, Point};
+use crate::transcript::{Instant, Message, Moment, Point};
 
 /// The largest accepted values.
 const MOST_TOKENS: f64 = 300_000_000.0;
@@ -197,8 +197,7 @@ fn grouped(number: f64) -> String {
 }
 
 impl Machine for QwenGoal {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if starts_run(message) {
             // A turn that the user interrupted is over.
             let before = acts.event_before();

@@ -18,7 +18,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
-use crate::transcript::{Event, Instant, Message, Moment, PointView, Usage};
+use crate::transcript::{Instant, Message, Moment, PointView, Usage};
 
 const SAME: &str = "consecutive_identical_tool_calls";
 const SHELL: &str = "shell_command_stagnation";
@@ -409,8 +409,7 @@ fn stop(rule: &'static str, code: &str, acts: &mut ActionSink<'_, '_>) -> bool {
 }
 
 impl Machine for QwenSession {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if self.clock(message, acts) {
             return;
         }

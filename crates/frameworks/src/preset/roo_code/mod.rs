@@ -9,7 +9,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::{Event, Message, Moment, PointView, ToolCall};
+use crate::transcript::{Message, Moment, PointView, ToolCall};
 
 const REPETITION: &str = "tool_repetition";
 const MISTAKES: &str = "consecutive_mistakes";
@@ -182,8 +182,7 @@ impl Approval {
 }
 
 impl Machine for Roo {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if let Some(mistakes) = &mut self.mistakes {
             mistakes.message(message);
         }

@@ -4,7 +4,7 @@ use super::super::frame::{
     Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading, starts_run, wrong_kind,
 };
 use super::{AUTO_INVOKE, param};
-use crate::transcript::{Event, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 #[derive(Clone, Debug)]
 pub(super) struct AutoInvoke {
@@ -29,8 +29,7 @@ impl AutoInvoke {
 }
 
 impl Machine for AutoInvoke {
-    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, _acts: &mut ActionSink<'_, '_>) {
         if starts_run(message) {
             self.attempts = 0;
             self.forced = false;

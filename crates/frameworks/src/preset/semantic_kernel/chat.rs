@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::frame::{Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use super::strategy::ChatTermination;
 use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY, param};
-use crate::transcript::{Event, Message, Moment, PointView, Role};
+use crate::transcript::{Message, Moment, PointView, Role};
 
 /// The agent's own message at the end of its turn.
 fn turn<'v>(view: &PointView<'v>) -> Option<&'v Message> {
@@ -57,8 +57,7 @@ impl GroupChat {
 }
 
 impl Machine for GroupChat {
-    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, _acts: &mut ActionSink<'_, '_>) {
         if message.role == Role::User {
             self.turns = None;
         }

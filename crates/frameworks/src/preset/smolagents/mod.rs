@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, is_run_start, next_request, reading,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
     wrong_kind,
 };
 use crate::framework::{Parameter, params};
-use crate::transcript::{Event, Message, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 const RULE: &str = "max_steps";
 const ANSWER_TOOL: &str = "final_answer";
@@ -108,8 +108,8 @@ impl SmolagentsRun {
 }
 
 impl Machine for SmolagentsRun {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if is_run_start(event) {
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
+        if starts_run(message) {
             self.steps = 0;
             self.refused_answer = false;
             self.over = false;

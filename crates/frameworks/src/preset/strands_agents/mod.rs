@@ -6,7 +6,7 @@ use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, S
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
-use crate::transcript::{Event, Instant, Message, Moment, PointView};
+use crate::transcript::{Instant, Message, Moment, PointView};
 
 const LIMITS: &str = "limits";
 const SWARM: &str = "swarm";
@@ -250,8 +250,7 @@ impl Strands {
 }
 
 impl Machine for Strands {
-    fn event(&mut self, event: &Event, _acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, _acts: &mut ActionSink<'_, '_>) {
         if message.is_prompt() {
             self.used = [0; 3];
             self.team.new_invocation(message.ts);

@@ -4,7 +4,7 @@ use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, S
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
-use crate::transcript::{Event, Message, Role};
+use crate::transcript::{Message, Role};
 
 const STEPS: &str = "max_steps";
 const ERRORS: &str = "max_errors";
@@ -71,7 +71,7 @@ type Reason = Option<(&'static str, &'static str)>;
 
 impl Orchestrator {
     /// Passes on a message by the agent or the user.
-    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
+    fn passed_on(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         self.steps += 1;
         self.waiting = message.tool_calls.len();
         let by_agent = message.role == Role::Assistant;
@@ -140,8 +140,7 @@ impl Orchestrator {
 }
 
 impl Machine for Orchestrator {
-    fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {
         if message.role == Role::System {
             return;
         }
@@ -161,7 +160,7 @@ impl Machine for Orchestrator {
         } else if greets && message.text().contains(AGENT_STOP) {
             acts.act(Action::Stop, STOP_WORDS).code("agent_stop");
         } else if !greets {
-            self.message(message, acts);
+            self.passed_on(message, acts);
         }
     }
 

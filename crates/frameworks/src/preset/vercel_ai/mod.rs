@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, wrong_kind};
 use crate::decision::RuleName;
 use crate::framework::params;
-use crate::transcript::{Event, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 const RULE: &str = "stopWhen";
 
@@ -75,8 +75,7 @@ fn condition(value: &Value) -> Result<VercelCondition, SettingsError> {
 }
 
 impl Machine for StopWhen {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        let Some(message) = event.message() else { return };
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
         if message.is_prompt() {
             self.steps = 0;
         } else if message.is_step() {

@@ -8,8 +8,8 @@ use super::counts::RunCounters;
 use super::file::When;
 use super::plan::{ActiveCap, CapPlan, RunEndCondition};
 use crate::decision::RuleName;
-use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, is_run_start, native, next_request};
-use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
+use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, native, next_request, starts_run};
+use crate::transcript::{Message, Moment, Point, PointView, ToolCall, Usage};
 
 /// The caps of a framework on one run.
 #[derive(Clone, Debug)]
@@ -196,8 +196,8 @@ impl CapMachine {
 }
 
 impl Machine for CapMachine {
-    fn event(&mut self, event: &Event, _: &mut ActionSink<'_, '_>) {
-        if self.plan.runs_by_user && is_run_start(event) {
+    fn message(&mut self, message: &Message, _: &mut ActionSink<'_, '_>) {
+        if self.plan.runs_by_user && starts_run(message) {
             self.over = false;
             if self.plan.starts_anew {
                 self.counts = RunCounters::default();
