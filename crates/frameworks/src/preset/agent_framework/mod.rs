@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, AnsweredCall, Flow, answered};
 use super::frame::{
     Action, ActionSink, MachineAction, Recipe, Settings, SettingsError, native, next_request, rules_on, wrong_kind,
 };
@@ -310,9 +310,8 @@ impl AgentLoop for FunctionLoop {
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         let answered = answered(view, reply);
         if self.raises_unknown {
-            let is_missing = |result: &Option<(usize, &Message)>| matches!(result, Some((_, result)) if native::flag(result, "invalid_call"));
-            if let Some((nth, _)) = answered.iter().find(|(_, result)| is_missing(result)) {
-                let call = &reply.tool_calls[*nth];
+            let missing = answered.iter().find(|answered| native::flag(answered.result, "invalid_call"));
+            if let Some(AnsweredCall { call, .. }) = missing {
                 let words = format!("Error: Requested function \"{}\" not found.", call.name);
                 let act = at_reply(view, acts.act(Action::Fail, UNKNOWN)).code("_UnknownFunctionCallError");
                 act.detail(words).call(call.id.as_deref());
@@ -322,14 +321,12 @@ impl AgentLoop for FunctionLoop {
                 return Flow::Over;
             }
         }
-        let failed = |result: &Message| result.is_error == Some(true) || native::flag(result, "invalid_call");
-        let has_failed = answered.iter().any(|(_, result)| matches!(result, Some((_, result)) if failed(result)));
+        let has_failed = answered.iter().any(|answered| native::has_failed(answered.result));
         self.n_calls += reply.tool_calls.len() as u64;
         self.failing = if has_failed { self.failing + 1 } else { 0 };
         // A call that fails raises through the middleware before it can end the loop.
-        let ends_loop = |(nth, result): &(usize, Option<(usize, &Message)>)| {
-            let ended = matches!(result, Some((_, result)) if !failed(result));
-            ended && self.terminate_after.iter().any(|tool| *tool == *reply.tool_calls[*nth].name)
+        let ends_loop = |AnsweredCall { call, result, .. }: &AnsweredCall<'_>| {
+            !native::has_failed(result) && self.terminate_after.iter().any(|tool| *tool == *call.name)
         };
         if answered.iter().any(ends_loop) {
             acts.act(Action::Stop, CALLER).code("MiddlewareTermination");

@@ -222,9 +222,9 @@ impl AgentLoop for ChatAgent {
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         if reply.tool_calls.iter().any(|call| self.is_external(&call.name)) {
-            let own =
-                answered(view, reply).into_iter().filter(|(nth, _)| !self.is_external(&reply.tool_calls[*nth].name));
-            let last = own.filter_map(|(_, result)| Some(result?.0)).max();
+            let mut own = answered(view, reply);
+            own.retain(|answered| !self.is_external(&answered.call.name));
+            let last = own.iter().map(|answered| answered.at).max();
             let act = acts.act(Action::Stop, CALLER).code("external_tool_call");
             act.decision.event = last.or(act.decision.event);
             return self.ends(reply);

@@ -27,3 +27,8 @@ pub fn word(message: &Message, name: &str) -> Option<String> {
 pub fn flag(message: &Message, name: &str) -> bool {
     field(message, name) == Some(Value::Bool(true))
 }
+
+/// Whether the result's call failed or could not be made.
+pub fn has_failed(result: &Message) -> bool {
+    result.is_error == Some(true) || flag(result, "invalid_call")
+}

@@ -4,7 +4,7 @@
 //! is shown nothing until the next one starts.
 
 use super::{ActionSink, Machine, starts_run};
-use crate::transcript::{Message, Moment, PointView};
+use crate::transcript::{Message, Moment, PointView, ToolCall};
 
 /// Whether the run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +91,19 @@ impl<L: AgentLoop> Machine for AgentLoopMachine<L> {
     }
 }
 
-/// Each call's index with its result, if there is one: the message and its index among the events.
-pub fn answered<'v>(view: &PointView<'v>, reply: &'v Message) -> Vec<(usize, Option<(usize, &'v Message)>)> {
+/// A call of the current reply whose result is known.
+#[derive(Clone, Copy, Debug)]
+pub struct AnsweredCall<'v> {
+    /// The call.
+    pub call: &'v ToolCall,
+    /// Its result.
+    pub result: &'v Message,
+    /// Index of the result among the events.
+    pub at: usize,
+}
+
+/// The calls of the current reply that have a result, in order.
+pub fn answered<'v>(view: &PointView<'v>, reply: &'v Message) -> Vec<AnsweredCall<'v>> {
     let from = if let Some(reply) = view.reply_index() { reply + 1 } else { 0 };
     let mut results: Vec<(usize, &Message)> = Vec::new();
     for (index, event) in view.events().iter().enumerate().skip(from) {
@@ -102,14 +113,16 @@ pub fn answered<'v>(view: &PointView<'v>, reply: &'v Message) -> Vec<(usize, Opt
             results.push((index, message));
         }
     }
-    let mut by_call = Vec::with_capacity(reply.tool_calls.len());
-    for (nth, call) in reply.tool_calls.iter().enumerate() {
+    let mut answered = Vec::new();
+    for call in &reply.tool_calls {
         let is_it = |(_, result): &(usize, &Message)| match (&call.id, &result.tool_call_id) {
             (Some(call), Some(result)) => call == result,
             _ => result.name.as_ref().is_none_or(|name| *name == call.name),
         };
-        let found = results.iter().position(is_it).map(|place| results.remove(place));
-        by_call.push((nth, found));
+        if let Some(place) = results.iter().position(is_it) {
+            let (at, result) = results.remove(place);
+            answered.push(AnsweredCall { call, result, at });
+        }
     }
-    by_call
+    answered
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::frame::identity::arguments;
-use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, AnsweredCall, Flow, answered};
 use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
@@ -131,11 +131,9 @@ impl AgentLoop for Haystack {
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         let answered = answered(view, reply);
-        let is_missing = |result: &Message| native::flag(result, "invalid_call");
-        let results =
-            || answered.iter().filter_map(|(nth, result)| Some((&reply.tool_calls[*nth], result.as_ref()?.1)));
         if self.raises {
-            if let Some((call, _)) = results().find(|(_, result)| is_missing(result)) {
+            let missing = answered.iter().find(|answered| native::flag(answered.result, "invalid_call"));
+            if let Some(AnsweredCall { call, .. }) = missing {
                 let tools = self.program.tools.join(", ");
                 let words = format!("Tool '{}' not found. Available tools: {tools}", call.name);
                 let act = acts.act(Action::Fail, FAILURE).code("ToolNotFoundException").detail(words);
@@ -145,7 +143,8 @@ impl AgentLoop for Haystack {
                 act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
                 return self.ends("ToolNotFoundException");
             }
-            if let Some((call, result)) = results().find(|(_, result)| result.is_error == Some(true)) {
+            let failing = answered.iter().find(|answered| answered.result.is_error == Some(true));
+            if let Some(AnsweredCall { call, result, .. }) = failing {
                 let given = python::repr(&arguments(call));
                 let words =
                     format!("Failed to invoke Tool `{}` with parameters {given}. Error: {}", call.name, result.text());
@@ -154,8 +153,8 @@ impl AgentLoop for Haystack {
             }
         }
         let is_exit = |name: &str| self.exits.iter().any(|exit| exit == name);
-        let failed = results()
-            .any(|(call, result)| is_exit(&call.name) && (result.is_error == Some(true) || is_missing(result)));
+        let failed =
+            answered.iter().any(|answered| is_exit(&answered.call.name) && native::has_failed(answered.result));
         let exit = reply.tool_calls.iter().find(|call| is_exit(&call.name)).filter(|_| !failed);
         match exit.map(|call| call.name.clone()) {
             Some(tool) if !self.stays() => {

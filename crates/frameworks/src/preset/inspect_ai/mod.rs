@@ -426,8 +426,7 @@ impl InspectSample {
     }
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
-        let answered = answered(view, reply);
-        let results: Vec<&Message> = answered.iter().filter_map(|(_, result)| Some(result.as_ref()?.1)).collect();
+        let results: Vec<&Message> = answered(view, reply).iter().map(|answered| answered.result).collect();
         let count = self.n_messages + results.len() as u64;
         if let Some(limit) = self.message.filter(|limit| count as f64 > *limit) {
             self.messages(count, limit, acts);
@@ -436,8 +435,8 @@ impl InspectSample {
         self.n_messages = count;
         let counts_failed = self.solver == Solver::BasicAgent;
         let is_submission = |result: &&&Message| {
-            let failed = result.is_error == Some(true) || native::flag(result, "invalid_call");
-            self.submit.is_some() && result.name.as_deref() == self.submit.as_deref() && (counts_failed || !failed)
+            let is_named = self.submit.is_some() && result.name.as_deref() == self.submit.as_deref();
+            is_named && (counts_failed || !native::has_failed(result))
         };
         let submitted: Vec<&&Message> = results.iter().filter(is_submission).collect();
         if let Some(first) = submitted.first() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
+use super::frame::rounds::{AgentLoop, AgentLoopMachine, AnsweredCall, Flow, answered};
 use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
@@ -136,11 +136,8 @@ impl AgentLoop for LlamaIndexWorkflow {
     }
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
-        for (nth, result) in answered(view, reply) {
-            let Some((_, result)) = result else { continue };
-            let call = &reply.tool_calls[nth];
-            let failed = result.is_error == Some(true) || native::flag(result, "invalid_call");
-            if !failed && self.direct.iter().any(|tool| *tool == *call.name) {
+        for AnsweredCall { call, result, .. } in answered(view, reply) {
+            if !native::has_failed(result) && self.direct.iter().any(|tool| *tool == *call.name) {
                 acts.act(Action::Stop, DIRECT).code(DIRECT).call(call.id.as_deref());
                 return Flow::Over;
             }

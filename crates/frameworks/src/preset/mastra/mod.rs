@@ -227,9 +227,9 @@ impl AgentLoop for Mastra {
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> Flow {
         if reply.tool_calls.iter().any(|call| self.is_of_caller(&call.name)) {
-            let own =
-                answered(view, reply).into_iter().filter(|(nth, _)| !self.is_of_caller(&reply.tool_calls[*nth].name));
-            let last = own.filter_map(|(_, result)| Some(result?.0)).max();
+            let mut own = answered(view, reply);
+            own.retain(|answered| !self.is_of_caller(&answered.call.name));
+            let last = own.iter().map(|answered| answered.at).max();
             let act = acts.act(Action::Stop, CALLER).code("tool calls returned to the caller");
             act.decision.event = last.or(act.decision.event);
             return self.ends("tool-calls");
