@@ -48,9 +48,35 @@ impl MachineAction {
         self
     }
 
-    /// Sets the event it is about, if not the current one.
-    pub fn about_event(&mut self, event: usize) -> &mut Self {
-        self.decision.event = Some(event);
+    /// Sets the event it is about; `None` leaves the current one.
+    pub fn about_event(&mut self, event: Option<usize>) -> &mut Self {
+        if event.is_some() {
+            self.decision.event = event;
+        }
+        self
+    }
+
+    /// Dates it at the current reply, before its tools, although only their results may have shown that it was due.
+    pub fn at_reply(&mut self, view: &PointView<'_>) -> &mut Self {
+        self.decision.event = view.reply_index();
+        self.decision.point.moment = Moment::AfterResponse;
+        self
+    }
+
+    /// Dates it before the request of the current step, after this event.
+    pub fn before_request(&mut self, event: Option<usize>) -> &mut Self {
+        self.decision.event = event;
+        self.decision.point.moment = Moment::BeforeRequest;
+        self
+    }
+
+    /// Dates it at the next request at or after the current point: where a due request would be made and is refused,
+    /// even if the recording ends before it.
+    pub fn at_next_request(&mut self) -> &mut Self {
+        let point = &mut self.decision.point;
+        if point.moment != Moment::BeforeRequest {
+            *point = Point { step: point.step.saturating_add(1), moment: Moment::BeforeRequest };
+        }
         self
     }
 
@@ -157,15 +183,6 @@ pub fn cost_in_dollars(message: &Message) -> f64 {
 /// The rules that are on, in the given order.
 pub fn rules_on(rules: &[(&'static str, bool)]) -> Vec<&'static str> {
     rules.iter().filter(|(_, is_on)| *is_on).map(|(rule, _)| *rule).collect()
-}
-
-/// The point of the next request at or after `point`: where a due request would be made and is refused, even if the
-/// recording ends before it.
-pub fn next_request(point: Point) -> Point {
-    match point.moment {
-        Moment::BeforeRequest => point,
-        _ => Point { step: point.step.saturating_add(1), moment: Moment::BeforeRequest },
-    }
 }
 
 /// What the machine sees after its run is over, when the recording continues.

@@ -3,13 +3,11 @@
 use serde_json::Value;
 
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, AnsweredCall, Flow, answered};
-use super::frame::{
-    Action, ActionSink, MachineAction, Recipe, Settings, SettingsError, native, next_request, rules_on, wrong_kind,
-};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, rules_on, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python::{self, Dict};
-use crate::transcript::{Instant, Message, Moment, Point, PointView, ToolCall};
+use crate::transcript::{Instant, Message, PointView, ToolCall};
 
 const ITERATIONS: &str = "max_iterations";
 const CALLS: &str = "max_function_calls";
@@ -206,9 +204,8 @@ pub struct FunctionLoop {
 
 /// Tools are switched off and one more request is made, which is not in the recording.
 fn force_final(rule: &'static str, words: String, seen: f64, limit: f64, acts: &mut ActionSink<'_, '_>) -> Flow {
-    let point = next_request(acts.view().point());
     let act = acts.act(Action::ForceFinal, rule).code(rule).detail(words).evidence(seen, limit).ends_run();
-    act.decision.point = point;
+    act.at_next_request();
     Flow::Over
 }
 
@@ -247,21 +244,15 @@ impl FunctionLoop {
     fn returned(&self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
         let calls = &reply.tool_calls;
         if let Some(call) = calls.iter().find(|call| self.runs_tools && self.needs_approval(call)) {
-            at_reply(view, acts.act(Action::Ask, CALLER)).code("function_approval_request").call(call.id.as_deref());
+            let act = acts.act(Action::Ask, CALLER).code("function_approval_request").call(call.id.as_deref());
+            act.at_reply(view);
         } else if !calls.is_empty() && (!self.runs_tools || calls.iter().any(|call| self.is_declared_only(call))) {
-            at_reply(view, acts.act(Action::Stop, CALLER)).code("function calls returned to the caller");
+            acts.act(Action::Stop, CALLER).code("function calls returned to the caller").at_reply(view);
         } else {
             return false;
         }
         true
     }
-}
-
-/// Dates the act at the reply, before its tools, although the recording may show only in a result that it was due.
-fn at_reply<'a>(view: &PointView<'_>, act: &'a mut MachineAction) -> &'a mut MachineAction {
-    act.decision.event = view.reply_index();
-    act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
-    act
 }
 
 impl AgentLoop for FunctionLoop {
@@ -313,8 +304,8 @@ impl AgentLoop for FunctionLoop {
             let missing = answered.iter().find(|answered| native::flag(answered.result, "invalid_call"));
             if let Some(AnsweredCall { call, .. }) = missing {
                 let words = format!("Error: Requested function \"{}\" not found.", call.name);
-                let act = at_reply(view, acts.act(Action::Fail, UNKNOWN)).code("_UnknownFunctionCallError");
-                act.detail(words).call(call.id.as_deref());
+                let act = acts.act(Action::Fail, UNKNOWN).code("_UnknownFunctionCallError").detail(words);
+                act.call(call.id.as_deref()).at_reply(view);
                 return Flow::Over;
             }
             if self.returned(view, reply, acts) {

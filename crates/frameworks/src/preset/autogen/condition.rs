@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::frame::{SettingsError, wrong_kind};
 use super::message::TeamMessage;
-use crate::decision::Need;
+use crate::decision::{Evidence, Need};
 use crate::python::Dict;
 use crate::transcript::Instant;
 
@@ -14,16 +14,16 @@ pub struct TerminationMessage {
     pub(super) source: String,
     pub(super) content: String,
     /// The observed value and the limit, if the condition has a limit.
-    pub(super) evidence: Option<(f64, f64)>,
+    pub(super) evidence: Evidence,
 }
 
 impl TerminationMessage {
     fn new(source: &str, content: String) -> Self {
-        Self { source: source.to_owned(), content, evidence: None }
+        Self { source: source.to_owned(), content, evidence: Evidence::NONE }
     }
 
     fn evidence(self, observed: f64, limit: f64) -> Self {
-        Self { evidence: Some((observed, limit)), ..self }
+        Self { evidence: Evidence::new(observed, limit), ..self }
     }
 }
 
@@ -188,10 +188,11 @@ impl TerminationCondition {
 /// Joins several stops into one: names and messages are joined, the figures are the first one's.
 fn join(said: &[TerminationMessage]) -> TerminationMessage {
     let joined = |part: fn(&TerminationMessage) -> &str| said.iter().map(part).collect::<Vec<_>>().join(", ");
+    let limited = said.iter().find(|words| words.evidence != Evidence::NONE);
     TerminationMessage {
         source: joined(|words| &words.source),
         content: joined(|words| &words.content),
-        evidence: said.iter().find_map(|words| words.evidence),
+        evidence: limited.map(|words| words.evidence).unwrap_or_default(),
     }
 }
 

@@ -8,7 +8,7 @@ pub mod message;
 use serde_json::Value;
 
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on};
-use crate::decision::Need;
+use crate::decision::{Evidence, Need};
 use crate::framework::params;
 use crate::transcript::{Instant, Message, Moment, PointView, Role};
 
@@ -62,19 +62,16 @@ pub fn report(
 ) {
     let (action, own_code, detail, evidence) = match stopped {
         TerminationResult::Fired(words) => (Action::Stop, words.source, words.content, words.evidence),
-        TerminationResult::Raised { class, words } => (Action::Fail, class.to_owned(), words.to_owned(), None),
+        TerminationResult::Raised { class, words } => {
+            (Action::Fail, class.to_owned(), words.to_owned(), Evidence::NONE)
+        }
     };
-    let act = acts.act(action, CONDITION).detail(detail);
+    let act = acts.act(action, CONDITION).detail(detail).about_event(at);
+    act.decision.evidence = evidence;
     match code {
         Some(code) => act.code(code),
         None => act.code(own_code),
     };
-    if let Some((observed, limit)) = evidence {
-        act.evidence(observed, limit);
-    }
-    if let Some(at) = at {
-        act.about_event(at);
-    }
 }
 
 /// A team of agents that take turns.

@@ -189,10 +189,7 @@ impl Crew {
                     && let Some(limit) = limit
                 {
                     let act = acts.act(Action::Deny, USES).code(USES).detail(limit_words(&call.name, limit));
-                    act.evidence(limit as f64, limit as f64);
-                    if let Some(reply) = self.reply {
-                        act.about_event(reply);
-                    }
+                    act.evidence(limit as f64, limit as f64).about_event(self.reply);
                 }
                 (outcome.text, outcome.runs)
             } else {

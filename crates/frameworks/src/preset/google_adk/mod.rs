@@ -1,8 +1,6 @@
 //! Google ADK: the loop agent's iterations and escalation, and the limit on model calls.
 
-use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
-};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, starts_run};
 use crate::framework::params;
 use crate::transcript::{Message, Moment, PointView};
 
@@ -97,7 +95,7 @@ impl Invocation {
     }
 
     /// A request is due: at this point, or at the next one after what is known so far.
-    fn request_due(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
+    fn request_due(&mut self, acts: &mut ActionSink<'_, '_>) {
         if self.passes.is_some_and(|passes| passes.used_up()) {
             return self.stop(ITERATIONS, acts);
         }
@@ -106,13 +104,12 @@ impl Invocation {
             let limit = self.max_llm_calls;
             let detail = format!("Max number of llm calls limit of `{limit}` exceeded");
             let act = acts.act(Action::Fail, CALLS).code("LlmCallsLimitExceededError").detail(detail);
-            act.evidence((self.calls + 1) as f64, limit as f64);
-            act.decision.point = next_request(view.point());
+            act.evidence((self.calls + 1) as f64, limit as f64).at_next_request();
         }
     }
 
     /// Handles a reply without calls: a sub-agent, or the single agent, has finished.
-    fn agent_ended(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
+    fn agent_ended(&mut self, acts: &mut ActionSink<'_, '_>) {
         let Some(passes) = &mut self.passes else {
             self.over = true;
             return;
@@ -121,11 +118,11 @@ impl Invocation {
         match (passes.escalated, passes.used_up()) {
             (true, _) => self.stop(ESCALATE, acts),
             (false, true) => self.stop(ITERATIONS, acts),
-            (false, false) => self.request_due(view, acts),
+            (false, false) => self.request_due(acts),
         }
     }
 
-    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
+    fn tools_ran(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let called = |tool: &str| reply.tool_calls.iter().any(|call| *call.name == *tool);
         if called(EXIT_TOOL) {
             match self.passes {
@@ -137,7 +134,7 @@ impl Invocation {
         if let Some(passes) = &mut self.passes {
             passes.escalated |= called(ESCALATING_TOOL);
         }
-        self.request_due(view, acts);
+        self.request_due(acts);
     }
 }
 
@@ -155,12 +152,12 @@ impl Machine for Invocation {
             return;
         }
         match (view.moment(), view.reply()) {
-            (Moment::BeforeRequest, _) => self.request_due(view, acts),
+            (Moment::BeforeRequest, _) => self.request_due(acts),
             (Moment::AfterResponse, _) => self.calls += 1,
             (Moment::AfterTools, Some(reply)) if view.results().next().is_some() && !reply.tool_calls.is_empty() => {
-                self.tools_ran(view, reply, acts);
+                self.tools_ran(reply, acts);
             }
-            (Moment::EndOfRound, _) => self.agent_ended(view, acts),
+            (Moment::EndOfRound, _) => self.agent_ended(acts),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, 
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
-use crate::transcript::{Message, Moment, Point, PointView};
+use crate::transcript::{Message, PointView};
 
 const STEPS: &str = "max_agent_steps";
 const EXIT: &str = "exit_conditions";
@@ -137,10 +137,8 @@ impl AgentLoop for Haystack {
                 let tools = self.program.tools.join(", ");
                 let words = format!("Tool '{}' not found. Available tools: {tools}", call.name);
                 let act = acts.act(Action::Fail, FAILURE).code("ToolNotFoundException").detail(words);
-                act.call(call.id.as_deref());
                 // The framework finds it before any call runs, although the recording shows it only in the result.
-                act.decision.event = view.reply_index();
-                act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
+                act.call(call.id.as_deref()).at_reply(view);
                 return self.ends("ToolNotFoundException");
             }
             let failing = answered.iter().find(|answered| answered.result.is_error == Some(true));

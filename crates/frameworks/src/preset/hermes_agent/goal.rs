@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::frame::{Action, ActionSink};
 use super::GOAL;
+use crate::decision::Evidence;
 use crate::python;
 use crate::transcript::{Event, Message};
 
@@ -64,19 +65,19 @@ impl HermesGoal {
         self.used += 1;
         self.parse_failures = if verdict == GoalVerdict::Unreadable { self.parse_failures + 1 } else { 0 };
         self.transport_failures = if verdict == GoalVerdict::Unreachable { self.transport_failures + 1 } else { 0 };
-        let transport = (f64::from(self.transport_failures), f64::from(MAX_TRANSPORT_FAILURES));
-        let parse = (f64::from(self.parse_failures), f64::from(MAX_PARSE_FAILURES));
-        let turns = (self.used as f64, self.max_turns as f64);
+        let transport = Evidence::new(f64::from(self.transport_failures), f64::from(MAX_TRANSPORT_FAILURES));
+        let parse = Evidence::new(f64::from(self.parse_failures), f64::from(MAX_PARSE_FAILURES));
+        let turns = Evidence::new(self.used as f64, self.max_turns as f64);
         if verdict == GoalVerdict::Wait {
-            self.stop("wait", None, ("wait", "active"), acts);
+            self.stop("wait", Evidence::NONE, ("wait", "active"), acts);
         } else if verdict == GoalVerdict::Done {
-            self.stop("done", None, ("done", "done"), acts);
+            self.stop("done", Evidence::NONE, ("done", "done"), acts);
         } else if self.transport_failures >= MAX_TRANSPORT_FAILURES {
-            self.stop("judge API unreachable", Some(transport), ("continue", "paused"), acts);
+            self.stop("judge API unreachable", transport, ("continue", "paused"), acts);
         } else if self.parse_failures >= MAX_PARSE_FAILURES {
-            self.stop("judge unparseable", Some(parse), ("continue", "paused"), acts);
+            self.stop("judge unparseable", parse, ("continue", "paused"), acts);
         } else if self.used >= self.max_turns {
-            self.stop("turn budget exhausted", Some(turns), ("continue", "paused"), acts);
+            self.stop("turn budget exhausted", turns, ("continue", "paused"), acts);
         } else {
             acts.act(Action::Inject, GOAL).code("continuation");
             self.turns.push(GoalReport { verdict: "continue", status: "active", should_continue: true });
@@ -86,14 +87,11 @@ impl HermesGoal {
     fn stop(
         &mut self,
         code: &'static str,
-        evidence: Option<(f64, f64)>,
+        evidence: Evidence,
         (verdict, status): (&'static str, &'static str),
         acts: &mut ActionSink<'_, '_>,
     ) {
-        let act = acts.act(Action::Stop, GOAL).code(code);
-        if let Some((observed, limit)) = evidence {
-            act.evidence(observed, limit);
-        }
+        acts.act(Action::Stop, GOAL).code(code).decision.evidence = evidence;
         self.turns.push(GoalReport { verdict, status, should_continue: false });
     }
 }

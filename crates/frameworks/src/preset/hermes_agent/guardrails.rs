@@ -140,11 +140,7 @@ impl Guardrails {
     /// A refusal or halt ends the turn once all calls of the message have been handled.
     pub(super) fn after_tools(&mut self, acts: &mut ActionSink<'_, '_>) {
         if std::mem::take(&mut self.halts) {
-            let last = self.last_result;
-            let act = acts.act(Action::Stop, HALT).code("guardrail_halt");
-            if let Some(last) = last {
-                act.about_event(last);
-            }
+            acts.act(Action::Stop, HALT).code("guardrail_halt").about_event(self.last_result);
         }
     }
 
@@ -160,10 +156,7 @@ impl Guardrails {
             let Some((rule, code, count)) = self.refusal(&call.signature) else { continue };
             let limit = if rule == EXACT { self.limits.exact_block } else { self.limits.no_progress_block };
             let act = acts.act(Action::Deny, rule).code(code).call(call.id.as_deref());
-            act.evidence(count as f64, limit as f64);
-            if let Some(reply) = self.reply {
-                act.about_event(reply);
-            }
+            act.evidence(count as f64, limit as f64).about_event(self.reply);
             self.halts = true;
             if let Some(call) = self.pending.get_mut(place) {
                 call.refused = true;

@@ -13,7 +13,7 @@ use super::frame::{
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
-use crate::transcript::{Instant, Message, Moment, Point, PointView, Role, Usage};
+use crate::transcript::{Instant, Message, Moment, PointView, Role, Usage};
 
 const MESSAGE: &str = "message_limit";
 const TOKEN: &str = "token_limit";
@@ -363,7 +363,6 @@ impl InspectSample {
             (None, Some((_, written))) => (WORKING, "working", working_words(written)),
             (None, None) => return,
         };
-        let point = acts.view().point();
         let before = acts.event_before();
         let message_before = before.and_then(|event| acts.view().events()[event].message());
         let follows_reply = message_before.is_some_and(Message::is_step);
@@ -371,9 +370,9 @@ impl InspectSample {
         let act = acts.act(Action::Stop, rule).code(code).detail(words);
         act.decision.event = before;
         if message.is_step() {
-            act.decision.point = Point { moment: Moment::BeforeRequest, ..point };
+            act.decision.point.moment = Moment::BeforeRequest;
         } else if message.is_result() && follows_reply {
-            act.decision.point = Point { moment: Moment::AfterResponse, ..point };
+            act.decision.point.moment = Moment::AfterResponse;
         }
     }
 

@@ -306,11 +306,8 @@ impl Kilo {
         let is_malformed = result.is_error == Some(true) && (fails_check || says_so());
         self.malformed = if is_malformed { self.malformed + 1 } else { 0 };
         if self.malformed >= IN_A_ROW {
-            let act =
-                acts.act(Action::Stop, MALFORMED).code(MALFORMED).evidence(self.malformed as f64, IN_A_ROW as f64);
-            if let Some(reply) = self.reply_at {
-                act.about_event(reply);
-            }
+            let act = acts.act(Action::Stop, MALFORMED).code(MALFORMED).about_event(self.reply_at);
+            act.evidence(self.malformed as f64, IN_A_ROW as f64);
         }
     }
 }

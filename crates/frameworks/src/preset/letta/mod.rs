@@ -179,10 +179,7 @@ impl LettaRun {
             let Some(nth) = reply.tool_calls.iter().position(|call| call.id.as_deref() == id) else { continue };
             if !self.refused.contains(&nth) {
                 self.refused.push(nth);
-                let act = acts.act(Action::Deny, RULES).code("tool rule violation").call(id);
-                if let Some(at) = self.reply {
-                    act.about_event(at);
-                }
+                acts.act(Action::Deny, RULES).code("tool rule violation").call(id).about_event(self.reply);
             }
         }
     }

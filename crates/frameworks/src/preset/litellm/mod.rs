@@ -6,13 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::frame::{
-    Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on,
-    starts_run,
+    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on, starts_run,
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
-use crate::transcript::{Instant, Message, Moment, Point, PointView};
+use crate::transcript::{Instant, Message, Moment, PointView};
 
 const ITERATIONS: &str = "max_iterations";
 const SESSION: &str = "max_budget_per_session";
@@ -334,10 +333,7 @@ impl Machine for Proxy {
             return;
         };
         let before = acts.event_before();
-        let point = Point { moment: Moment::BeforeRequest, ..acts.view().point() };
-        let act: &mut MachineAction = acts.act(Action::Fail, rule).code(code).detail(words).evidence(seen, limit);
-        act.decision.event = before;
-        act.decision.point = point;
+        acts.act(Action::Fail, rule).code(code).detail(words).evidence(seen, limit).before_request(before);
     }
 }
 

@@ -302,7 +302,7 @@ impl OpenClawMachine {
             let action = if verdict.critical { Action::Deny } else { Action::Warn };
             let act = report(action, &verdict, call.id.as_deref(), acts);
             if let Some((event, point)) = place {
-                act.about_event(event).decision.point = point;
+                act.about_event(Some(event)).decision.point = point;
             }
             if !verdict.critical && self.limits.release == Release::Numbers {
                 act.undelivered();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::calls::{CallCap, DUPLICATES, key_of};
 use super::{CAP, DUPLICATE, FAILURES, INVALID};
 use crate::preset::frame::identity::arguments;
-use crate::preset::frame::{Action, ActionSink, Machine, native, next_request, starts_run};
+use crate::preset::frame::{Action, ActionSink, Machine, native, starts_run};
 use crate::transcript::{Fingerprint, Message, Moment, PointView};
 
 /// How many calls of one tool with invalid parameters trigger the guard.
@@ -215,8 +215,7 @@ impl Machine for Acp {
             _ => "repeated_tool_failure_reminder",
         };
         self.prompt.over = action == Action::Stop;
-        let act = acts.act(action, FAILURES).code(code).evidence(count, f64::from(FAILED));
-        act.decision.point = next_request(view.point());
+        acts.act(action, FAILURES).code(code).evidence(count, f64::from(FAILED)).at_next_request();
     }
 }
 

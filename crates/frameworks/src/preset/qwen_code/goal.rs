@@ -3,7 +3,7 @@
 use super::{GOAL, NO_PROGRESS, param};
 use crate::framework::Parameter;
 use crate::preset::frame::{Action, ActionSink, Machine, Settings, starts_run};
-use crate::transcript::{Instant, Message, Moment, Point};
+use crate::transcript::{Instant, Message};
 
 /// The largest accepted values.
 const MOST_TOKENS: f64 = 300_000_000.0;
@@ -110,10 +110,7 @@ impl QwenGoal {
         }
         if self.turn.is_none() && std::mem::take(&mut self.winds_down) {
             self.is_winding_down = true;
-            let point = Point { moment: Moment::BeforeRequest, ..acts.view().point() };
-            let act = acts.act(Action::Inject, GOAL).code("goal_wind_down");
-            act.decision.event = self.last;
-            act.decision.point = point;
+            acts.act(Action::Inject, GOAL).code("goal_wind_down").before_request(self.last);
         }
         let usage = reply.usage().unwrap_or_default();
         let tokens = usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0)) as f64;

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
-    wrong_kind,
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, starts_run, wrong_kind,
 };
 use crate::framework::{Parameter, params};
 use crate::transcript::{Message, Moment, PointView};
@@ -63,7 +62,7 @@ pub struct SmolagentsRun {
 
 impl SmolagentsRun {
     /// Starts another step, unless the limit has been reached.
-    fn step_due(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
+    fn step_due(&mut self, acts: &mut ActionSink<'_, '_>) {
         let steps = f64::from(self.steps);
         let Some(limit) = self.max_steps else { return self.fail("TypeError", acts) };
         if steps + 1.0 <= limit {
@@ -86,8 +85,7 @@ impl SmolagentsRun {
         self.over = true;
         self.states.push("max_steps_error");
         let act = acts.act(Action::ForceFinal, RULE).code("max_steps_error").ends_run();
-        act.detail("one extra request without tools").evidence(steps + 1.0, limit);
-        act.decision.point = next_request(view.point());
+        act.detail("one extra request without tools").evidence(steps + 1.0, limit).at_next_request();
         if self.steps == 0 {
             self.fail("UnboundLocalError", acts);
         }
@@ -121,14 +119,14 @@ impl Machine for SmolagentsRun {
             return;
         }
         match (view.moment(), view.reply()) {
-            (Moment::BeforeRequest, _) => self.step_due(view, acts),
+            (Moment::BeforeRequest, _) => self.step_due(acts),
             (Moment::AfterResponse, _) => self.steps += 1,
             (Moment::AfterTools, Some(reply)) => {
                 if self.answers(reply, view) {
                     self.over = true;
                     self.states.push("success");
                 } else if reply.tool_calls.is_empty() || view.results().next().is_some() {
-                    self.step_due(view, acts);
+                    self.step_due(acts);
                 }
             }
             _ => {}

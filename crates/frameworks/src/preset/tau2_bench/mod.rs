@@ -1,7 +1,7 @@
 //! tau2-bench: the orchestrator's limits on steps (messages passed on) and on tool errors.
 
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
-use crate::decision::Need;
+use crate::decision::{Evidence, Need};
 use crate::framework::params;
 use crate::python;
 use crate::transcript::{Message, Role};
@@ -119,23 +119,17 @@ impl Orchestrator {
     /// Checks the limits after a step; if several apply, the later one gives the reason.
     fn check(&mut self, reason: Reason, event: Option<usize>, acts: &mut ActionSink<'_, '_>) {
         let mut reason = reason;
-        let mut evidence = None;
+        let mut evidence = Evidence::NONE;
         if self.out_of_steps() {
             reason = Some((STEPS, "max_steps"));
-            evidence = Some((self.steps, self.max_steps));
+            evidence = Evidence::new(f64::from(self.steps), self.max_steps);
         }
         if self.too_many_errors() {
             reason = Some((ERRORS, "too_many_errors"));
-            evidence = Some((self.errors, self.max_errors));
+            evidence = Evidence::new(f64::from(self.errors), self.max_errors);
         }
         let Some((rule, code)) = reason else { return };
-        let act = acts.act(Action::Stop, rule).code(code);
-        if let Some((observed, limit)) = evidence {
-            act.evidence(f64::from(observed), limit);
-        }
-        if let Some(event) = event {
-            act.about_event(event);
-        }
+        acts.act(Action::Stop, rule).code(code).about_event(event).decision.evidence = evidence;
     }
 }
 

@@ -8,8 +8,8 @@ use super::counts::RunCounters;
 use super::file::When;
 use super::plan::{ActiveCap, CapPlan, RunEndCondition};
 use crate::decision::RuleName;
-use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, native, next_request, starts_run};
-use crate::transcript::{Message, Moment, Point, PointView, ToolCall, Usage};
+use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, native, starts_run};
+use crate::transcript::{Message, Moment, PointView, ToolCall, Usage};
 
 /// The caps of a framework on one run.
 #[derive(Clone, Debug)]
@@ -25,13 +25,6 @@ pub struct CapMachine {
     warned: Vec<&'static str>,
 }
 
-/// The point and event of an act, if not the current ones.
-#[derive(Clone, Copy, Debug, Default)]
-struct ActionPlace {
-    point: Option<Point>,
-    event: Option<usize>,
-}
-
 impl CapMachine {
     pub(super) fn new(plan: CapPlan) -> Self {
         Self {
@@ -44,8 +37,9 @@ impl CapMachine {
     }
 
     /// Checks the caps of `when` in order, up to the first that ends the run; true if one does.
-    fn look(&mut self, when: When, counts: &RunCounters, place: ActionPlace, acts: &mut ActionSink<'_, '_>) -> bool {
+    fn look(&mut self, when: When, counts: RunCounters, acts: &mut ActionSink<'_, '_>) -> bool {
         let plan = Arc::clone(&self.plan);
+        let reply = acts.view().reply_index();
         for cap in plan.caps.iter().filter(|cap| cap.when == when) {
             let Some(reading) = counts.read(cap.counts).filter(|reading| cap.fires.holds(*reading, cap.limit)) else {
                 continue;
@@ -55,7 +49,7 @@ impl CapMachine {
             }
             let act = acts.act(cap.action, cap.rule).code(cap.code).evidence(reading, cap.limit);
             if let Some(template) = cap.detail {
-                act.detail(fill(template, cap, counts));
+                act.detail(fill(template, cap, &counts));
             }
             if cap.action == Action::Warn {
                 act.undelivered();
@@ -64,12 +58,16 @@ impl CapMachine {
             if cap.ends_run {
                 act.ends_run();
             }
-            if let Some(point) = place.point {
-                act.decision.point = point;
-            }
-            if place.event.is_some() {
-                act.decision.event = place.event;
-            }
+            match when {
+                // The request is due at this point, or after what is known so far.
+                When::BeforeRequest => act.at_next_request(),
+                When::CountedAhead => {
+                    act.decision.point.moment = Moment::BeforeRequest;
+                    act.about_event(reply.and_then(|reply| reply.checked_sub(1)))
+                }
+                When::EndOfRun => act.about_event(reply),
+                When::AfterReply | When::BeforeTools | When::EachCall => act,
+            };
             if cap.ends_run || cap.action.is_terminal() {
                 return true;
             }
@@ -77,34 +75,29 @@ impl CapMachine {
         false
     }
 
-    /// A request is due: at this point, or at the next request after what is known so far.
+    /// A request is due.
     fn request_due(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         if self.plan.is_timed() {
             self.counts.elapsed_ms = view.now().zip(view.started_at()).map(|(now, start)| now.since(start).0);
         }
-        let (counts, point) = (self.counts, next_request(view.point()));
-        self.look(When::BeforeRequest, &counts, ActionPlace { point: Some(point), event: None }, acts);
+        self.look(When::BeforeRequest, self.counts, acts);
     }
 
-    fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
+    fn replied(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let mut ahead = self.counts;
         ahead.tokens(Usage { output: None, ..reply.usage().unwrap_or_default() });
-        let point = Point { moment: Moment::BeforeRequest, ..view.point() };
-        let event = view.reply_index().and_then(|index| index.checked_sub(1));
-        if self.look(When::CountedAhead, &ahead, ActionPlace { point: Some(point), event }, acts) {
+        if self.look(When::CountedAhead, ahead, acts) {
             return;
         }
         self.counts.reply(reply);
         self.refused.clear();
-        let counts = self.counts;
-        if self.look(When::AfterReply, &counts, ActionPlace::default(), acts) {
+        if self.look(When::AfterReply, self.counts, acts) {
             return;
         }
         let at_hand = reply.tool_calls.iter().filter(|call| !self.is_end_tool(&call.name)).count() as u64;
         self.counts.calls_at_hand = at_hand;
-        let counts = self.counts;
         if at_hand > 0 {
-            self.look(When::BeforeTools, &counts, ActionPlace::default(), acts);
+            self.look(When::BeforeTools, self.counts, acts);
         }
     }
 
@@ -124,7 +117,7 @@ impl CapMachine {
             return;
         }
         if self.plan.ends.iter().any(|end| ends_with_tools(end, reply, &results)) {
-            self.end(view, acts);
+            self.end(acts);
         } else {
             self.request_due(view, acts);
         }
@@ -132,10 +125,6 @@ impl CapMachine {
 
     /// Handles each call in the order in which the framework reaches it before running it.
     fn each_call(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
-        let place = ActionPlace {
-            point: Some(Point { moment: Moment::AfterResponse, ..view.point() }),
-            event: view.reply_index(),
-        };
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             if self.plan.uncounted_tools.iter().any(|tool| **tool == *call.name) {
                 continue;
@@ -148,8 +137,7 @@ impl CapMachine {
             self.refused.push(nth);
             let act = acts.act(cap.action, cap.rule).code(cap.code);
             act.evidence(counts.read(cap.counts).unwrap_or(f64::NAN), cap.limit).call(call.id.as_deref());
-            act.decision.point = place.point.unwrap_or(act.decision.point);
-            act.decision.event = place.event;
+            act.at_reply(view);
             if let Some(template) = cap.detail {
                 act.detail(fill(template, cap, &counts).replace("{tool}", &call.name));
             }
@@ -177,17 +165,16 @@ impl CapMachine {
     fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let blank = !reply.has_text();
         if self.plan.ends.iter().any(|end| matches!(end, RunEndCondition::Reply { said } if !(*said && blank))) {
-            self.end(view, acts);
+            self.end(acts);
         } else {
             self.request_due(view, acts);
         }
     }
 
     /// The run ends on its own with the current reply.
-    fn end(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
+    fn end(&mut self, acts: &mut ActionSink<'_, '_>) {
         self.over = true;
-        let counts = self.counts;
-        self.look(When::EndOfRun, &counts, ActionPlace { point: None, event: view.reply_index() }, acts);
+        self.look(When::EndOfRun, self.counts, acts);
     }
 
     fn is_end_tool(&self, name: &str) -> bool {
@@ -211,7 +198,7 @@ impl Machine for CapMachine {
         }
         match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.request_due(view, acts),
-            (Moment::AfterResponse, Some(reply)) => self.replied(view, reply, acts),
+            (Moment::AfterResponse, Some(reply)) => self.replied(reply, acts),
             (Moment::AfterTools, Some(reply)) if !reply.tool_calls.is_empty() => self.tools_ran(view, reply, acts),
             (Moment::EndOfRound, Some(reply)) => self.said(view, reply, acts),
             _ => {}
