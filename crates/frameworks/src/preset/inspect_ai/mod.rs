@@ -82,46 +82,40 @@ impl OnContinue {
     }
 }
 
+/// The framework's message about a negative limit.
+fn must_not_be_negative(what: &str, kind: &str, value: &str) -> String {
+    format!("{what} limit value must be a non-negative {kind} or None: {value}")
+}
+
 /// An optional number; a negative one is rejected with the framework's message.
-fn limit(
-    settings: &Settings,
-    parameter: &Parameter,
-    words: Option<(&str, &str)>,
-) -> Result<Option<f64>, SettingsError> {
+fn limit(settings: &Settings, parameter: &Parameter, what: &str, kind: &str) -> Result<Option<f64>, SettingsError> {
     let limit = settings.opt_number(parameter)?;
-    if let (Some(number), Some((what, kind))) = (limit.filter(|number| *number < 0.0), words) {
-        let value = match settings.get(parameter.name) {
-            Some(value) => python::text(value),
-            None => number.to_string(),
-        };
-        let words = format!("{what} limit value must be a non-negative {kind} or None: {value}");
-        return Err(SettingsError::refused("ValueError", words));
+    if limit.is_some_and(|number| number < 0.0) {
+        return Err(SettingsError::refused(
+            "ValueError",
+            must_not_be_negative(what, kind, &given(settings, parameter)),
+        ));
     }
     Ok(limit)
 }
 
+/// The given value as the framework prints it.
+fn given(settings: &Settings, parameter: &Parameter) -> String {
+    settings.get(parameter.name).map(python::text).unwrap_or_default()
+}
+
 /// Settings that the framework rejects only when the sample starts.
 fn late_refusal(settings: &Settings) -> Result<Option<(&'static str, String)>, SettingsError> {
-    let negative =
-        |parameter: &Parameter| Ok::<_, SettingsError>(limit(settings, parameter, None)?.filter(|limit| *limit < 0.0));
-    let given = |parameter: &Parameter| settings.get(parameter.name).map(python::text).unwrap_or_default();
-    if negative(&param::AGENT_MESSAGE_LIMIT)?.is_some() {
-        let value = given(&param::AGENT_MESSAGE_LIMIT);
-        return Ok(Some((MESSAGE, format!("Message limit value must be a non-negative integer or None: {value}"))));
-    }
-    if let Some(limit) = negative(&param::TIME_LIMIT)? {
-        // The message contains the time that would be left for scoring.
-        let half = python::repr_float(limit / 2.0);
-        return Ok(Some((TIME, format!("Time limit value must be a non-negative float or None: {half}"))));
-    }
-    if negative(&param::WORKING_LIMIT)?.is_some() {
-        let words =
-            format!("Working time limit value must be a non-negative float or None: {}", given(&param::WORKING_LIMIT));
-        return Ok(Some((WORKING, words)));
-    }
-    if negative(&param::TURN_LIMIT)?.is_some() {
-        let words = format!("Turn limit value must be a non-negative integer or None: {}", given(&param::TURN_LIMIT));
-        return Ok(Some((TURN, words)));
+    for (parameter, rule, what, kind) in [
+        (&param::AGENT_MESSAGE_LIMIT, MESSAGE, "Message", "integer"),
+        (&param::TIME_LIMIT, TIME, "Time", "float"),
+        (&param::WORKING_LIMIT, WORKING, "Working time", "float"),
+        (&param::TURN_LIMIT, TURN, "Turn", "integer"),
+    ] {
+        let Some(limit) = settings.opt_number(parameter)?.filter(|limit| *limit < 0.0) else { continue };
+        // The message about time contains the time that would be left for scoring.
+        let value = if rule == TIME { python::repr_float(limit / 2.0) } else { given(settings, parameter) };
+        return Ok(Some((rule, must_not_be_negative(what, kind, &value))));
     }
     Ok(None)
 }
@@ -139,12 +133,12 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         "generate" => Solver::Generate,
         other => return Err(wrong_kind(param::SOLVER.name, "react, basic_agent or generate", &Value::from(other))),
     };
-    let of_sample = limit(settings, &param::MESSAGE_LIMIT, Some(("Message", "integer")))?;
+    let of_sample = limit(settings, &param::MESSAGE_LIMIT, "Message", "integer")?;
     let of_agent = settings.gives(&[&param::AGENT_LIMITS_MESSAGE]);
-    let own = limit(settings, &param::AGENT_MESSAGE_LIMIT, None)?.filter(|limit| *limit != 0.0);
+    let own = settings.opt_number(&param::AGENT_MESSAGE_LIMIT)?.filter(|limit| *limit != 0.0);
     let own_tokens = settings.get(param::AGENT_TOKEN_LIMIT.name);
     let message = match solver {
-        _ if of_agent => limit(settings, &param::AGENT_LIMITS_MESSAGE, Some(("Message", "integer")))?,
+        _ if of_agent => limit(settings, &param::AGENT_LIMITS_MESSAGE, "Message", "integer")?,
         Solver::BasicAgent => {
             let has_tokens = !matches!(own_tokens, None | Some(Value::Null));
             own.or(of_sample).or(if has_tokens { None } else { Some(50.0) })
@@ -160,17 +154,13 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         )?,
     ];
     let costs = [
-        limit(settings, &param::COST_LIMIT, Some(("Cost", "float")))?,
-        limit(settings, &param::AGENT_LIMITS_COST, Some(("Cost", "float")))?,
+        limit(settings, &param::COST_LIMIT, "Cost", "float")?,
+        limit(settings, &param::AGENT_LIMITS_COST, "Cost", "float")?,
     ];
-    let turns = [
-        limit(settings, &param::TURN_LIMIT, None)?,
-        limit(settings, &param::AGENT_LIMITS_TURN, Some(("Turn", "integer")))?,
-    ];
-    let times = [
-        limit(settings, &param::TIME_LIMIT, None)?,
-        limit(settings, &param::AGENT_LIMITS_TIME, Some(("Time", "float")))?,
-    ];
+    let turns =
+        [settings.opt_number(&param::TURN_LIMIT)?, limit(settings, &param::AGENT_LIMITS_TURN, "Turn", "integer")?];
+    let times =
+        [settings.opt_number(&param::TIME_LIMIT)?, limit(settings, &param::AGENT_LIMITS_TIME, "Time", "float")?];
     let attempts = match solver {
         Solver::BasicAgent => settings.number(&param::MAX_ATTEMPTS)?,
         _ => settings.number(&param::ATTEMPTS)?,
@@ -193,7 +183,7 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         prices: settings.get(param::MODEL_COST.name).cloned(),
         turns: turns.into_iter().flatten().collect(),
         times: times.into_iter().flatten().map(|time| (time, seconds_of(settings, time))).collect(),
-        working: limit(settings, &param::WORKING_LIMIT, None)?.map(|time| (time, seconds_of(settings, time))),
+        working: settings.opt_number(&param::WORKING_LIMIT)?.map(|time| (time, seconds_of(settings, time))),
         attempts: attempts.max(1.0),
         submit: settings.text(&param::SUBMIT_NAME)?.filter(|_| has_submit).map(str::to_owned),
         target,
