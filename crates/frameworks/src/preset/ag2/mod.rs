@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, wrong_kind};
+use crate::decision::Evidence;
 use crate::framework::{Parameter, params};
 use crate::python;
 use crate::transcript::{Message, Moment, PointView};
@@ -84,8 +85,13 @@ enum HumanInputMode {
 struct ChatEndReason {
     rule: &'static str,
     words: String,
-    /// Observed value and limit.
-    evidence: Option<(f64, f64)>,
+    evidence: Evidence,
+}
+
+impl ChatEndReason {
+    fn stop(self, acts: &mut ActionSink<'_, '_>) {
+        acts.act(Action::Stop, self.rule).code(self.rule).detail(self.words).decision.evidence = self.evidence;
+    }
 }
 
 /// One of the two agents of a chat.
@@ -175,7 +181,7 @@ impl Ag2Agent {
         };
         if reply == "exit" {
             let (rule, words) = reason;
-            let evidence = if rule == REPLIES { Some((self.answers, self.limit)) } else { None };
+            let evidence = if rule == REPLIES { Evidence::new(self.answers, self.limit) } else { Evidence::NONE };
             self.answers = 0.0;
             return Some(ChatEndReason { rule, words, evidence });
         }
@@ -216,7 +222,6 @@ pub fn answered_by(settings: &Settings, human: VecDeque<String>) -> Result<Recip
         human,
         turns: 0,
         messages: 0,
-        over: false,
     };
     if chat.proxy.mode != HumanInputMode::Never {
         rules.push(HUMAN);
@@ -235,7 +240,6 @@ struct Ag2Chat {
     human: VecDeque<String>,
     turns: i64,
     messages: u32,
-    over: bool,
 }
 
 /// The message that the assistant is about to answer: the task, an automatic reply, or the joined results of a reply's
@@ -247,15 +251,11 @@ fn news_of(view: &PointView<'_>) -> String {
     if results.is_empty() { view.messages().next_back().map(texts).unwrap_or_default() } else { results.join("\n") }
 }
 
-impl Ag2Chat {
-    fn stop(&mut self, rule: &'static str, code: &'static str, words: Option<String>, acts: &mut ActionSink<'_, '_>) {
-        self.over = true;
-        let act = acts.act(Action::Stop, rule).code(code);
-        if let Some(words) = words {
-            act.detail(words);
-        }
-    }
+fn turns_are_over(written: &str, acts: &mut ActionSink<'_, '_>) {
+    acts.act(Action::Stop, TURNS).code(TURNS).detail(format!("Maximum turns ({written}) reached"));
+}
 
+impl Ag2Chat {
     fn before_request(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
         let text = news_of(view);
         if self.group.is_some() {
@@ -264,30 +264,17 @@ impl Ag2Chat {
         }
         let is_first = self.turns == 0;
         if let Some((_, written)) = self.max_turns.clone().filter(|(max, _)| is_first && *max <= 0) {
-            self.turns_are_over(&written, acts);
+            turns_are_over(&written, acts);
         } else if is_first && self.max_turns.is_some() && self.assistant.limit <= 0.0 {
             // The loop ends before the task is sent, so the summary is computed from nothing and raises.
             let act = acts.act(Action::Fail, REPLIES).code("TypeError");
             act.detail("'NoneType' object is not subscriptable");
-            self.over = true;
         } else if let Some(reason) = self.assistant.ends(&text, false, &mut self.human, acts) {
             // The turn that the assistant does not answer is a turn: if it is the last, the chat names its turns.
             match self.max_turns.clone().filter(|(max, _)| self.turns + 1 >= *max) {
-                Some((_, written)) => self.turns_are_over(&written, acts),
-                None => self.end(reason, acts),
+                Some((_, written)) => turns_are_over(&written, acts),
+                None => reason.stop(acts),
             }
-        }
-    }
-
-    fn turns_are_over(&mut self, written: &str, acts: &mut ActionSink<'_, '_>) {
-        self.stop(TURNS, TURNS, Some(format!("Maximum turns ({written}) reached")), acts);
-    }
-
-    fn end(&mut self, ChatEndReason { rule, words, evidence }: ChatEndReason, acts: &mut ActionSink<'_, '_>) {
-        self.over = true;
-        let act = acts.act(Action::Stop, rule).code(rule).detail(words);
-        if let Some((observed, limit)) = evidence {
-            act.evidence(observed, limit);
         }
     }
 
@@ -300,16 +287,16 @@ impl Ag2Chat {
         self.turns += 1;
         if let Some((max, written)) = self.max_turns.clone() {
             if self.turns >= max {
-                self.turns_are_over(&written, acts);
+                turns_are_over(&written, acts);
                 return;
             }
             if self.assistant.word.holds(&text, has_calls) {
-                self.stop(WORD, "no reason given", None, acts);
+                acts.act(Action::Stop, WORD).code("no reason given");
                 return;
             }
         }
         if let Some(reason) = self.proxy.ends(&text, has_calls, &mut self.human, acts) {
-            self.end(reason, acts);
+            reason.stop(acts);
         }
     }
 
@@ -317,24 +304,21 @@ impl Ag2Chat {
     fn round(&mut self, text: &str, has_calls: bool, acts: &mut ActionSink<'_, '_>) {
         let Some((max, word)) = self.group.clone() else { return };
         if self.messages == 0 && max <= 0.0 {
-            self.stop(ROUNDS, "no reason given", None, acts);
+            acts.act(Action::Stop, ROUNDS).code("no reason given");
             return;
         }
         self.messages += 1;
         if word.holds(text, has_calls) {
-            let words = "Termination message condition on the GroupChatManager 'chat_manager' met".to_owned();
-            self.stop(WORD, WORD, Some(words), acts);
+            let words = "Termination message condition on the GroupChatManager 'chat_manager' met";
+            acts.act(Action::Stop, WORD).code(WORD).detail(words);
         } else if f64::from(self.messages) >= max {
-            self.stop(ROUNDS, "max_round", Some(format!("Maximum rounds ({max}) reached")), acts);
+            acts.act(Action::Stop, ROUNDS).code("max_round").detail(format!("Maximum rounds ({max}) reached"));
         }
     }
 }
 
 impl Machine for Ag2Chat {
     fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
-        if self.over {
-            return;
-        }
         match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.before_request(view, acts),
             (Moment::AfterResponse, Some(reply)) => self.replied(reply, acts),
