@@ -182,21 +182,16 @@ impl Crew {
         let mut repeated: Option<String> = None;
         for call in &mut self.calls {
             let Some(content) = call.content.take() else { continue };
-            let (text, runs) = if self.react {
-                let limit = self.limits.get(&call.name).copied();
-                let outcome = task.react(call, &content, limit, self.cache.as_mut());
-                if outcome.refused_midway
-                    && let Some(limit) = limit
-                {
-                    let act = acts.act(Action::Deny, USES).code(USES).detail(limit_words(&call.name, limit));
-                    act.evidence(limit as f64, limit as f64).about_event(self.reply);
-                }
-                (outcome.text, outcome.runs)
-            } else {
-                task::native(call, &content, self.cache.as_mut())
-            };
-            self.tool_runs += runs;
-            if task.count(call, self.react, text) >= MAX_REPEATED && repeated.is_none() {
+            let limit = self.limits.get(&call.name).copied();
+            let outcome = task.run(call, &content, self.react, limit, self.cache.as_mut());
+            if outcome.refused_midway
+                && let Some(limit) = limit
+            {
+                let act = acts.act(Action::Deny, USES).code(USES).detail(limit_words(&call.name, limit));
+                act.evidence(limit as f64, limit as f64).about_event(self.reply);
+            }
+            self.tool_runs += outcome.runs;
+            if task.count(call, self.react, outcome.text) >= MAX_REPEATED && repeated.is_none() {
                 repeated = Some(if self.react { call.written_name.clone() } else { call.name.clone() });
             }
         }

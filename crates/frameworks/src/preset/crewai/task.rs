@@ -79,9 +79,9 @@ pub(super) enum CountedResult {
     Uses { reminder: bool },
 }
 
-/// The result of a call on the text path.
+/// What a call came to.
 #[derive(Clone, Debug)]
-pub(super) struct TextCallOutcome {
+pub(super) struct TaskCallOutcome {
     pub(super) text: CountedResult,
     /// How often the tool's code ran.
     pub(super) runs: u64,
@@ -119,55 +119,65 @@ impl CrewTask {
         *count
     }
 
-    /// Formats a text for the model; true if the reminder is added.
-    fn formats(&mut self) -> bool {
+    /// Formats a text for the model; true if the reminder is added, which only the text path does.
+    fn formats(&mut self, react: bool) -> bool {
+        if !react {
+            return false;
+        }
         self.used_tools += 1;
         self.used_tools.is_multiple_of(REMINDER_EVERY)
     }
 
-    /// Runs a call on the text path.
-    pub(super) fn react(
+    /// Runs a call, on the text path if `react`.
+    pub(super) fn run(
         &mut self,
         call: &TaskCall,
         content: &str,
+        react: bool,
         limit: Option<i64>,
         cache: Option<&mut Cache>,
-    ) -> TextCallOutcome {
-        let quiet = |text| TextCallOutcome { text, runs: 0, refused_midway: false };
+    ) -> TaskCallOutcome {
+        let quiet = |text| TaskCallOutcome { text, runs: 0, refused_midway: false };
         match call.refusal {
-            Some(CallRefusal::SameInput) => return quiet(CountedResult::SameInput { reminder: self.formats() }),
-            Some(CallRefusal::Uses) => return quiet(CountedResult::Uses { reminder: self.formats() }),
+            Some(CallRefusal::SameInput) => return quiet(CountedResult::SameInput { reminder: self.formats(react) }),
+            Some(CallRefusal::Uses) => return quiet(CountedResult::Uses { reminder: self.formats(react) }),
             None if call.unknown => return quiet(CountedResult::Unknown),
             None => {}
         }
         if let Some(cache) = &cache
             && let Some(content) = cache.get(&call.cache_key()).cloned()
         {
-            return quiet(CountedResult::Result { content, reminder: self.formats() });
+            return quiet(CountedResult::Result { content, reminder: self.formats(react) });
         }
-        if call.failed {
+        if call.failed && react {
             return self.retries(call, content, limit);
         }
-        *self.uses.entry(call.name.clone()).or_insert(0) += 2;
-        self.last = Some(call.input());
+        if call.failed {
+            let text = CountedResult::Failed { content: content.to_owned() };
+            return TaskCallOutcome { text, runs: 1, refused_midway: false };
+        }
+        if react {
+            *self.uses.entry(call.name.clone()).or_insert(0) += 2;
+            self.last = Some(call.input());
+        }
         if let Some(cache) = cache {
             cache.insert(call.cache_key(), content.to_owned());
         }
-        let text = CountedResult::Result { content: content.to_owned(), reminder: self.formats() };
-        TextCallOutcome { text, runs: 1, refused_midway: false }
+        let text = CountedResult::Result { content: content.to_owned(), reminder: self.formats(react) };
+        TaskCallOutcome { text, runs: 1, refused_midway: false }
     }
 
     /// Retries a failing call three times, each time with up to two runs if it has arguments; every run counts as a
     /// use.
-    fn retries(&mut self, call: &TaskCall, content: &str, limit: Option<i64>) -> TextCallOutcome {
+    fn retries(&mut self, call: &TaskCall, content: &str, limit: Option<i64>) -> TaskCallOutcome {
         let is_used_up = |uses: i64| limit.is_some_and(|limit| uses >= limit);
         let mut runs = 0;
         let mut text = CountedResult::Failed { content: content.to_owned() };
         for _ in 0..ATTEMPTS {
             let uses = self.uses.entry(call.name.clone()).or_insert(0);
             if is_used_up(*uses) {
-                return TextCallOutcome {
-                    text: CountedResult::Uses { reminder: self.formats() },
+                return TaskCallOutcome {
+                    text: CountedResult::Uses { reminder: self.formats(true) },
                     runs,
                     refused_midway: true,
                 };
@@ -182,30 +192,8 @@ impl CrewTask {
                 }
             }
         }
-        TextCallOutcome { text, runs, refused_midway: false }
+        TaskCallOutcome { text, runs, refused_midway: false }
     }
-}
-
-/// A call on the native path: its result as it is counted, and how often the tool's code ran.
-pub(super) fn native(call: &TaskCall, content: &str, cache: Option<&mut Cache>) -> (CountedResult, u64) {
-    if call.refusal.is_some() {
-        return (CountedResult::Uses { reminder: false }, 0);
-    }
-    if call.unknown {
-        return (CountedResult::Unknown, 0);
-    }
-    if let Some(cache) = &cache
-        && let Some(content) = cache.get(&call.cache_key()).cloned()
-    {
-        return (CountedResult::Result { content, reminder: false }, 0);
-    }
-    if call.failed {
-        return (CountedResult::Failed { content: content.to_owned() }, 1);
-    }
-    if let Some(cache) = cache {
-        cache.insert(call.cache_key(), content.to_owned());
-    }
-    (CountedResult::Result { content: content.to_owned(), reminder: false }, 1)
 }
 
 /// A tool's name as the framework compares it: camel case split into words, lower case, all other characters replaced
