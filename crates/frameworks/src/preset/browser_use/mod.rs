@@ -2,10 +2,10 @@
 
 mod action;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::counters::SlidingWindow;
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView};
@@ -123,7 +123,7 @@ pub fn with_last_step(settings: &Settings, last_step: LastStep) -> Result<Recipe
 impl BrowserUseMachine {
     /// Reads the page for this request from the last event; without one, the page counts as new.
     fn read_page(&mut self, last: Option<&Message>) {
-        let page = last.and_then(|message| field(message, "page")).filter(|page| !page.is_null());
+        let page = last.and_then(|message| native::field(message, "page")).filter(|page| !page.is_null());
         if page.is_some() && page == self.page {
             self.same_pages += 1;
         } else {
@@ -181,7 +181,7 @@ impl BrowserUseMachine {
         if !self.limits.detects_loops {
             return;
         }
-        let count = self.actions.items().iter().map(|action| self.actions.count(action)).max().unwrap_or(0);
+        let count = self.actions.most();
         if let Some((level, code)) = LEVELS.into_iter().find(|(level, _)| count >= *level) {
             acts.act(Action::Warn, REPETITION).code(code).evidence(count as f64, level as f64);
         }
@@ -193,7 +193,7 @@ impl BrowserUseMachine {
 
     fn reply(&mut self, reply: &Message) {
         self.replies += 1;
-        self.has_plan |= !matches!(field(reply, "plan_update"), None | Some(Value::Null));
+        self.has_plan |= !matches!(native::field(reply, "plan_update"), None | Some(Value::Null));
         if reply.tool_calls.is_empty() {
             self.failures += 1;
         }
@@ -212,12 +212,6 @@ impl BrowserUseMachine {
         self.failures = if only_one && failed(first) { self.failures + 1 } else { 0 };
         self.done = matches!(reply.tool_calls.first(), Some(call) if &*call.name == "done") && !failed(first);
     }
-}
-
-/// A field of the recorded message that only this framework uses.
-fn field(message: &Message, name: &str) -> Option<Value> {
-    let extra: Map<String, Value> = serde_json::from_str(message.extra()?.get()).ok()?;
-    extra.get(name).cloned()
 }
 
 impl Machine for BrowserUseMachine {
@@ -250,9 +244,8 @@ impl Machine for BrowserUseMachine {
 
     fn readings(&self) -> Vec<RuleReading> {
         let BrowserUseLimits { max_steps, max_failures, detects_loops, .. } = &self.limits;
-        let repeats = self.actions.items().iter().map(|action| self.actions.count(action)).max().unwrap_or(0);
-        let repeats =
-            reading(REPETITION, "same action in the window", repeats as f64, LEVELS[LEVELS.len() - 1].0 as f64);
+        let repeats = self.actions.most() as f64;
+        let repeats = reading(REPETITION, "same action in the window", repeats, LEVELS[LEVELS.len() - 1].0 as f64);
         let pages = reading(STAGNATION, "same page in a row", f64::from(self.same_pages), f64::from(SAME_PAGES));
         let failures = reading(FAILURES, "failures in a row", self.failures as f64, *max_failures as f64);
         let steps = reading(STEPS, "steps", self.replies as f64, *max_steps as f64);

@@ -190,9 +190,7 @@ impl Machine for DeerFlow {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        let most = |counts: &mut dyn Iterator<Item = usize>| counts.max().unwrap_or(0) as f64;
-        let sets = most(&mut self.history.items().iter().map(|set| self.history.count(set)));
-        let names = most(&mut self.names.items().iter().map(|name| self.names.count(name)));
+        let (sets, names) = (self.history.most() as f64, self.names.most() as f64);
         vec![
             reading(SETS, "same calls in the window", sets, self.sets.hard as f64),
             reading(FREQUENCY, "same tool in the window", names, self.frequency.hard as f64),

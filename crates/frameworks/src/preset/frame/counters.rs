@@ -3,16 +3,10 @@
 use std::collections::VecDeque;
 
 /// Counts how many times in a row the same thing was seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StreakCounter<T> {
     last: Option<T>,
     count: u32,
-}
-
-impl<T> Default for StreakCounter<T> {
-    fn default() -> Self {
-        Self { last: None, count: 0 }
-    }
 }
 
 impl<T: PartialEq> StreakCounter<T> {
@@ -70,8 +64,8 @@ impl<T: PartialEq> SlidingWindow<T> {
         &self.items
     }
 
-    /// Empties the window.
-    pub fn clear(&mut self) {
-        self.items.clear();
+    /// How often the most frequent item is in the window.
+    pub fn most(&self) -> usize {
+        self.items.iter().map(|item| self.count(item)).max().unwrap_or(0)
     }
 }
