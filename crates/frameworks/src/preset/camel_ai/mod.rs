@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
-use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, rules_on, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
@@ -70,13 +70,8 @@ pub fn with_program(settings: &Settings, program: CamelProgram) -> Result<Recipe
         requests_ever: 0,
         terminated: Vec::new(),
     };
-    let mut rules = vec![ITERATION];
-    if !agent.terminators.is_empty() {
-        rules.push(TERMINATORS);
-    }
-    if !agent.external_tools.is_empty() || program.stop_event_after.is_some() {
-        rules.push(CALLER);
-    }
+    let has_caller = !agent.external_tools.is_empty() || program.stop_event_after.is_some();
+    let rules = rules_on(&[(ITERATION, true), (TERMINATORS, !agent.terminators.is_empty()), (CALLER, has_caller)]);
     Ok(Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[ITERATION, CALLER]).keeps_own_state())
 }
 

@@ -1,6 +1,8 @@
 //! Google ADK: the loop agent's iterations and escalation, and the limit on model calls.
 
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, starts_run};
+use super::frame::{
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on, starts_run,
+};
 use crate::framework::params;
 use crate::transcript::{Message, Moment, PointView};
 
@@ -29,16 +31,8 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         None if settings.flag(&param::LOOP_AGENT)? => Some(Passes::new(None, sub_agents)),
         None => None,
     };
-    let mut rules = Vec::new();
-    if matches!(passes, Some(Passes { limit: Some(_), .. })) {
-        rules.push(ITERATIONS);
-    }
-    if passes.is_some() {
-        rules.push(ESCALATE);
-    }
-    if max_llm_calls > 0 {
-        rules.push(CALLS);
-    }
+    let is_limited = matches!(passes, Some(Passes { limit: Some(_), .. }));
+    let rules = rules_on(&[(ITERATIONS, is_limited), (ESCALATE, passes.is_some()), (CALLS, max_llm_calls > 0)]);
     let machine = Invocation { max_llm_calls, passes, calls: 0, over: false };
     Ok(Recipe::new(machine, &rules).blind(&rules))
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, AnsweredCall, Flow, answered};
-use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, rules_on, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::python;
@@ -55,13 +55,8 @@ pub fn with_program(settings: &Settings, program: HaystackProgram) -> Result<Rec
         reasons: Vec::new(),
     };
     let listed = agent.exits.iter().any(|exit| exit != "text");
-    let mut rules = vec![STEPS, EXIT];
-    if agent.raises {
-        rules.push(FAILURE);
-    }
-    if agent.program.stop_after.is_some() {
-        rules.push(HOOKS);
-    }
+    let is_hooked = agent.program.stop_after.is_some();
+    let rules = rules_on(&[(STEPS, true), (EXIT, true), (FAILURE, agent.raises), (HOOKS, is_hooked)]);
     let recipe = Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
     let recipe = recipe.requests_before_prompts().needs(FAILURE, Need::ErrorFlags);
     Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })

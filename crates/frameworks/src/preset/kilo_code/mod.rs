@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{
-    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, starts_run, wrong_kind,
+    Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on, starts_run,
+    wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::params;
@@ -118,16 +119,13 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
         reply_at: None,
         cost,
     };
-    let mut rules = vec![DOOM_LOOP, MALFORMED];
-    if machine.max_steps.is_some() {
-        rules.push(STEPS);
-    }
-    if context.is_some() {
-        rules.push(COMPACTIONS);
-    }
-    if alert.is_some() {
-        rules.push(COST);
-    }
+    let rules = rules_on(&[
+        (DOOM_LOOP, true),
+        (MALFORMED, true),
+        (STEPS, machine.max_steps.is_some()),
+        (COMPACTIONS, context.is_some()),
+        (COST, alert.is_some()),
+    ]);
     Ok(Recipe::new(machine, &rules)
         .requests_before_prompts()
         .blind(&[STEPS, COMPACTIONS, COST])

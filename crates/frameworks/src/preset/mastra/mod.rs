@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::frame::identity::{KeyOrder, js_text};
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, Flow, answered};
-use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, rules_on, wrong_kind};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Message, PointView};
@@ -83,10 +83,7 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
     let cap = steps.or_else(|| settings.default_of(&param::MAX_STEPS).as_f64().filter(|_| conditions.is_none()));
     let reads_tokens = |condition: &(MastraCondition, String)| matches!(condition.0, MastraCondition::TokensAtLeast(_));
     let counts_tokens = conditions.iter().flatten().any(reads_tokens);
-    let mut rules = vec![STEPS, REASON];
-    if conditions.is_some() {
-        rules.push(STOP_WHEN);
-    }
+    let has_conditions = conditions.is_some();
     let agent = Mastra {
         cap,
         conditions: conditions.unwrap_or_default(),
@@ -98,12 +95,13 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
         tokens: 0.0,
         reasons: Vec::new(),
     };
-    if !(agent.client_tools.is_empty() && agent.approval_tools.is_empty()) {
-        rules.push(CALLER);
-    }
-    if hook.stop_at.is_some() {
-        rules.push(HOOK);
-    }
+    let rules = rules_on(&[
+        (STEPS, true),
+        (REASON, true),
+        (STOP_WHEN, has_conditions),
+        (CALLER, !(agent.client_tools.is_empty() && agent.approval_tools.is_empty())),
+        (HOOK, hook.stop_at.is_some()),
+    ]);
     let recipe =
         Recipe::new(AgentLoopMachine::new(agent), &rules).blind(&[STEPS, CALLER, HOOK, REASON]).keeps_own_state();
     Ok(if counts_tokens { recipe.needs(STOP_WHEN, Need::Usage) } else { recipe })

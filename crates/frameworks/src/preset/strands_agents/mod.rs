@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -73,16 +73,9 @@ pub fn parts(settings: &Settings, rules: &[&str]) -> Result<Recipe, SettingsErro
         turn: TeamPhase::Idle,
     };
     let caps = if wants(LIMITS) { caps(settings.get(param::LIMITS.name))? } else { [None; 3] };
-    let mut rules = Vec::new();
-    if caps.iter().any(Option::is_some) {
-        rules.push(LIMITS);
-    }
-    if team.swarm.is_some() {
-        rules.push(SWARM);
-    }
-    if wants(GRAPH) && (team.max_nodes.is_some() || team.swarm.is_none()) {
-        rules.push(GRAPH);
-    }
+    let has_graph = wants(GRAPH) && (team.max_nodes.is_some() || team.swarm.is_none());
+    let is_capped = caps.iter().any(Option::is_some);
+    let rules = rules_on(&[(LIMITS, is_capped), (SWARM, team.swarm.is_some()), (GRAPH, has_graph)]);
     let counts_tokens = caps.iter().skip(1).any(Option::is_some);
     let recipe = Recipe::new(Strands { caps, used: [0; 3], team, failed: false }, &rules)
         .blind(&rules)
