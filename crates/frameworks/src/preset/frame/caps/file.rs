@@ -80,9 +80,10 @@ pub(in crate::preset) struct RunEntry {
 pub(super) enum EndEntry {
     /// `text` ends the run at a reply without calls; `said` only if that reply has text.
     Reply { reply: String },
-    /// A call of this tool, if the switch `when` is on.
+    /// A call of this tool, if the switch `when` is on, unless it or another call of the reply failed: then the model is
+    /// asked again. A call of a nonexistent tool does not count as a failure.
     Tool { tool: String, when: String },
-    /// A command.
+    /// A command that begins with this text, or a result that does.
     Command { command: String },
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::counts::RunCounters;
-use super::file::When;
-use super::plan::{ActiveCap, CapPlan, RunEndCondition};
+use super::file::{EndEntry, When};
+use super::plan::{ActiveCap, CapPlan};
 use crate::decision::RuleName;
 use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, native, starts_run};
 use crate::transcript::{Message, Moment, PointView, ToolCall, Usage};
@@ -164,7 +164,7 @@ impl CapMachine {
     /// Handles a reply without calls: the run ends, or the framework asks again.
     fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut ActionSink<'_, '_>) {
         let blank = !reply.has_text();
-        if self.plan.ends.iter().any(|end| matches!(end, RunEndCondition::Reply { said } if !(*said && blank))) {
+        if self.plan.ends.iter().any(|end| matches!(end, EndEntry::Reply { reply } if !(reply == "said" && blank))) {
             self.end(acts);
         } else {
             self.request_due(view, acts);
@@ -178,7 +178,7 @@ impl CapMachine {
     }
 
     fn is_end_tool(&self, name: &str) -> bool {
-        self.plan.ends.iter().any(|end| matches!(end, RunEndCondition::Tool(tool) if *tool == name))
+        self.plan.ends.iter().any(|end| matches!(end, EndEntry::Tool { tool, .. } if *tool == name))
     }
 }
 
@@ -260,13 +260,13 @@ impl<'m> CallLookup<'m> {
     }
 }
 
-fn ends_with_tools(end: &RunEndCondition, reply: &Message, results: &[&Message]) -> bool {
+fn ends_with_tools(end: &EndEntry, reply: &Message, results: &[&Message]) -> bool {
     let asks_again =
         results.iter().any(|result| result.is_error == Some(true) && !native::flag(result, "invalid_call"));
     match end {
-        RunEndCondition::Reply { .. } => false,
-        RunEndCondition::Tool(tool) => !asks_again && reply.tool_calls.iter().any(|call| *call.name == **tool),
-        RunEndCondition::Command(command) => {
+        EndEntry::Reply { .. } => false,
+        EndEntry::Tool { tool, .. } => !asks_again && reply.tool_calls.iter().any(|call| *call.name == **tool),
+        EndEntry::Command { command } => {
             let marker = command.rsplit(' ').next().unwrap_or(command);
             results.iter().any(|result| result.text().trim_start().starts_with(marker))
                 || reply.tool_calls.iter().any(|call| {

@@ -45,24 +45,13 @@ impl ToolStop {
     }
 }
 
-/// What ends a run of the framework on its own.
-#[derive(Clone, Debug)]
-pub(super) enum RunEndCondition {
-    /// A reply without calls; with `said`, only one that has text.
-    Reply { said: bool },
-    /// A call of this tool, unless it or another call of the reply failed: then the model is asked again. A call of a
-    /// nonexistent tool does not count as a failure.
-    Tool(&'static str),
-    /// A command that begins with this text, or a result that does.
-    Command(&'static str),
-}
-
 /// Everything the machine needs to know.
 #[derive(Clone, Debug)]
 pub(super) struct CapPlan {
     pub(super) caps: Vec<ActiveCap>,
     pub(super) tool_stops: Vec<ToolStop>,
-    pub(super) ends: Vec<RunEndCondition>,
+    /// What ends a run of the framework on its own.
+    pub(super) ends: Vec<&'static EndEntry>,
     /// Whether counters start again at each user message.
     pub(super) starts_anew: bool,
     /// Whether user messages start runs.
@@ -89,7 +78,10 @@ impl CapPlan {
         };
         let mut ends = Vec::new();
         for entry in &run.end {
-            ends.extend(end(file, entry, settings)?);
+            match entry {
+                EndEntry::Tool { when, .. } if !settings.flag(file.parameter(when)?)? => {}
+                _ => ends.push(entry),
+            }
         }
         Ok(Self {
             caps,
@@ -170,13 +162,4 @@ fn tool_stop(
         (None, _) => return Ok(None),
     };
     Ok(Some(ToolStop { rule: &entry.rule, tools, code: &entry.code }))
-}
-
-fn end(file: &Caps, entry: &'static EndEntry, settings: &Settings) -> Result<Option<RunEndCondition>, SettingsError> {
-    Ok(match entry {
-        EndEntry::Reply { reply } => Some(RunEndCondition::Reply { said: reply == "said" }),
-        EndEntry::Tool { tool, when } if settings.flag(file.parameter(when)?)? => Some(RunEndCondition::Tool(tool)),
-        EndEntry::Tool { .. } => None,
-        EndEntry::Command { command } => Some(RunEndCondition::Command(command)),
-    })
 }
