@@ -1,5 +1,7 @@
 //! OpenClaw's history of calls, and the counts taken from it.
 
+use serde_json::Value;
+
 use super::config::{LoopDetection, Release};
 use super::outcome::CallOutcome;
 use crate::transcript::{Fingerprint, Name};
@@ -20,6 +22,8 @@ pub(super) struct CallRecord {
 pub(super) struct RequestedCall {
     pub(super) tool: Name,
     pub(super) call: Fingerprint,
+    pub(super) id: Option<Name>,
+    pub(super) arguments: Value,
     pub(super) is_poll: bool,
 }
 

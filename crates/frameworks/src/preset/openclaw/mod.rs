@@ -122,14 +122,6 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
     Ok(recipe.resumes_at_user())
 }
 
-/// A call of the current reply that runs.
-#[derive(Clone, Debug)]
-struct Running {
-    asked: RequestedCall,
-    id: Option<Name>,
-    arguments: Value,
-}
-
 #[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct OpenClawMachine {
@@ -143,7 +135,8 @@ pub struct OpenClawMachine {
     missing_in_a_row: (Option<String>, usize),
     /// The outcomes seen since a compaction, until the window is full.
     watched: Option<Vec<(Name, Fingerprint, Option<Fingerprint>)>>,
-    running: Vec<Running>,
+    /// The calls of the current reply that run.
+    running: Vec<RequestedCall>,
     /// If calls are handled one at a time: those to be judged after the previous one has run, with the reply's event
     /// and point.
     waiting: VecDeque<(ToolCall, usize, Point)>,
@@ -173,12 +166,11 @@ impl OpenClawMachine {
         self.running.clear();
     }
 
-    fn asked(&self, call: &ToolCall) -> Running {
+    fn asked(&self, call: &ToolCall) -> RequestedCall {
         let tool = tool_name(&call.name, self.limits.release);
         let arguments = arguments(call).into_owned();
         let print = of_text(&format!("{tool}:{}", js_text(&arguments, KeyOrder::Sorted)));
-        let asked = RequestedCall { is_poll: is_poll(&tool, &arguments), tool, call: print };
-        Running { asked, id: call.id.clone(), arguments }
+        RequestedCall { is_poll: is_poll(&tool, &arguments), tool, call: print, id: call.id.clone(), arguments }
     }
 
     fn is_missing(&self, name: &str) -> bool {
@@ -237,13 +229,13 @@ impl OpenClawMachine {
 
     /// Judges all calls of a reply together; one critical loop refuses them all.
     fn batch(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) {
-        let calls: Vec<Running> =
+        let calls: Vec<RequestedCall> =
             reply.tool_calls.iter().filter(|call| self.can_run(call)).map(|call| self.asked(call)).collect();
         let mut foreseen = self.history.clone();
         let mut warnings = Vec::new();
         let mut critical = None;
         for call in &calls {
-            match foreseen.judge(&call.asked, &self.limits) {
+            match foreseen.judge(call, &self.limits) {
                 Some(verdict) if verdict.critical => {
                     critical = Some((call, verdict));
                     break;
@@ -267,7 +259,7 @@ impl OpenClawMachine {
             self.running = calls;
             return;
         };
-        for call in calls.iter().filter(|call| call.asked.call == trigger.asked.call) {
+        for call in calls.iter().filter(|call| call.call == trigger.call) {
             self.history
                 .push(entry(call, CallOutcome { refused: true, ..CallOutcome::default() }), self.limits.history);
         }
@@ -297,7 +289,7 @@ impl OpenClawMachine {
             return;
         }
         let call = self.asked(call);
-        let verdict = self.history.judge(&call.asked, &self.limits).filter(|_| self.limits.enabled);
+        let verdict = self.history.judge(&call, &self.limits).filter(|_| self.limits.enabled);
         if let Some(verdict) = verdict.filter(|verdict| verdict.critical || self.is_news(verdict)) {
             let action = if verdict.critical { Action::Deny } else { Action::Warn };
             let act = report(action, &verdict, call.id.as_deref(), acts);
@@ -350,7 +342,7 @@ impl OpenClawMachine {
     fn result(&mut self, result: &Message, acts: &mut ActionSink<'_, '_>) {
         let details = native::own(result, "details");
         self.learn_missing(result);
-        let is_it = |call: &Running| match (&call.id, &result.tool_call_id) {
+        let is_it = |call: &RequestedCall| match (&call.id, &result.tool_call_id) {
             (Some(call), Some(result)) => call == result,
             _ => true,
         };
@@ -363,7 +355,7 @@ impl OpenClawMachine {
             thrown(recorded.filter(|_| !self.tools.are_known).unwrap_or(&text), self.limits.release)
         } else {
             let details = details.filter(Value::is_object).unwrap_or_else(|| json!({}));
-            let tool = &call.asked.tool;
+            let tool = &call.tool;
             returned(
                 &ReturnedResult { tool, arguments: &call.arguments, details: &details, text: &text },
                 self.limits.release,
@@ -390,13 +382,13 @@ impl OpenClawMachine {
     }
 
     /// After a compaction: checks whether all outcomes in the window are equal.
-    fn watch_outcome(&mut self, call: &Running, print: Option<Fingerprint>, acts: &mut ActionSink<'_, '_>) {
+    fn watch_outcome(&mut self, call: &RequestedCall, print: Option<Fingerprint>, acts: &mut ActionSink<'_, '_>) {
         let Some(seen) = &mut self.watched else { return };
-        let outcome = (call.asked.tool.clone(), call.asked.call, print);
+        let outcome = (call.tool.clone(), call.call, print);
         seen.push(outcome.clone());
         let (window, count) = (self.limits.window, seen.iter().filter(|other| **other == outcome).count());
         if count >= window {
-            let tool = &call.asked.tool;
+            let tool = &call.tool;
             let words = format!(
                 "CRITICAL: tool {tool} repeated {count} times with identical arguments and identical results within \
                  {window} attempts after auto-compaction. The compaction did not break the loop. Aborting to prevent runaway \
@@ -411,8 +403,8 @@ impl OpenClawMachine {
     }
 }
 
-fn entry(call: &Running, outcome: CallOutcome) -> CallRecord {
-    CallRecord { tool: call.asked.tool.clone(), call: call.asked.call, id: call.id.clone(), outcome }
+fn entry(call: &RequestedCall, outcome: CallOutcome) -> CallRecord {
+    CallRecord { tool: call.tool.clone(), call: call.call, id: call.id.clone(), outcome }
 }
 
 fn report<'a>(
