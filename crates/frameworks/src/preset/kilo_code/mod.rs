@@ -9,6 +9,7 @@ use super::frame::{
     Action, ActionSink, Machine, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on, starts_run,
     wrong_kind,
 };
+use super::opencode::{OpenCodeAnswer, OpenCodePermission};
 use crate::decision::Need;
 use crate::framework::params;
 use crate::transcript::{Message, Moment, Name, PointView, Tokens, ToolCall};
@@ -40,37 +41,20 @@ params! {
     COST_ALERT: "cost_alert" = null, off 0, "dollars, rounded up, at which a person is asked";
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum KiloPermission {
-    Ask,
-    Allow,
-    Deny,
-}
-
 /// What a person says when asked; a recording does not say it.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct KiloUser {
     /// About a doom loop.
-    pub doom_loop: KiloAnswer,
+    pub doom_loop: OpenCodeAnswer,
     /// About the cost, one answer each time: `continue`, `stop`, or no answer.
     pub cost: VecDeque<String>,
 }
 
-/// An answer to the question about a doom loop.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KiloAnswer {
-    #[default]
-    Once,
-    Always,
-    Reject,
-}
-
 #[derive(Clone, Debug)]
 struct Kilo {
-    permission: KiloPermission,
-    answer: KiloAnswer,
+    permission: OpenCodePermission,
+    answer: OpenCodeAnswer,
     max_steps: Option<f64>,
     /// The number of tokens in a reply that triggers a compaction.
     usable: Option<u64>,
@@ -107,7 +91,7 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
     let mut cost = CostAlert { replies: person.cost, ..CostAlert::default() };
     cost.set(alert);
     let machine = Kilo {
-        permission: permission.map(permission_of).transpose()?.unwrap_or(KiloPermission::Ask),
+        permission: permission.map(permission_of).transpose()?.unwrap_or(OpenCodePermission::Ask),
         answer: person.doom_loop,
         max_steps: steps.filter(|_| file_counts),
         usable: context.map(|context| context.saturating_sub(output.min(RESERVE))),
@@ -137,13 +121,11 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
 }
 
 /// The permission for doom loops, which is set by the last key that applies to them.
-fn permission_of(value: &Value) -> Result<KiloPermission, SettingsError> {
+fn permission_of(value: &Value) -> Result<OpenCodePermission, SettingsError> {
     let wrong = |value: &Value| wrong_kind("permission.doom_loop", "ask, allow or deny", value);
-    let word = |value: &Value| match value.as_str() {
-        Some("ask") => Ok(KiloPermission::Ask),
-        Some("allow") => Ok(KiloPermission::Allow),
-        Some("deny") => Ok(KiloPermission::Deny),
-        _ => Err(wrong(value)),
+    let word = |value: &Value| {
+        let permission = OpenCodePermission::named(value.as_str().unwrap_or_default());
+        permission.ok_or_else(|| wrong(value))
     };
     match value {
         Value::Object(map) => {
@@ -151,7 +133,7 @@ fn permission_of(value: &Value) -> Result<KiloPermission, SettingsError> {
                 map.iter().filter(|(key, _)| matches!(key.as_str(), "*" | "doom_loop")).map(|(_, value)| value);
             word(told.next_back().unwrap_or(&Value::from("ask")))
         }
-        Value::Null => Ok(KiloPermission::Ask),
+        Value::Null => Ok(OpenCodePermission::Ask),
         plain => word(plain),
     }
 }
@@ -264,7 +246,7 @@ impl Kilo {
 
     /// Asks about a doom loop. True if the run is over.
     fn doom_loop(&mut self, reply: &Message, acts: &mut ActionSink<'_, '_>) -> bool {
-        if self.permission == KiloPermission::Allow || reply.tool_calls.len() < IDENTICAL {
+        if self.permission == OpenCodePermission::Allow || reply.tool_calls.len() < IDENTICAL {
             return false;
         }
         let inputs: Vec<(&Name, String)> =
@@ -273,7 +255,7 @@ impl Kilo {
             if window.iter().any(|input| *input != window[0]) || self.silenced.contains(&last.name) {
                 continue;
             }
-            if self.permission == KiloPermission::Deny {
+            if self.permission == OpenCodePermission::Deny {
                 acts.act(Action::Stop, DOOM_LOOP)
                     .code("permission denied")
                     .evidence(IDENTICAL as f64, IDENTICAL as f64);
@@ -282,9 +264,9 @@ impl Kilo {
             let act = acts.act(Action::Ask, DOOM_LOOP).code(DOOM_LOOP).call(last.id.as_deref());
             act.evidence(IDENTICAL as f64, IDENTICAL as f64);
             match self.answer {
-                KiloAnswer::Once => {}
-                KiloAnswer::Always => self.silenced.push(last.name.clone()),
-                KiloAnswer::Reject => {
+                OpenCodeAnswer::Once => {}
+                OpenCodeAnswer::Always => self.silenced.push(last.name.clone()),
+                OpenCodeAnswer::Reject => {
                     acts.act(Action::Stop, DOOM_LOOP).code("permission rejected");
                     return true;
                 }

@@ -22,11 +22,23 @@ params! {
             "as shipped, `steps` adds a text and enforces nothing";
 }
 
+/// What becomes of a doom loop by the settings, which Kilo Code has from OpenCode.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum OpenCodePermission {
+pub(super) enum OpenCodePermission {
     Ask,
     Allow,
     Deny,
+}
+
+impl OpenCodePermission {
+    pub(super) fn named(word: &str) -> Option<Self> {
+        match word {
+            "ask" => Some(Self::Ask),
+            "allow" => Some(Self::Allow),
+            "deny" => Some(Self::Deny),
+            _ => None,
+        }
+    }
 }
 
 /// What a person says when asked; a recording does not say it.
@@ -57,11 +69,9 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 /// The rules with a person who always gives this answer.
 #[doc(hidden)]
 pub fn answered_by(settings: &Settings, answer: OpenCodeAnswer) -> Result<Recipe, SettingsError> {
-    let permission = match settings.text(&param::DOOM_LOOP)?.unwrap_or_default() {
-        "ask" => OpenCodePermission::Ask,
-        "allow" => OpenCodePermission::Allow,
-        "deny" => OpenCodePermission::Deny,
-        other => return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(other))),
+    let word = settings.text(&param::DOOM_LOOP)?.unwrap_or_default();
+    let Some(permission) = OpenCodePermission::named(word) else {
+        return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(word)));
     };
     let max_steps = settings.opt_int(&param::STEPS)?;
     if max_steps.is_some_and(|steps| steps <= 0) {
