@@ -3,7 +3,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::pen::{FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
 use super::style::{self, BLUE, FAINT, GREY, RED, SMALL};
@@ -74,23 +74,19 @@ impl<'a> BoundsFigure<'a> {
 }
 
 impl Picture for BoundsFigure<'_> {
-    fn size(&self) -> (u32, u32) {
-        (WIDTH, (self.head().bottom() + 40 + height(&self.lines) + 64).unsigned_abs())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         let head = self.head();
-        head.draw(&pen)?;
+        head.draw(pen);
         let top = head.bottom() + 40;
         let scale = Scale::new((0.0, 100.0), (LEFT, RIGHT));
-        self.draw_axis(&pen, &scale, (top, top + height(&self.lines)))?;
+        let bottom = top + height(&self.lines);
+        self.draw_axis(pen, &scale, (top, bottom));
         let mut y = top + ROW / 2;
         for line in &self.lines {
-            draw_line(&pen, &scale, line, y)?;
+            draw_line(pen, &scale, line, y);
             y += ROW;
         }
-        Ok(())
+        (WIDTH, (bottom + 64).unsigned_abs())
     }
 }
 
@@ -100,57 +96,46 @@ fn height(lines: &[BoundsLine<'_>]) -> i32 {
 
 impl BoundsFigure<'_> {
     /// Draws ticks at every fifth below, and the share of recorded successes through all rows.
-    fn draw_axis<B: DrawingBackend>(
-        &self,
-        pen: &Pen<'_, B>,
-        scale: &Scale,
-        (top, bottom): (i32, i32),
-    ) -> Result<(), FigureError> {
+    fn draw_axis(&self, pen: &mut Pen, scale: &Scale, (top, bottom): (i32, i32)) {
         let grey = TextStyle::SMALL.colour(GREY);
         for (at, label) in ticks(0.0, 100.0, 5, Quantity::Percent, true) {
             let at = scale.at(at);
-            pen.line(&[(at, top), (at, bottom)], FAINT)?;
-            pen.text(&label, (at, bottom + 14), grey.centred())?;
+            pen.line(&[(at, top), (at, bottom)], FAINT);
+            pen.text(&label, (at, bottom + 14), grey.centred());
         }
-        pen.text("successes, % of runs", (i32::midpoint(LEFT, RIGHT), bottom + 36), TextStyle::LABEL.centred())?;
-        pen.text("open, and why", (CAUSES, top - 16), grey)?;
-        pen.text("even at", (EVEN, top - 16), grey.ending())?;
+        pen.text("successes, % of runs", (i32::midpoint(LEFT, RIGHT), bottom + 36), TextStyle::LABEL.centred());
+        pen.text("open, and why", (CAUSES, top - 16), grey);
+        pen.text("even at", (EVEN, top - 16), grey.ending());
         if let Some(share) = self.recorded {
             let at = scale.at(share * 100.0);
-            pen.dashes((at, top - 4), (at, bottom), RED.stroke_width(1))?;
+            pen.dashes((at, top - 4), (at, bottom), RED.stroke_width(1));
             let label = format!("as recorded: {:.0} %", share * 100.0);
             let half = style::width(&label, SMALL) / 2;
             let at = at.clamp(LEFT + half, RIGHT - half);
-            pen.text(&label, (at, top - 16), TextStyle::SMALL.colour(RED).centred())?;
+            pen.text(&label, (at, top - 16), TextStyle::SMALL.colour(RED).centred());
         }
-        Ok(())
     }
 }
 
-fn draw_line<B: DrawingBackend>(
-    pen: &Pen<'_, B>,
-    scale: &Scale,
-    line: &BoundsLine<'_>,
-    y: i32,
-) -> Result<(), FigureError> {
+fn draw_line(pen: &mut Pen, scale: &Scale, line: &BoundsLine<'_>, y: i32) {
     let name = style::fitted(&line.summary.stack, SMALL, LEFT - 12 - MARGIN);
-    pen.text(&name, (LEFT - 12, y), TextStyle::SMALL.ending())?;
+    pen.text(&name, (LEFT - 12, y), TextStyle::SMALL.ending());
     let success = &line.summary.outcomes.success;
     let x = |share: f64| scale.at(share * 100.0);
     if let Some(interval) = success.interval() {
-        pen.line(&[(x(interval.low), y), (x(interval.high), y)], BLUE.mix(0.6))?;
+        pen.line(&[(x(interval.low), y), (x(interval.high), y)], BLUE.mix(0.6));
         for end in [interval.low, interval.high] {
-            pen.line(&[(x(end), y - 3), (x(end), y + 3)], BLUE.mix(0.6))?;
+            pen.line(&[(x(end), y - 3), (x(end), y + 3)], BLUE.mix(0.6));
         }
     }
     if let Some(bounds) = success.bounds() {
         // Widened by a pixel on each side, so that an exact value is still visible.
-        pen.rectangle((x(bounds.low) - 1, y - HALF, x(bounds.high) + 1, y + HALF), BLUE.filled())?;
+        pen.rectangle((x(bounds.low) - 1, y - HALF, x(bounds.high) + 1, y + HALF), BLUE.filled());
     }
     let unknown = unknown(&line.causes, line.summary.runs);
-    pen.text(&style::fitted(&unknown, SMALL, EVEN - 50 - CAUSES), (CAUSES, y), TextStyle::SMALL)?;
+    pen.text(&style::fitted(&unknown, SMALL, EVEN - 50 - CAUSES), (CAUSES, y), TextStyle::SMALL);
     let even = line.summary.outcomes.tipping_point.map(|share| format!("{:.0} %", share * 100.0));
-    pen.text(&even.unwrap_or_default(), (EVEN, y), TextStyle::SMALL.ending())
+    pen.text(&even.unwrap_or_default(), (EVEN, y), TextStyle::SMALL.ending());
 }
 
 /// Counts the runs whose outcome under the stack is open, by cause.

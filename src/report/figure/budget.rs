@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Plane, Quantity, Scale, log_ticks, ticks};
 use super::style::{self, AMBER, BLUE, GREEN, GREY, INK, RED, SMALL, STONE, TEAL};
@@ -81,19 +81,12 @@ impl BudgetFigure<'_> {
 }
 
 impl Picture for BudgetFigure<'_> {
-    fn size(&self) -> (u32, u32) {
-        let top = self.head().bottom();
-        let below = if self.curves.is_empty() { 20 } else { HEIGHT + 120 };
-        (WIDTH, (top + below).unsigned_abs())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         let head = self.head();
-        head.draw(&pen)?;
+        head.draw(pen);
         let drawn = self.drawn();
         if drawn.is_empty() {
-            return Ok(());
+            return (WIDTH, (head.bottom() + 20).unsigned_abs());
         }
         // Every curve is flat beyond the last success.
         let right = drawn.iter().map(|curve| last_success(curve)).fold(0.0, f64::max) * 1.2;
@@ -110,33 +103,33 @@ impl Picture for BudgetFigure<'_> {
         let y_ticks = ticks(0.0, 100.0, 10, Quantity::Percent, true);
         let scale = if logarithmic_from(&drawn).is_some() { ", logarithmic scale" } else { "" };
         let x_name = format!("budget, {} a run{scale}", style::amounts(self.unit()));
-        plane.draw(&pen, (&x_ticks, &y_ticks), (&x_name, "runs with success by then, %"))?;
+        plane.draw(pen, (&x_ticks, &y_ticks), (&x_name, "runs with success by then, %"));
         let pixels = |points: Vec<(f64, f64)>| -> Vec<At> { points.into_iter().map(|(x, y)| plane.at(x, y)).collect() };
         let coloured = || drawn.iter().zip(COLOURS);
         if drawn.len() <= MOST_BANDS {
             for (curve, colour) in coloured() {
-                pen.shape(&pixels(band(curve, right)), colour.mix(0.12).filled())?;
+                pen.shape(&pixels(band(curve, right)), colour.mix(0.12).filled());
             }
         }
         for (curve, colour) in coloured() {
             let points = pixels(steps(curve, right));
             if let (Some(end), Some(_)) = (points.last(), curve.curve.known_to.filter(|known| *known <= right)) {
-                pen.cross(*end, 5, colour.stroke_width(2))?;
+                pen.cross(*end, 5, colour.stroke_width(2));
             }
-            pen.line(&points, colour.stroke_width(2))?;
+            pen.line(&points, colour.stroke_width(2));
         }
         let room = WIDTH.cast_signed() - MARGIN - LEGEND - 22;
         let mut y = top + 10;
         for (curve, colour) in coloured() {
-            pen.rectangle((LEGEND, y - 2, LEGEND + 14, y + 2), colour.filled())?;
-            pen.text(&style::fitted(&name(curve), SMALL, room), (LEGEND + 22, y), TextStyle::SMALL)?;
+            pen.rectangle((LEGEND, y - 2, LEGEND + 14, y + 2), colour.filled());
+            pen.text(&style::fitted(&name(curve), SMALL, room), (LEGEND + 22, y), TextStyle::SMALL);
             let cut_off =
                 if curve.cut_off > 0 { format!(", {} cut off by a cap", curve.cut_off) } else { String::new() };
             let of = format!("{} runs of {} tasks{cut_off}", curve.runs, curve.tasks);
-            pen.text(&of, (LEGEND + 22, y + 17), TextStyle::SMALL.colour(GREY))?;
+            pen.text(&of, (LEGEND + 22, y + 17), TextStyle::SMALL.colour(GREY));
             y += ROW;
         }
-        Ok(())
+        (WIDTH, (head.bottom() + HEIGHT + 120).unsigned_abs())
     }
 }
 
@@ -209,7 +202,7 @@ mod tests {
     #[test]
     fn without_curves_there_is_a_sentence() {
         let figure = BudgetFigure { curves: &[], subtitle: "nothing".to_owned() };
-        assert!(figure.size().1 < 140);
+        assert!(figure.draw(&mut Pen::default()).1 < 140);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::labels::{Labelled, place};
 use super::pen::{At, FigureHeading, Pen, TextStyle, WIDTH};
 use super::scale::{Plane, Quantity, Scale, ticks};
@@ -50,12 +50,7 @@ impl DetectorFigure {
             || is_of_other(self.detectors.get(index + 1))
     }
 
-    fn draw_limits<B: DrawingBackend>(
-        &self,
-        pen: &Pen<'_, B>,
-        plane: &Plane,
-        place_of: Place,
-    ) -> Result<(), FigureError> {
+    fn draw_limits(&self, pen: &mut Pen, plane: &Plane, place_of: Place) {
         let mut points: Vec<(usize, At)> = Vec::new();
         for (index, detector) in self.detectors.iter().enumerate() {
             let Some((x, y)) = place_of(detector) else { continue };
@@ -63,7 +58,7 @@ impl DetectorFigure {
             if let Some((before, from)) = points.last()
                 && signal(&self.detectors[*before]) == signal(detector)
             {
-                pen.line(&[*from, at], BLUE.stroke_width(1))?;
+                pen.line(&[*from, at], BLUE.stroke_width(1));
             }
             points.push((index, at));
         }
@@ -75,16 +70,15 @@ impl DetectorFigure {
             .map(|(index, at)| Labelled { at: *at, texts: vec![self.detectors[*index].stack.to_string()] })
             .collect();
         for (index, at) in points.iter().rev() {
-            pen.dot(*at, 5, if Some(*index) == self.ship { BLUE } else { WHITE }, BLUE)?;
+            pen.dot(*at, 5, if Some(*index) == self.ship { BLUE } else { WHITE }, BLUE);
         }
         for ((index, at), placed) in points.iter().zip(place(&labelled, plane.frame(), &[], &[])) {
             let Some(placed) = placed.filter(|_| is_named(*index)) else { continue };
             if let Some(from) = placed.leader {
-                pen.line(&[from, *at], STONE)?;
+                pen.line(&[from, *at], STONE);
             }
-            pen.text(&placed.text, placed.at, TextStyle::SMALL.colour(INK))?;
+            pen.text(&placed.text, placed.at, TextStyle::SMALL.colour(INK));
         }
-        Ok(())
     }
 }
 
@@ -94,14 +88,9 @@ fn signal(detector: &Detector) -> &str {
 }
 
 impl Picture for DetectorFigure {
-    fn size(&self) -> (u32, u32) {
-        (WIDTH, (self.head().bottom() + ABOVE + HEIGHT + BELOW).unsigned_abs())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         let head = self.head();
-        head.draw(&pen)?;
+        head.draw(pen);
         let top = head.bottom() + ABOVE;
         let [curve, precision] = PANELS.map(|panel| Plane {
             x: Scale::new((0.0, 100.0), panel),
@@ -110,15 +99,16 @@ impl Picture for DetectorFigure {
         });
         let every_fifth = ticks(0.0, 100.0, 5, Quantity::Percent, true);
         let ticks = (&every_fifth[..], &every_fifth[..]);
-        curve.draw(&pen, ticks, ("successes ended early, %", "failures ended early, %"))?;
-        precision.draw(&pen, ticks, ("failures ended early, %", "of the runs ended early, fail, %"))?;
-        pen.line(&[curve.at(0.0, 0.0), curve.at(100.0, 100.0)], STONE.stroke_width(1))?;
+        curve.draw(pen, ticks, ("successes ended early, %", "failures ended early, %"));
+        precision.draw(pen, ticks, ("failures ended early, %", "of the runs ended early, fail, %"));
+        pen.line(&[curve.at(0.0, 0.0), curve.at(100.0, 100.0)], STONE.stroke_width(1));
         let base = self.base_rate() * 100.0;
         let (right, y) = precision.at(100.0, base);
-        pen.line(&[precision.at(0.0, base), (right, y)], STONE.stroke_width(1))?;
+        pen.line(&[precision.at(0.0, base), (right, y)], STONE.stroke_width(1));
         let name = format!("of all runs, {base:.0} % fail");
-        pen.text(&name, (right, y - 10), TextStyle::SMALL.colour(GREY).ending())?;
-        self.draw_limits(&pen, &curve, |detector| Some((detector.false_alarms()?, detector.recall()?)))?;
-        self.draw_limits(&pen, &precision, |detector| Some((detector.recall()?, detector.precision()?)))
+        pen.text(&name, (right, y - 10), TextStyle::SMALL.colour(GREY).ending());
+        self.draw_limits(pen, &curve, |detector| Some((detector.false_alarms()?, detector.recall()?)));
+        self.draw_limits(pen, &precision, |detector| Some((detector.recall()?, detector.precision()?)));
+        (WIDTH, (top + HEIGHT + BELOW).unsigned_abs())
     }
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::pen::{FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Plane, Quantity, Scale, Tick, ticks};
 use super::style::{self, BLUE, GREEN, GREY, INK, RED, ROSE, SHADE, SKY, SMALL, STONE, TEAL};
@@ -85,25 +85,24 @@ impl ForwardFigure<'_> {
     }
 
     /// Draws the bars of one panel.
-    fn bars<B: DrawingBackend>(
+    fn bars(
         &self,
-        pen: &Pen<'_, B>,
+        pen: &mut Pen,
         plane: &Plane,
         (full, pale): (RGBColor, RGBColor),
         bar: impl Fn(&ForwardPeriod) -> Option<Bar>,
-    ) -> Result<(), FigureError> {
+    ) {
         for period in &self.forward.periods {
             let Some(Bar { low, high, interval }) = bar(period) else { continue };
             let (left, right) = self.sides(plane, period);
             let [floor, low, high] = [0.0, low, high].map(|value| plane.y.at(value));
-            pen.rectangle((left, high, right, low), pale.filled())?;
-            pen.rectangle((left, low, right, floor), full.filled())?;
+            pen.rectangle((left, high, right, low), pale.filled());
+            pen.rectangle((left, low, right, floor), full.filled());
             if let Some((from, to)) = interval {
                 let middle = i32::midpoint(left, right);
-                pen.line(&[(middle, plane.y.at(from)), (middle, plane.y.at(to))], INK)?;
+                pen.line(&[(middle, plane.y.at(from)), (middle, plane.y.at(to))], INK);
             }
         }
-        Ok(())
     }
 
     /// The pixels of a period's bar.
@@ -114,7 +113,7 @@ impl ForwardFigure<'_> {
     }
 
     /// The limits, each as long as it was the one chosen from the past.
-    fn draw_limits<B: DrawingBackend>(&self, pen: &Pen<'_, B>, x: &Scale, top: i32) -> Result<(), FigureError> {
+    fn draw_limits(&self, pen: &mut Pen, x: &Scale, top: i32) {
         let mut rest = &self.forward.periods[..];
         while let Some(first) = rest.first() {
             let same = rest.iter().take_while(|period| period.stack == first.stack).count();
@@ -123,11 +122,10 @@ impl ForwardFigure<'_> {
             let end = these.last().map_or(0.0, first_day) + self.length();
             let (left, right) = (x.at(first_day(first)) + 1, x.at(end) - 1);
             let name = first.stack.as_deref().unwrap_or("none");
-            pen.rectangle((left, top, right, top + STRIP - 6), SHADE.filled())?;
+            pen.rectangle((left, top, right, top + STRIP - 6), SHADE.filled());
             let at = (i32::midpoint(left, right), top + (STRIP - 6) / 2);
-            pen.text(limit_that_fits(name, right - left - 4), at, TextStyle::SMALL.centred())?;
+            pen.text(limit_that_fits(name, right - left - 4), at, TextStyle::SMALL.centred());
         }
-        Ok(())
     }
 
     /// The plane of the panel with that number, and the largest value on it.
@@ -144,14 +142,9 @@ impl ForwardFigure<'_> {
 }
 
 impl Picture for ForwardFigure<'_> {
-    fn size(&self) -> (u32, u32) {
-        (WIDTH, (self.head().bottom() + STRIP + 3 * (PANEL + ABOVE) + 60).unsigned_abs())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         let head = self.head();
-        head.draw(&pen)?;
+        head.draw(pen);
         let top = head.bottom() + 8;
         let tolerated = percent(self.forward.max_killed);
         let names: Vec<Tick> = self
@@ -163,30 +156,31 @@ impl Picture for ForwardFigure<'_> {
         let (unit, noun) = (self.unit(), style::amounts(self.unit()));
 
         let killed = self.plane(0, top, (self.most(Self::killed) * 1.2).max(tolerated * 2.0).min(100.0));
-        pen.text("limit", (LEFT - 8, top + (STRIP - 6) / 2), TextStyle::SMALL.colour(GREY).ending())?;
-        self.draw_limits(&pen, &killed.x, top)?;
+        pen.text("limit", (LEFT - 8, top + (STRIP - 6) / 2), TextStyle::SMALL.colour(GREY).ending());
+        self.draw_limits(pen, &killed.x, top);
         let y_ticks = |plane: &Plane, quantity, whole| ticks(0.0, plane.y.most(), 4, quantity, whole);
         let name = format!(
             "successes killed, %, averaged over tasks; dashed: the {} % tolerated",
             chosen(self.forward.max_killed)
         );
-        killed.draw(&pen, (&names, &y_ticks(&killed, Quantity::Percent, false)), ("", &name))?;
-        self.bars(&pen, &killed, (RED, ROSE), Self::killed)?;
-        pen.dashes((LEFT, killed.y.at(tolerated)), (RIGHT, killed.y.at(tolerated)), INK.stroke_width(1))?;
+        killed.draw(pen, (&names, &y_ticks(&killed, Quantity::Percent, false)), ("", &name));
+        self.bars(pen, &killed, (RED, ROSE), Self::killed);
+        pen.dashes((LEFT, killed.y.at(tolerated)), (RIGHT, killed.y.at(tolerated)), INK.stroke_width(1));
 
         let saved = self.plane(1, top, (self.most(Self::saved) * 1.1).clamp(1.0, 100.0));
         let name = format!("{noun} saved, %");
-        saved.draw(&pen, (&names, &y_ticks(&saved, Quantity::Percent, false)), ("", &name))?;
-        self.bars(&pen, &saved, (GREEN, TEAL), Self::saved)?;
+        saved.draw(pen, (&names, &y_ticks(&saved, Quantity::Percent, false)), ("", &name));
+        self.bars(pen, &saved, (GREEN, TEAL), Self::saved);
 
         let recorded =
             |period: &ForwardPeriod| Some(Bar { low: period.recorded(), high: period.recorded(), interval: None });
         let spent = self.plane(2, top, self.most(recorded).max(self.most(Self::spent)) * 1.1);
         let name = format!("{noun} spent: grey as recorded, blue under the limit");
         let amounts = y_ticks(&spent, Quantity::from_unit(unit), unit != Unit::CostUsd);
-        spent.draw(&pen, (&names, &amounts), (self.forward.length.noun(), &name))?;
-        self.bars(&pen, &spent, (STONE, STONE), recorded)?;
-        self.bars(&pen, &spent, (BLUE, SKY), Self::spent)
+        spent.draw(pen, (&names, &amounts), (self.forward.length.noun(), &name));
+        self.bars(pen, &spent, (STONE, STONE), recorded);
+        self.bars(pen, &spent, (BLUE, SKY), Self::spent);
+        (WIDTH, (head.bottom() + STRIP + 3 * (PANEL + ABOVE) + 60).unsigned_abs())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::style::{self, BLUE, GREY, INK, RED, SMALL};
 use crate::sweep::engine::Tally;
@@ -43,12 +43,7 @@ impl HeatFigure<'_> {
         (HEIGHT / i32::try_from(self.limits[0].len().max(1)).unwrap_or(i32::MAX)).clamp(2, ROW)
     }
 
-    fn draw_panel<B: DrawingBackend>(
-        &self,
-        pen: &Pen<'_, B>,
-        panel: &Panel,
-        (left, top): At,
-    ) -> Result<(), FigureError> {
+    fn draw_panel(&self, pen: &mut Pen, panel: &Panel, (left, top): At) {
         let (rows, columns) = (self.limits[0].len().max(1), self.limits[1].len().max(1));
         let room = WIDTH.cast_signed() / 2 - LEFT - MARGIN;
         let high = self.height();
@@ -59,37 +54,36 @@ impl HeatFigure<'_> {
         let fits = self.row_height() >= 15 && room / i32::try_from(columns).unwrap_or(i32::MAX) >= 34;
         // If cells are too small to print their numbers, the shades need a scale.
         let scale = if fits { String::new() } else { format!("; the darkest is {:.1}", most * 100.0) };
-        pen.text(&format!("{}{scale}", panel.title), (left + LEFT, top + 14), TextStyle::LABEL)?;
+        pen.text(&format!("{}{scale}", panel.title), (left + LEFT, top + 14), TextStyle::LABEL);
         for (at, cell) in self.cells.iter().enumerate() {
             let (row, column) = (at / columns, at % columns);
             let frame = (x(column), y(row), x(column + 1) - 1, y(row + 1) - 1);
             let middle = (i32::midpoint(frame.0, frame.2), i32::midpoint(frame.1, frame.3));
             let Some(value) = cell.as_ref().and_then(panel.of) else {
-                pen.text("–", middle, TextStyle::SMALL.centred().colour(GREY))?;
+                pen.text("–", middle, TextStyle::SMALL.centred().colour(GREY));
                 continue;
             };
             let shade = if most > 0.0 { 0.06 + 0.86 * value / most } else { 0.06 };
-            pen.rectangle(frame, panel.colour.mix(shade).filled())?;
+            pen.rectangle(frame, panel.colour.mix(shade).filled());
             if fits {
                 let colour = if shade > 0.55 { WHITE } else { INK };
-                pen.text(&format!("{:.1}", value * 100.0), middle, TextStyle::SMALL.centred().colour(colour))?;
+                pen.text(&format!("{:.1}", value * 100.0), middle, TextStyle::SMALL.centred().colour(colour));
             }
         }
         if let Some(chosen) = self.chosen {
             let (row, column) = (chosen / columns, chosen % columns);
-            pen.rectangle((x(column), y(row), x(column + 1) - 1, y(row + 1) - 1), INK.stroke_width(2))?;
+            pen.rectangle((x(column), y(row), x(column + 1) - 1, y(row + 1) - 1), INK.stroke_width(2));
         }
         let widest = self.limits[1].iter().map(|label| style::width(label, SMALL) + 8).max().unwrap_or(1);
         let every =
             |room: i32, n: usize, size: i32| n.div_ceil(usize::try_from(room / size.max(1)).unwrap_or(1).max(1)).max(1);
         for (at, label) in self.limits[1].iter().enumerate().step_by(every(room, columns, widest)) {
-            pen.text(label, (i32::midpoint(x(at), x(at + 1)), top + TOP - 12), TextStyle::SMALL.centred())?;
+            pen.text(label, (i32::midpoint(x(at), x(at + 1)), top + TOP - 12), TextStyle::SMALL.centred());
         }
         for (at, label) in self.limits[0].iter().enumerate().step_by(every(high, rows, 16)) {
             let label = style::fitted(label, SMALL, LEFT - 12);
-            pen.text(&label, (left + LEFT - 6, i32::midpoint(y(at), y(at + 1))), TextStyle::SMALL.ending())?;
+            pen.text(&label, (left + LEFT - 6, i32::midpoint(y(at), y(at + 1))), TextStyle::SMALL.ending());
         }
-        Ok(())
     }
 
     fn height(&self) -> i32 {
@@ -110,14 +104,9 @@ fn share(at: usize, of: usize, room: i32) -> i32 {
 }
 
 impl Picture for HeatFigure<'_> {
-    fn size(&self) -> (u32, u32) {
-        (WIDTH, (self.head().bottom() + TOP + self.height() + 36).unsigned_abs())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         let head = self.head();
-        head.draw(&pen)?;
+        head.draw(pen);
         let top = head.bottom() + 8;
         let saved = match self.saved {
             "tokens" => "tokens saved on failures and after success, %",
@@ -129,9 +118,9 @@ impl Picture for HeatFigure<'_> {
             Panel { title: saved, colour: BLUE, of: Tally::useful_ratio },
         ];
         for (panel, left) in panels.iter().zip([0, WIDTH.cast_signed() / 2]) {
-            self.draw_panel(&pen, panel, (left, top))?;
+            self.draw_panel(pen, panel, (left, top));
         }
-        Ok(())
+        (WIDTH, (head.bottom() + TOP + self.height() + 36).unsigned_abs())
     }
 }
 

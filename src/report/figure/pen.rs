@@ -1,11 +1,11 @@
 //! Named drawing operations in pixels: text, lines, rectangles and dots.
 
-use plotters::element::{Drawable, PointCollection};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::canvas::{Drawing, FigureError};
+use super::canvas::FigureError;
 use super::style::{self, INK, LABEL, SMALL, TITLE};
+use crate::diagnostic::one_line;
 
 /// A point in pixels.
 pub(super) type At = (i32, i32);
@@ -44,93 +44,101 @@ impl TextStyle {
     }
 }
 
-/// Draws on one area; errors come from the drawing library. On an area that is a multiple of the figure's width,
-/// everything is scaled by that factor: letters are positioned exactly only where pixels are small.
-pub(super) struct Pen<'a, B: DrawingBackend> {
-    area: &'a Drawing<B>,
-    scale: u32,
+/// Maximum characters of a text that are drawn: more than fit on any figure.
+const LONGEST: usize = 300;
+
+/// One thing that is drawn.
+enum Stroke {
+    /// Vertically centred at the point.
+    Text(String, At, TextStyle),
+    Line(Vec<At>, ShapeStyle),
+    Rectangle(At, At, ShapeStyle),
+    Shape(Vec<At>, ShapeStyle),
+    Disc(At, i32, RGBColor),
+    Cross(At, i32, ShapeStyle),
 }
 
-impl<'a, B: DrawingBackend> Pen<'a, B> {
-    /// A pen for `area`.
-    pub(super) fn on(area: &'a Drawing<B>) -> Self {
-        Self { area, scale: (area.dim_in_pixel().0 / WIDTH).max(1) }
-    }
+/// Notes what is drawn, in order; [`Pen::paint`] puts it on a backend.
+#[derive(Default)]
+pub struct Pen {
+    strokes: Vec<Stroke>,
+}
 
-    fn at(&self, (x, y): At) -> At {
-        (self.size(x), self.size(y))
-    }
-
-    fn size(&self, pixels: i32) -> i32 {
-        pixels.saturating_mul(self.scale.cast_signed())
-    }
-
-    fn style(&self, style: impl Into<ShapeStyle>) -> ShapeStyle {
-        let style = style.into();
-        ShapeStyle { stroke_width: style.stroke_width.saturating_mul(self.scale), ..style }
-    }
-
-    fn element<E>(&self, element: &E) -> Result<(), FigureError>
-    where
-        for<'e> &'e E: PointCollection<'e, At>,
-        E: Drawable<B>,
-    {
-        self.area.draw(element).map_err(|error| FigureError::from_error(&error))
-    }
-
-    /// Draws a text vertically centred at `at`.
-    pub(super) fn text(&self, text: &str, at: At, look: TextStyle) -> Result<(), FigureError> {
-        let style = ("sans-serif", look.size * self.scale).into_font().color(&look.colour);
-        // The middle of a line is above the middle of its small letters.
-        self.element(&Text::new(
-            text.to_owned(),
-            self.at((at.0, at.1 + 1)),
-            style.pos(Pos::new(look.side, VPos::Center)),
-        ))
+impl Pen {
+    /// Draws a text vertically centred at `at`: only what XML allows, and what is displayed as written. Many figures draw
+    /// names of stacks, models and suites.
+    pub(super) fn text(&mut self, text: &str, at: At, look: TextStyle) {
+        // XML does not allow U+FFFE and U+FFFF.
+        let fit = |c: char| if matches!(c, '\u{fffe}' | '\u{ffff}') { '\u{fffd}' } else { c };
+        let drawn = one_line(text).chars().take(LONGEST).map(fit).collect();
+        self.strokes.push(Stroke::Text(drawn, at, look));
     }
 
     /// A line through `points`.
-    pub(super) fn line(&self, points: &[At], style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        let points: Vec<At> = points.iter().map(|point| self.at(*point)).collect();
-        self.element(&PathElement::new(points, self.style(style)))
+    pub(super) fn line(&mut self, points: &[At], style: impl Into<ShapeStyle>) {
+        self.strokes.push(Stroke::Line(points.to_vec(), style.into()));
     }
 
     /// A dashed line, vertical or horizontal.
-    pub(super) fn dashes(&self, from: At, to: At, style: ShapeStyle) -> Result<(), FigureError> {
+    pub(super) fn dashes(&mut self, from: At, to: At, style: ShapeStyle) {
         let length = (to.0 - from.0).abs().max((to.1 - from.1).abs());
         for start in (0..length).step_by(8) {
             let end = (start + 4).min(length);
             let at = |way: i32| (from.0 + (to.0 - from.0).signum() * way, from.1 + (to.1 - from.1).signum() * way);
-            self.line(&[at(start), at(end)], style)?;
+            self.line(&[at(start), at(end)], style);
         }
-        Ok(())
     }
 
     /// A rectangle.
-    pub(super) fn rectangle(&self, frame: Frame, style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        let corners = [(frame.0, frame.1), (frame.2, frame.3)].map(|corner| self.at(corner));
-        self.element(&Rectangle::new(corners, self.style(style)))
+    pub(super) fn rectangle(&mut self, frame: Frame, style: impl Into<ShapeStyle>) {
+        self.strokes.push(Stroke::Rectangle((frame.0, frame.1), (frame.2, frame.3), style.into()));
     }
 
     /// A filled shape.
-    pub(super) fn shape(&self, points: &[At], style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        let points: Vec<At> = points.iter().map(|point| self.at(*point)).collect();
-        self.element(&Polygon::new(points, style))
+    pub(super) fn shape(&mut self, points: &[At], style: impl Into<ShapeStyle>) {
+        self.strokes.push(Stroke::Shape(points.to_vec(), style.into()));
     }
 
     /// A dot filled in one colour and outlined in another.
-    pub(super) fn dot(&self, at: At, radius: i32, fill: RGBColor, outline: RGBColor) -> Result<(), FigureError> {
-        let circle = |radius: i32, colour: RGBColor| Circle::new(self.at(at), self.size(radius), colour.filled());
-        self.element(&circle(radius, outline))?;
-        if fill == outline {
-            return Ok(());
+    pub(super) fn dot(&mut self, at: At, radius: i32, fill: RGBColor, outline: RGBColor) {
+        self.strokes.push(Stroke::Disc(at, radius, outline));
+        if fill != outline {
+            self.strokes.push(Stroke::Disc(at, radius - 2, fill));
         }
-        self.element(&circle(radius - 2, fill))
     }
 
     /// A cross.
-    pub(super) fn cross(&self, at: At, size: i32, style: impl Into<ShapeStyle>) -> Result<(), FigureError> {
-        self.element(&Cross::new(self.at(at), self.size(size), self.style(style)))
+    pub(super) fn cross(&mut self, at: At, size: i32, style: impl Into<ShapeStyle>) {
+        self.strokes.push(Stroke::Cross(at, size, style.into()));
+    }
+
+    /// Paints everything on a white ground, `scale` times as large: letters are positioned exactly only where pixels are
+    /// small.
+    pub(super) fn paint(&self, backend: impl DrawingBackend, scale: u32) -> Result<(), FigureError> {
+        let size = |pixels: i32| pixels.saturating_mul(scale.cast_signed());
+        let at = |(x, y): At| (size(x), size(y));
+        let all = |points: &[At]| -> Vec<At> { points.iter().copied().map(at).collect() };
+        let style = |style: ShapeStyle| ShapeStyle { stroke_width: style.stroke_width.saturating_mul(scale), ..style };
+        let area = backend.into_drawing_area();
+        area.fill(&WHITE).map_err(|error| FigureError::from_error(&error))?;
+        for stroke in &self.strokes {
+            let drawn = match stroke {
+                Stroke::Text(text, (x, y), look) => {
+                    let font = ("sans-serif", look.size * scale).into_font().color(&look.colour);
+                    // The middle of a line is above the middle of its small letters.
+                    area.draw(&Text::new(text.as_str(), at((*x, y + 1)), font.pos(Pos::new(look.side, VPos::Center))))
+                }
+                Stroke::Line(points, look) => area.draw(&PathElement::new(all(points), style(*look))),
+                Stroke::Rectangle(from, to, look) => area.draw(&Rectangle::new([at(*from), at(*to)], style(*look))),
+                Stroke::Shape(points, look) => area.draw(&Polygon::new(all(points), *look)),
+                Stroke::Disc(middle, radius, colour) => {
+                    area.draw(&Circle::new(at(*middle), size(*radius), colour.filled()))
+                }
+                Stroke::Cross(middle, arm, look) => area.draw(&Cross::new(at(*middle), size(*arm), style(*look))),
+            };
+            drawn.map_err(|error| FigureError::from_error(&error))?;
+        }
+        area.present().map_err(|error| FigureError::from_error(&error))
     }
 }
 
@@ -171,14 +179,13 @@ impl FigureHeading {
     }
 
     /// Draws it.
-    pub(super) fn draw<B: DrawingBackend>(&self, pen: &Pen<'_, B>) -> Result<(), FigureError> {
-        pen.text(&self.title, (MARGIN, 26), TextStyle::TITLE)?;
+    pub(super) fn draw(&self, pen: &mut Pen) {
+        pen.text(&self.title, (MARGIN, 26), TextStyle::TITLE);
         let mut y = 46;
         for (text, look) in &self.lines {
-            pen.text(text, (MARGIN, y + line_height(*look) / 2), *look)?;
+            pen.text(text, (MARGIN, y + line_height(*look) / 2), *look);
             y += line_height(*look);
         }
-        Ok(())
     }
 }
 

@@ -1,8 +1,5 @@
 //! Axes: round ticks, labels that never repeat, and the plane of two axes.
 
-use plotters::prelude::*;
-
-use super::canvas::FigureError;
 use super::pen::{At, Frame, Pen, TextStyle};
 use super::style::{FAINT, GREY, INK, LABEL, SMALL, width, wrapped};
 use crate::aggregate::Unit;
@@ -199,34 +196,28 @@ impl Plane {
     }
 
     /// Draws grid, ticks and axis names; the name of the vertical axis is placed above it.
-    pub(super) fn draw<B: DrawingBackend>(
-        &self,
-        pen: &Pen<'_, B>,
-        (x_ticks, y_ticks): (&[Tick], &[Tick]),
-        (x_name, y_name): (&str, &str),
-    ) -> Result<(), FigureError> {
+    pub(super) fn draw(&self, pen: &mut Pen, (x_ticks, y_ticks): (&[Tick], &[Tick]), (x_name, y_name): (&str, &str)) {
         let (left, top, right, bottom) = self.frame();
         for (at, label) in apart(x_ticks, |at| self.x.at(at)) {
-            pen.line(&[(at, top), (at, bottom)], FAINT)?;
-            pen.text(label, (at, bottom + 14), TextStyle::SMALL.colour(GREY).centred())?;
+            pen.line(&[(at, top), (at, bottom)], FAINT);
+            pen.text(label, (at, bottom + 14), TextStyle::SMALL.colour(GREY).centred());
         }
         for (at, label) in y_ticks {
             let at = self.y.at(*at);
-            pen.line(&[(left, at), (right, at)], FAINT)?;
-            pen.text(label, (left - 8, at), TextStyle::SMALL.colour(GREY).ending())?;
+            pen.line(&[(left, at), (right, at)], FAINT);
+            pen.text(label, (left - 8, at), TextStyle::SMALL.colour(GREY).ending());
         }
-        pen.line(&[(left, top), (left, bottom), (right, bottom)], GREY)?;
+        pen.line(&[(left, top), (left, bottom), (right, bottom)], GREY);
         let mut y = bottom + 36;
         for line in name_lines(x_name, right - left) {
-            pen.text(&line, (i32::midpoint(left, right), y), TextStyle::LABEL.colour(INK).centred())?;
+            pen.text(&line, (i32::midpoint(left, right), y), TextStyle::LABEL.colour(INK).centred());
             y += NAME_LINE;
         }
         let mut y = top + 18 - Self::above(y_name, right - left);
         for line in name_lines(y_name, right - left) {
-            pen.text(&line, (left - 40, y), TextStyle::LABEL)?;
+            pen.text(&line, (left - 40, y), TextStyle::LABEL);
             y += NAME_LINE;
         }
-        Ok(())
     }
 
     /// The height of the name of the vertical axis above a plane of this width.

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::pen::{FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
 use super::stops::named;
@@ -112,23 +112,15 @@ impl Bars {
 }
 
 impl Picture for SpendingFigure<'_> {
-    fn size(&self) -> (u32, u32) {
-        let bars = Bars::from_groups(self.groups, self.unit);
-        let top = bars.head(self.unit, &self.subtitle).bottom();
-        let below = if bars.all.is_empty() { 20 } else { bars.legend_height() + bars.height() + 74 };
-        (WIDTH, top.saturating_add(below).unsigned_abs())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         let bars = Bars::from_groups(self.groups, self.unit);
         let head = bars.head(self.unit, &self.subtitle);
-        head.draw(&pen)?;
-        let Some((_, recorded)) = bars.all.first() else { return Ok(()) };
+        head.draw(pen);
+        let Some((_, recorded)) = bars.all.first() else { return (WIDTH, (head.bottom() + 20).unsigned_abs()) };
         for (place, part) in (0..).zip(bars.legend()) {
             let (x, y) = (MARGIN + (place % 4) * COLUMN, head.bottom() + 8 + (place / 4) * 22);
-            pen.rectangle((x, y - 7, x + 14, y + 7), PART[part].1.filled())?;
-            pen.text(PART[part].0, (x + 20, y), TextStyle::SMALL)?;
+            pen.rectangle((x, y - 7, x + 14, y + 7), PART[part].1.filled());
+            pen.text(PART[part].0, (x + 20, y), TextStyle::SMALL);
         }
         let top = head.bottom() + bars.legend_height();
         let whole: f64 = recorded.iter().sum();
@@ -137,42 +129,35 @@ impl Picture for SpendingFigure<'_> {
         let bottom = top + bars.height();
         for (at, label) in ticks(0.0, most, 8, Quantity::from_unit(self.unit), self.unit != Unit::CostUsd) {
             let at = scale.at(at);
-            pen.line(&[(at, top), (at, bottom + 4)], FAINT)?;
-            pen.text(&label, (at, bottom + 16), TextStyle::SMALL.colour(GREY).centred())?;
+            pen.line(&[(at, top), (at, bottom + 4)], FAINT);
+            pen.text(&label, (at, bottom + 16), TextStyle::SMALL.colour(GREY).centred());
         }
         let mut y = top;
         for (name, parts) in &bars.all {
-            draw_bar(&pen, &scale, y, name, parts, whole)?;
+            draw_bar(pen, &scale, y, name, parts, whole);
             y += BAR;
         }
         let name = format!("{} of all runs together; in the bars: % of those recorded", style::amounts(self.unit));
-        pen.text(&name, (i32::midpoint(LEFT, RIGHT), bottom + 38), TextStyle::LABEL.centred())
+        pen.text(&name, (i32::midpoint(LEFT, RIGHT), bottom + 38), TextStyle::LABEL.centred());
+        (WIDTH, bottom.saturating_add(74).unsigned_abs())
     }
 }
 
-fn draw_bar<B: DrawingBackend>(
-    pen: &Pen<'_, B>,
-    scale: &Scale,
-    y: i32,
-    name: &str,
-    parts: &[f64; PARTS],
-    whole: f64,
-) -> Result<(), FigureError> {
+fn draw_bar(pen: &mut Pen, scale: &Scale, y: i32, name: &str, parts: &[f64; PARTS], whole: f64) {
     let middle = y + BAR / 2;
-    pen.text(&style::fitted(name, LABEL, LEFT - 12 - MARGIN), (LEFT - 12, middle), TextStyle::LABEL.ending())?;
+    pen.text(&style::fitted(name, LABEL, LEFT - 12 - MARGIN), (LEFT - 12, middle), TextStyle::LABEL.ending());
     let mut sum = 0.0;
     for (part, (_, colour)) in parts.iter().zip(PART).filter(|(part, _)| **part > 0.0) {
         let start = scale.at(sum);
         sum += part;
         let end = scale.at(sum);
-        pen.rectangle((start, middle - 10, end, middle + 9), colour.filled())?;
+        pen.rectangle((start, middle - 10, end, middle + 9), colour.filled());
         let label = format!("{:.0} %", part / whole * 100.0);
         if style::width(&label, SMALL) + 6 <= end - start {
             let ink = if matches!(colour, BLUE | RED | GREEN | MAUVE) { WHITE } else { INK };
-            pen.text(&label, (i32::midpoint(start, end), middle), TextStyle::SMALL.colour(ink).centred())?;
+            pen.text(&label, (i32::midpoint(start, end), middle), TextStyle::SMALL.colour(ink).centred());
         }
     }
-    Ok(())
 }
 
 /// The amount in each part of the bar. `as_recorded` ignores what the stack did. Runs without recorded spending are in
@@ -227,6 +212,6 @@ mod tests {
     #[test]
     fn without_runs_there_is_a_sentence() {
         let figure = SpendingFigure { groups: &[], unit: Unit::CostUsd, subtitle: "nothing".to_owned() };
-        assert!(figure.size().1 < 140);
+        assert!(figure.draw(&mut Pen::default()).1 < 140);
     }
 }

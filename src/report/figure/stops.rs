@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plotters::prelude::*;
 
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, Label, RowView};
@@ -168,42 +168,32 @@ pub(super) fn named(names: &[String]) -> String {
 }
 
 impl Picture for StopsFigure<'_> {
-    fn size(&self) -> (u32, u32) {
-        let strips = Strips::from_figure(self);
-        let top = strips.head(&self.subtitle).bottom();
-        if strips.drawn.is_empty() {
-            return (WIDTH, top.unsigned_abs() + 20);
-        }
-        (WIDTH, (top + 44 + strips.height() + 40).unsigned_abs())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         let strips = Strips::from_figure(self);
         let head = strips.head(&self.subtitle);
-        head.draw(&pen)?;
+        head.draw(pen);
         if strips.drawn.is_empty() {
-            return Ok(());
+            return (WIDTH, head.bottom().unsigned_abs() + 20);
         }
-        draw_legend(&pen, &strips, head.bottom() + 10)?;
+        draw_legend(pen, &strips, head.bottom() + 10);
         let mut base = head.bottom() + 44 + strips.bar_height();
         for strip in &strips.drawn {
-            draw_strip(&pen, &strips, base, strip)?;
+            draw_strip(pen, &strips, base, strip);
             base += strips.strip_height();
         }
-        draw_axis(&pen, &strips, base - strips.strip_height())
+        draw_axis(pen, &strips, base - strips.strip_height());
+        (WIDTH, (head.bottom() + 44 + strips.height() + 40).unsigned_abs())
     }
 }
 
-fn draw_legend<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, y: i32) -> Result<(), FigureError> {
+fn draw_legend(pen: &mut Pen, strips: &Strips, y: i32) {
     let mut x = MARGIN;
     for kind in strips.kinds() {
         let (name, colour) = strips.kinds[kind];
-        pen.rectangle((x, y - 7, x + 14, y + 7), colour.filled())?;
-        pen.text(name, (x + 20, y), TextStyle::SMALL)?;
+        pen.rectangle((x, y - 7, x + 14, y + 7), colour.filled());
+        pen.text(name, (x + 20, y), TextStyle::SMALL);
         x += 44 + style::width(name, SMALL);
     }
-    Ok(())
 }
 
 /// The width of a bin in steps: a round number such that the longest stop fits into the bins.
@@ -302,16 +292,11 @@ fn bin_x(bin: usize, count: usize) -> i32 {
     LEFT + bin * (RIGHT - LEFT) / count
 }
 
-fn draw_strip<B: DrawingBackend>(
-    pen: &Pen<'_, B>,
-    strips: &Strips,
-    base: i32,
-    strip: &Strip,
-) -> Result<(), FigureError> {
+fn draw_strip(pen: &mut Pen, strips: &Strips, base: i32, strip: &Strip) {
     let tallest = strips.bar_height();
     let (bins, name) = (&strip.bins, style::fitted(&strip.name, LABEL, LEFT - 12 - MARGIN));
-    pen.text(&name, (LEFT - 12, base - 24), TextStyle::LABEL.ending())?;
-    pen.text(&strip.count, (LEFT - 12, base - 7), TextStyle::SMALL.colour(GREY).ending())?;
+    pen.text(&name, (LEFT - 12, base - 24), TextStyle::LABEL.ending());
+    pen.text(&strip.count, (LEFT - 12, base - 7), TextStyle::SMALL.colour(GREY).ending());
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;
         let (left, right) = (bin_x(bin, bins.len()), bin_x(bin + 1, bins.len()));
@@ -324,15 +309,15 @@ fn draw_strip<B: DrawingBackend>(
             }
             below += count;
             let top = (base - bar(below, strips.tallest, tallest)).min(floor - 3);
-            pen.rectangle((left + side, top, right - side, floor), colour.filled())?;
+            pen.rectangle((left + side, top, right - side, floor), colour.filled());
             floor = top;
         }
         if below > 0 && style::width(&below.to_string(), SMALL) <= right - left {
             let at = (i32::midpoint(left, right), floor - 8);
-            pen.text(&below.to_string(), at, TextStyle::SMALL.colour(GREY).centred())?;
+            pen.text(&below.to_string(), at, TextStyle::SMALL.colour(GREY).centred());
         }
     }
-    pen.line(&[(LEFT, base), (RIGHT, base)], GREY)
+    pen.line(&[(LEFT, base), (RIGHT, base)], GREY);
 }
 
 /// The height of a bar, on one scale for all strips.
@@ -341,7 +326,7 @@ fn bar(runs: u32, of: u32, tallest: i32) -> i32 {
 }
 
 /// Draws the step axis below the last strip: labels are centred in bins of one step, else at the edges.
-fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, base: i32) -> Result<(), FigureError> {
+fn draw_axis(pen: &mut Pen, strips: &Strips, base: i32) {
     let count = strips.drawn.first().map_or(1, |strip| strip.bins.len());
     let every = if count > 20 { 5 } else { 2_usize.min(count) };
     for bin in (0..=count).step_by(every) {
@@ -353,13 +338,13 @@ fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, base: i32) ->
             (bin_x(bin, count), base + 14)
         };
         let steps = u64::try_from(bin).unwrap_or(0).saturating_mul(strips.width);
-        pen.text(&steps.to_string(), at, TextStyle::SMALL.colour(GREY).centred())?;
+        pen.text(&steps.to_string(), at, TextStyle::SMALL.colour(GREY).centred());
     }
     pen.text(
         "steps (model calls) paid for at the stop",
         (i32::midpoint(LEFT, RIGHT), base + 36),
         TextStyle::LABEL.centred(),
-    )
+    );
 }
 
 #[cfg(test)]
@@ -393,6 +378,6 @@ mod tests {
     #[test]
     fn nothing_stopped_is_a_sentence() {
         let figure = StopsFigure { groups: &[], subtitle: "nothing".to_owned(), followed: None };
-        assert!(figure.size().1 < 120);
+        assert!(figure.draw(&mut Pen::default()).1 < 120);
     }
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::aggregate::Summary;
-use crate::report::figure::{FrontierFigure, Picture as _};
+use crate::report::figure::FrontierFigure;
 
 /// A drawing of the frontier, in its own pixels.
 #[derive(Serialize)]

@@ -1,10 +1,9 @@
 //! The stacks of the frontier figure: where each one lies, and how it is marked.
 
-use plotters::prelude::{Color, DrawingBackend, RGBColor, WHITE};
+use plotters::prelude::{Color, RGBColor, WHITE};
 
 use crate::aggregate::{FrontierPoint, Standing, Summary};
 use crate::answers::FirstTable;
-use crate::report::figure::canvas::FigureError;
 use crate::report::figure::pen::{At, Pen};
 use crate::report::figure::style::{BLUE, INK, RED};
 
@@ -17,16 +16,6 @@ pub(super) enum KillLevel {
     Unproven,
     /// More than tolerated even at its lowest.
     TooMany,
-}
-
-impl KillLevel {
-    fn colour(self) -> RGBColor {
-        match self {
-            Self::Tolerated => BLUE,
-            Self::Unproven => INK,
-            Self::TooMany => RED,
-        }
-    }
 }
 
 /// What is known of a stack: the shape of its mark.
@@ -51,24 +40,28 @@ pub(super) struct StackMark {
 
 impl StackMark {
     pub(super) fn colour(self) -> RGBColor {
-        self.kills.colour()
+        match self.kills {
+            KillLevel::Tolerated => BLUE,
+            KillLevel::Unproven => INK,
+            KillLevel::TooMany => RED,
+        }
     }
 
     /// Draws it; an arrow begins at `at`.
-    pub(super) fn draw<B: DrawingBackend>(self, pen: &Pen<'_, B>, (x, y): At) -> Result<(), FigureError> {
+    pub(super) fn draw(self, pen: &mut Pen, (x, y): At) {
         let colour = self.colour();
         let inside = if self.filled { colour } else { WHITE };
         match self.shape {
             MarkShape::Dot => pen.dot((x, y), 6, inside, colour),
             MarkShape::Square => {
-                pen.rectangle((x - 5, y - 5, x + 5, y + 5), colour.filled())?;
-                pen.rectangle((x - 3, y - 3, x + 3, y + 3), inside.filled())
+                pen.rectangle((x - 5, y - 5, x + 5, y + 5), colour.filled());
+                pen.rectangle((x - 3, y - 3, x + 3, y + 3), inside.filled());
             }
             MarkShape::Arrow => {
-                pen.line(&[(x - 6, y), (x + 6, y)], colour.stroke_width(2))?;
-                pen.line(&[(x, y), (x, y + 6)], colour.stroke_width(2))?;
-                pen.shape(&[(x - 6, y + 6), (x + 6, y + 6), (x, y + 15)], colour.filled())?;
-                pen.shape(&[(x - 3, y + 8), (x + 3, y + 8), (x, y + 12)], inside.filled())
+                pen.line(&[(x - 6, y), (x + 6, y)], colour.stroke_width(2));
+                pen.line(&[(x, y), (x, y + 6)], colour.stroke_width(2));
+                pen.shape(&[(x - 6, y + 6), (x + 6, y + 6), (x, y + 15)], colour.filled());
+                pen.shape(&[(x - 3, y + 8), (x + 3, y + 8), (x, y + 12)], inside.filled());
             }
         }
     }

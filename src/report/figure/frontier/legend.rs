@@ -1,12 +1,11 @@
 //! The legend of the frontier figure: what marks mean, every stack with its numbers, and the stacks that could not be
 //! placed.
 
-use plotters::prelude::{Color, DrawingBackend};
+use plotters::prelude::Color;
 
 use super::entry::{FrontierEntry, KillLevel, MarkShape, StackMark};
 use crate::aggregate::Summary;
 use crate::answers::FirstTable;
-use crate::report::figure::canvas::FigureError;
 use crate::report::figure::pen::{At, Pen, TextStyle};
 use crate::report::figure::style::{self, GREY, SMALL};
 use crate::words::{chosen_percent, digits};
@@ -73,35 +72,34 @@ impl Legend {
         top + ROW / 2 + ROW * i32::try_from(self.keys.len()).unwrap_or(0) + GAP + ROW
     }
 
-    pub(super) fn draw<B: DrawingBackend>(&self, pen: &Pen<'_, B>, (x, top): At) -> Result<(), FigureError> {
+    pub(super) fn draw(&self, pen: &mut Pen, (x, top): At) {
         let mut y = top + ROW / 2;
         for (sign, text) in &self.keys {
             match sign {
-                Some(LegendSymbol::Stack(mark)) => draw_mark(pen, *mark, (x + 7, y))?,
-                Some(LegendSymbol::Frontier) => draw_stair(pen, (x, y))?,
+                Some(LegendSymbol::Stack(mark)) => draw_mark(pen, *mark, (x + 7, y)),
+                Some(LegendSymbol::Frontier) => draw_stair(pen, (x, y)),
                 None => {}
             }
-            pen.text(text, (x + NAMES, y), TextStyle::SMALL)?;
+            pen.text(text, (x + NAMES, y), TextStyle::SMALL);
             y += ROW;
         }
         y = self.first_stack(top);
         let grey = TextStyle::SMALL.colour(GREY);
-        pen.text("killed, %", (x + self.width - KILLED, y - ROW), grey.ending())?;
-        pen.text("saved, %", (x + self.width, y - ROW), grey.ending())?;
+        pen.text("killed, %", (x + self.width - KILLED, y - ROW), grey.ending());
+        pen.text("saved, %", (x + self.width, y - ROW), grey.ending());
         for line in &self.stacks {
-            draw_mark(pen, line.mark, (x + 7, y))?;
+            draw_mark(pen, line.mark, (x + 7, y));
             let room = self.width - KILLED - NAMES - style::width(&line.killed, SMALL) - 10;
-            pen.text(&style::fitted(&line.name, SMALL, room), (x + NAMES, y), TextStyle::SMALL)?;
-            pen.text(&line.killed, (x + self.width - KILLED, y), grey.ending())?;
-            pen.text(&line.saved, (x + self.width, y), grey.ending())?;
+            pen.text(&style::fitted(&line.name, SMALL, room), (x + NAMES, y), TextStyle::SMALL);
+            pen.text(&line.killed, (x + self.width - KILLED, y), grey.ending());
+            pen.text(&line.saved, (x + self.width, y), grey.ending());
             y += ROW;
         }
         y += GAP;
         for remark in &self.remarks {
-            pen.text(remark, (x, y), grey)?;
+            pen.text(remark, (x, y), grey);
             y += ROW;
         }
-        Ok(())
     }
 }
 
@@ -157,20 +155,20 @@ fn keys(entries: &[FrontierEntry<'_>], max_killed: f64) -> Vec<(LegendSymbol, St
 }
 
 /// Draws a step of the frontier in the middle of a line.
-fn draw_stair<B: DrawingBackend>(pen: &Pen<'_, B>, (x, y): At) -> Result<(), FigureError> {
-    pen.line(&[(x, y + 4), (x + 8, y + 4), (x + 8, y - 4), (x + 15, y - 4)], LINE)
+fn draw_stair(pen: &mut Pen, (x, y): At) {
+    pen.line(&[(x, y + 4), (x + 8, y + 4), (x + 8, y - 4), (x + 15, y - 4)], LINE);
 }
 
 /// Draws a mark in the middle of a line.
-fn draw_mark<B: DrawingBackend>(pen: &Pen<'_, B>, mark: StackMark, (x, y): At) -> Result<(), FigureError> {
+fn draw_mark(pen: &mut Pen, mark: StackMark, (x, y): At) {
     match mark.shape {
         MarkShape::Dot => mark.draw(pen, (x, y)),
         MarkShape::Arrow => mark.draw(pen, (x, y - 7)),
         MarkShape::Square => {
             let colour = mark.colour();
-            pen.rectangle((x - 8, y - 1, x + 4, y + 1), colour.mix(0.3).filled())?;
-            pen.line(&[(x - 8, y - 5), (x - 8, y + 5)], colour.stroke_width(2))?;
-            mark.draw(pen, (x + 3, y))
+            pen.rectangle((x - 8, y - 1, x + 4, y + 1), colour.mix(0.3).filled());
+            pen.line(&[(x - 8, y - 5), (x - 8, y + 5)], colour.stroke_width(2));
+            mark.draw(pen, (x + 3, y));
         }
     }
 }

@@ -11,7 +11,7 @@ use self::axes::Axes;
 use self::entry::{FrontierEntry, MarkShape, entries};
 use self::legend::{LINE, Legend, ROW};
 use self::names::labelled;
-use super::canvas::{Drawing, FigureError, Picture};
+use super::canvas::Picture;
 use super::labels::place;
 use super::pen::{At, FigureHeading, Frame, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::Plane;
@@ -87,7 +87,22 @@ pub struct ShownAt {
 }
 
 impl Picture for FrontierFigure<'_> {
-    fn size(&self) -> (u32, u32) {
+    fn draw(&self, pen: &mut Pen) -> (u32, u32) {
+        if self.layout == FrontierLayout::Wide {
+            self.head().draw(pen);
+        }
+        let entries = self.entries();
+        if !entries.is_empty() {
+            self.draw_plane(pen, &entries);
+            self.legend(&entries).draw(pen, self.legend_at(&entries));
+        }
+        self.size()
+    }
+}
+
+impl FrontierFigure<'_> {
+    /// Width and height in pixels.
+    pub fn size(&self) -> (u32, u32) {
         let (width, top) = (self.layout.width().unsigned_abs(), self.top());
         let entries = self.entries();
         if entries.is_empty() {
@@ -102,21 +117,6 @@ impl Picture for FrontierFigure<'_> {
         (width, bottom.unsigned_abs())
     }
 
-    fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
-        let pen = Pen::on(area);
-        if self.layout == FrontierLayout::Wide {
-            self.head().draw(&pen)?;
-        }
-        let entries = self.entries();
-        if entries.is_empty() {
-            return Ok(());
-        }
-        self.draw_plane(&pen, &entries)?;
-        self.legend(&entries).draw(&pen, self.legend_at(&entries))
-    }
-}
-
-impl FrontierFigure<'_> {
     /// Where each stack is shown, in the order of the legend.
     pub fn shown_at(&self) -> Vec<ShownAt> {
         let entries = self.entries();
@@ -196,42 +196,37 @@ impl FrontierFigure<'_> {
         Axes::from_entries(entries, self.max_killed * 100.0, self.layout, top)
     }
 
-    fn draw_plane<B: DrawingBackend>(
-        &self,
-        pen: &Pen<'_, B>,
-        entries: &[FrontierEntry<'_>],
-    ) -> Result<(), FigureError> {
+    fn draw_plane(&self, pen: &mut Pen, entries: &[FrontierEntry<'_>]) {
         let Axes { plane, x_ticks, y_ticks, coarse_from } = self.axes(entries);
         let (_, top, right, bottom) = plane.frame();
         let appetite = plane.x.at(self.max_killed * 100.0);
-        pen.rectangle((appetite, top, right, bottom), SHADE.filled())?;
-        plane.draw(pen, (&x_ticks, &y_ticks), (&x_name(coarse_from), &self.y_name()))?;
+        pen.rectangle((appetite, top, right, bottom), SHADE.filled());
+        plane.draw(pen, (&x_ticks, &y_ticks), (&x_name(coarse_from), &self.y_name()));
         if let Some(from) = coarse_from {
-            pen.dashes((plane.x.at(from), top), (plane.x.at(from), bottom), GREY.stroke_width(1))?;
+            pen.dashes((plane.x.at(from), top), (plane.x.at(from), bottom), GREY.stroke_width(1));
         }
-        pen.line(&[(appetite, top), (appetite, bottom)], INK.stroke_width(2))?;
+        pen.line(&[(appetite, top), (appetite, bottom)], INK.stroke_width(2));
         let tolerated = format!("tolerated: {}", chosen_percent(self.max_killed));
         let width = style::width(&tolerated, SMALL);
         let label = if appetite + width + 12 < right { appetite + 6 } else { appetite - width - 6 };
-        pen.text(&tolerated, (label, top + 10), TextStyle::SMALL)?;
-        let mut lines = frontier_line(pen, &plane, entries)?;
+        pen.text(&tolerated, (label, top + 10), TextStyle::SMALL);
+        let mut lines = frontier_line(pen, &plane, entries);
         lines.push((appetite - 3, top, appetite + 3, bottom));
         for entry in entries {
-            lines.extend(draw_interval(pen, &plane, entry)?);
+            lines.extend(draw_interval(pen, &plane, entry));
         }
         for entry in entries.iter().rev() {
-            draw_entry(pen, &plane, entry)?;
+            draw_entry(pen, &plane, entry);
         }
         let labelled = labelled(entries, &plane);
         let taken = [(label, top, label + width, top + 20)];
         for (point, placed) in labelled.iter().zip(place(&labelled, inside(plane.frame()), &taken, &lines)) {
             let Some(placed) = placed else { continue };
             if let Some(end) = placed.leader {
-                pen.line(&[point.at, end], GREY.mix(0.6))?;
+                pen.line(&[point.at, end], GREY.mix(0.6));
             }
-            pen.text(&placed.text, placed.at, TextStyle::SMALL)?;
+            pen.text(&placed.text, placed.at, TextStyle::SMALL);
         }
-        Ok(())
     }
 }
 
@@ -256,11 +251,7 @@ pub(super) fn ungraded(runs: u64) -> String {
 }
 
 /// Draws the staircase through the frontier stacks. Returns the area covered.
-fn frontier_line<B: DrawingBackend>(
-    pen: &Pen<'_, B>,
-    plane: &Plane,
-    entries: &[FrontierEntry<'_>],
-) -> Result<Vec<Frame>, FigureError> {
+fn frontier_line(pen: &mut Pen, plane: &Plane, entries: &[FrontierEntry<'_>]) -> Vec<Frame> {
     let mut corners: Vec<(f64, f64)> =
         entries.iter().filter(|entry| entry.on_frontier).filter_map(FrontierEntry::careful).collect();
     corners.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -268,47 +259,39 @@ fn frontier_line<B: DrawingBackend>(
     for pair in corners.windows(2) {
         let [(x, y), (next_x, next_y)] = [pair[0], pair[1]];
         let (start, corner, end) = (plane.at(x, y), plane.at(next_x, y), plane.at(next_x, next_y));
-        pen.line(&[start, corner, end], LINE)?;
+        pen.line(&[start, corner, end], LINE);
         covered.push((start.0, start.1 - 1, corner.0, corner.1 + 1));
         covered.push((corner.0 - 1, end.1, corner.0 + 1, corner.1));
     }
-    Ok(covered)
+    covered
 }
 
 /// Draws the interval of killed successes level with the entry's mark, with a tick at the upper end. Returns the area
 /// covered.
-fn draw_interval<B: DrawingBackend>(
-    pen: &Pen<'_, B>,
-    plane: &Plane,
-    entry: &FrontierEntry<'_>,
-) -> Result<Option<Frame>, FigureError> {
-    let Some((low, high)) = entry.interval else { return Ok(None) };
+fn draw_interval(pen: &mut Pen, plane: &Plane, entry: &FrontierEntry<'_>) -> Option<Frame> {
+    let (low, high) = entry.interval?;
     let (left, y) = plane.at(low.max(0.0), entry.place().1);
     let right = plane.x.at(high);
     let style = entry.mark.colour().mix(0.45).stroke_width(1);
-    pen.line(&[(left, y), (right, y)], style)?;
+    pen.line(&[(left, y), (right, y)], style);
     if plane.x.holds(high) {
-        pen.line(&[(right, y - 4), (right, y + 4)], style)?;
+        pen.line(&[(right, y - 4), (right, y + 4)], style);
     }
-    Ok(Some((left, y - 1, right, y + 1)))
+    Some((left, y - 1, right, y + 1))
 }
 
 /// Draws the mark, and bars from there to the best that is possible.
-fn draw_entry<B: DrawingBackend>(
-    pen: &Pen<'_, B>,
-    plane: &Plane,
-    entry: &FrontierEntry<'_>,
-) -> Result<(), FigureError> {
+fn draw_entry(pen: &mut Pen, plane: &Plane, entry: &FrontierEntry<'_>) {
     let colour = entry.mark.colour();
     let (x, y) = plane.at(entry.place().0, entry.place().1);
     let (left, top) = plane.at(entry.killed.0, entry.saved.1);
     if left < x {
-        pen.rectangle((left, y - 2, x, y + 2), colour.mix(0.2).filled())?;
-        pen.line(&[(left, y - 6), (left, y + 6)], colour.stroke_width(2))?;
+        pen.rectangle((left, y - 2, x, y + 2), colour.mix(0.2).filled());
+        pen.line(&[(left, y - 6), (left, y + 6)], colour.stroke_width(2));
     }
     if top < y {
-        pen.rectangle((x - 2, top, x + 2, y), colour.mix(0.2).filled())?;
-        pen.line(&[(x - 6, top), (x + 6, top)], colour.stroke_width(2))?;
+        pen.rectangle((x - 2, top, x + 2, y), colour.mix(0.2).filled());
+        pen.line(&[(x - 6, top), (x + 6, top)], colour.stroke_width(2));
     }
-    entry.mark.draw(pen, (x, y))
+    entry.mark.draw(pen, (x, y));
 }
