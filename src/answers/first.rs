@@ -224,8 +224,8 @@ impl<'s> FirstTable<'s> {
         named.map(|(summary, standing)| (summary.stack.to_string(), standing.name())).collect()
     }
 
-    /// The index of a stack.
-    pub(super) fn place(&self, stack: &str) -> Option<usize> {
+    /// The index of a stack among the summaries.
+    pub(crate) fn place(&self, stack: &str) -> Option<usize> {
         self.summaries.iter().position(|summary| *summary.stack == *stack)
     }
 

@@ -206,10 +206,10 @@ impl Publication {
             layout: FrontierLayout::Wide,
         };
         svgs.push(("frontier", save(&wide, out, "frontier")?));
-        let mut frontier = vec![FrontierView::from_figure("frontier", &wide, summaries)];
+        let mut frontier = vec![FrontierView::from_figure("frontier", &wide)];
         let narrow = FrontierFigure { layout: FrontierLayout::Narrow, ..wide };
         svgs.push(("frontier-narrow", svg(&narrow).map_err(|error| error.of_picture(out, "frontier"))?));
-        frontier.push(FrontierView::from_figure("frontier-narrow", &narrow, summaries));
+        frontier.push(FrontierView::from_figure("frontier-narrow", &narrow));
         Ok(Figures { svgs, frontier })
     }
 

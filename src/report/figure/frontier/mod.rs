@@ -6,6 +6,7 @@ mod legend;
 mod names;
 
 use plotters::prelude::*;
+use serde::Serialize;
 
 use self::axes::Axes;
 use self::entry::{FrontierEntry, MarkShape, entries};
@@ -77,13 +78,14 @@ impl FrontierLayout {
 }
 
 /// Where a stack is shown.
+#[derive(Serialize)]
 pub struct ShownAt {
-    /// The stack.
-    pub stack: String,
+    /// Its index among the summaries.
+    stack: usize,
     /// The middle of its mark.
-    pub mark: (i32, i32),
-    /// Its line in the legend: left, top, right, bottom.
-    pub line: (i32, i32, i32, i32),
+    mark: At,
+    /// Its line in the legend.
+    line: Frame,
 }
 
 impl Picture for FrontierFigure<'_> {
@@ -130,7 +132,9 @@ impl FrontierFigure<'_> {
             // An arrow hangs below its point.
             let y = if entry.mark.shape == MarkShape::Arrow { y + 7 } else { y };
             let line = (left - 4, middle - ROW / 2, right + 4, middle + ROW / 2);
-            all.push(ShownAt { stack: entry.stack.to_owned(), mark: (x, y), line });
+            if let Some(stack) = self.first.place(entry.stack) {
+                all.push(ShownAt { stack, mark: (x, y), line });
+            }
             middle += ROW;
         }
         all
