@@ -1,7 +1,6 @@
 //! Figure: at which step each stack stops, and what that did to the run.
 
-use std::collections::BTreeMap;
-
+use foldhash::HashMap;
 use plotters::prelude::*;
 
 use super::canvas::Picture;
@@ -249,7 +248,7 @@ fn count_followed(bins: &Bins, runs: usize) -> String {
 /// What followed the stops by run and stack, and the last effect of each run.
 struct LastEffects {
     /// Whether a stop certainly, and possibly, cut work short.
-    cut_short: BTreeMap<(Label, Label), (u8, u8)>,
+    cut_short: HashMap<(Label, Label), (u8, u8)>,
     /// For each run with an effect, the model calls up to the last one.
     steps: Vec<u64>,
     runs: usize,

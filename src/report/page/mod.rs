@@ -169,7 +169,7 @@ impl Page<'_> {
 
     /// The stories of listed runs, with the indices of the runs.
     fn told(&self, listed: &Listed) -> (Vec<usize>, Vec<&Story>) {
-        let places: std::collections::BTreeMap<&str, usize> =
+        let places: foldhash::HashMap<&str, usize> =
             listed.ids.iter().enumerate().map(|(at, id)| (&**id, at)).collect();
         let mut told: Vec<(usize, &Story)> =
             self.stories.iter().filter_map(|story| Some((*places.get(&*story.run_id)?, story))).collect();

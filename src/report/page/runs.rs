@@ -101,7 +101,7 @@ fn sample<'r, S: Ord>(runs: impl Iterator<Item = (S, &'r str)>, most: usize, tol
 /// Builds a dictionary.
 #[derive(Default)]
 struct Dictionary {
-    places: BTreeMap<Label, u64>,
+    places: HashMap<Label, u64>,
     names: Vec<Label>,
 }
 

@@ -1,7 +1,8 @@
 //! Writes the files of a comparison, all of them or none.
 
-use std::collections::BTreeMap;
 use std::path::Path;
+
+use foldhash::HashMap;
 
 use super::{Publication, PublicationTables};
 use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
@@ -164,7 +165,7 @@ impl Publication {
     /// What the page of ungraded runs opens with.
     fn told_of_followed(&self, summaries: &[Summary]) -> Option<FollowedAnswer> {
         let followed = self.ungraded(summaries)?;
-        let costs: BTreeMap<&str, f64> =
+        let costs: HashMap<&str, f64> =
             self.rows.iter().filter_map(|row| Some((&**row.run_id(), Unit::CostUsd.recorded(row)?))).collect();
         let mut tables = vec![("What followed the stops", followed.table())];
         tables.extend(followed.stopped().map(|table| ("Stopped with work still to come", table)));

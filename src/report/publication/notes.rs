@@ -1,6 +1,8 @@
 //! The answer of a comparison: its headline, the notes below its table, and the block for a pull request.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use foldhash::HashMap;
 
 use super::Publication;
 use crate::aggregate::{FollowedRow, LEVEL, Label, Summary, Tails, by_stack, corrected_fes_rate};
@@ -116,7 +118,7 @@ impl Publication {
             let (least, most, whole) = (row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?);
             Some(TailTokens { least, most, whole })
         };
-        let mut tails: BTreeMap<Label, TailTokens> = BTreeMap::new();
+        let mut tails: HashMap<Label, TailTokens> = HashMap::default();
         for row in followed.of_runs() {
             if let Some(tail) = tail_of(&row) {
                 tails.insert(row.run_id.clone(), tail);
