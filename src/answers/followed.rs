@@ -14,20 +14,9 @@ pub struct FollowedVerdict {
     /// The number of runs.
     pub runs: u64,
     /// The stacks that stop anything, those that save most where nothing followed first.
-    pub stopping: Vec<FollowedStops>,
+    pub stopping: Vec<FollowedSummary>,
     /// Which of them pays.
     pub pays: Pays,
-}
-
-/// What a stack stops.
-#[derive(Clone, Debug)]
-pub struct FollowedStops {
-    /// The stack.
-    pub stack: Label,
-    /// Stops, at least and at most.
-    pub stops: (u64, u64),
-    /// Stops with work still to come, at least and at most.
-    pub cut_short: (u64, u64),
 }
 
 /// Which stack pays, of those that cut less than half of their stops short.
@@ -109,11 +98,7 @@ impl FollowedReport {
 
     /// The answer: what each stack ends, and which of them pay.
     pub fn verdict(&self) -> FollowedVerdict {
-        let mut stopping = Vec::new();
-        for summary in self.stopping() {
-            let FollowedSummary { stack, stops, cut_short, .. } = summary;
-            stopping.push(FollowedStops { stack: stack.clone(), stops: *stops, cut_short: *cut_short });
-        }
+        let stopping = self.stopping().into_iter().cloned().collect();
         let runs = self.summaries.first().map_or(0, |summary| summary.runs);
         FollowedVerdict { noun: self.noun, runs, stopping, pays: self.pays() }
     }

@@ -20,10 +20,10 @@ pub use answer::CompareAnswer;
 pub use choice::SplitChoice;
 pub use evidence::RunEvidence;
 pub use first::{ComparedStacks, FirstTable, Tolerances, TunedAnswer, lacks};
-pub use followed::{Agreeing, FollowedReport, FollowedStops, FollowedVerdict, Pays};
+pub use followed::{Agreeing, FollowedReport, FollowedVerdict, Pays};
 pub use headline::Headline;
 pub use note::{AnswerNote, TailOfGroup, further, without_tasks};
 pub use told::{ToldRuns, UnderToldLimits};
 pub use verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, Tied, UsefulSaving, WhyNot,
+    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, UsefulSaving, WhyNot,
 };

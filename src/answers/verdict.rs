@@ -152,21 +152,10 @@ pub struct Tie {
     pub stack: Label,
     /// What decided.
     pub by: TieBreak,
-    /// What is compared of the stack that was passed over.
-    pub other: Tied,
+    /// What is known of the stack that was passed over.
+    pub other: Candidate,
     /// The same of the stack to ship.
-    pub own: Tied,
-}
-
-/// What decides between stacks that are equal within chance.
-#[derive(Clone, Copy, Debug)]
-pub struct Tied {
-    /// The share of successes killed.
-    pub killed: Option<f64>,
-    /// The number of frameworks that have a setting for the stack.
-    pub hosts: usize,
-    /// The number of its rules.
-    pub rules: usize,
+    pub own: Candidate,
 }
 
 /// Why a stack is not shipped.
@@ -217,12 +206,6 @@ pub enum Fault {
     Dearer(Option<Estimate>),
     /// It is not shown to save anything worth mentioning.
     SavesNothing,
-}
-
-impl From<&Candidate> for Tied {
-    fn from(candidate: &Candidate) -> Self {
-        Self { killed: candidate.killed, hosts: candidate.hosts, rules: candidate.rules }
-    }
 }
 
 impl FirstTable<'_> {
@@ -301,8 +284,8 @@ impl FirstTable<'_> {
         }
         let (at, by) = self.decision.tie?;
         let stack = self.summaries.get(at)?.stack.clone();
-        let other = self.field.contest.candidates().get(at)?.into();
-        Some(Tie { stack, by, other, own: self.candidate(ship)?.into() })
+        let other = *self.field.contest.candidates().get(at)?;
+        Some(Tie { stack, by, other, own: *self.candidate(ship)? })
     }
 
     /// Why there is nothing to ship.

@@ -1,7 +1,7 @@
 //! What followed the stops, in words.
 
-use crate::aggregate::Label;
-use crate::answers::followed::{Agreeing, FollowedStops, FollowedVerdict, Pays};
+use crate::aggregate::{FollowedSummary, Label};
+use crate::answers::followed::{Agreeing, FollowedVerdict, Pays};
 use crate::words::{digits, grouped, grouped_counts, listed, percents};
 
 /// Maximum stacks named in the verdict.
@@ -14,7 +14,7 @@ pub fn verdict(verdict: &FollowedVerdict) -> String {
         return format!("On {} nobody graded, none of these stacks stopped anything.", counted(*runs, noun));
     }
     let mut stacks = Vec::new();
-    for FollowedStops { stack, stops, cut_short } in stopping.iter().take(NAMED) {
+    for FollowedSummary { stack, stops, cut_short, .. } in stopping.iter().take(NAMED) {
         let of = if stacks.is_empty() { format!(" of {}", counted(*runs, noun)) } else { String::new() };
         let cut = if cut_short.1 == 0 {
             "none of them".to_owned()

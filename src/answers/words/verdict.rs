@@ -1,9 +1,9 @@
 //! The verdict in a few sentences.
 
 use super::{apart, ends, known_on, missing};
-use crate::aggregate::{NetBenefit, PassedOver, Picked, Refused, TieBreak};
+use crate::aggregate::{Candidate, NetBenefit, PassedOver, Picked, Refused, TieBreak};
 use crate::answers::verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, Tied, UsefulSaving, WhyNot,
+    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, UsefulSaving, WhyNot,
 };
 use crate::stats::{Estimate, RangeEstimate};
 use crate::words::{chosen_percent, digits, dollars};
@@ -218,8 +218,8 @@ pub fn more_tasks(missing: Option<u64>, what: &str) -> String {
 }
 
 /// Why the one was passed over for the other, which is as good within chance.
-pub fn passed_over(other: &Tied, own: &Tied, by: TieBreak) -> String {
-    let killed = |tied: &Tied| tied.killed.map(digits).unwrap_or_default();
+pub fn passed_over(other: &Candidate, own: &Candidate, by: TieBreak) -> String {
+    let killed = |tied: &Candidate| tied.killed.map(digits).unwrap_or_default();
     match by {
         TieBreak::Kills => format!("it kills {} %, this {} %", killed(other), killed(own)),
         TieBreak::Settings if other.hosts == 0 => "no framework has a setting for it".to_owned(),

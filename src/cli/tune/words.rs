@@ -158,7 +158,7 @@ impl TuneSentences<'_> {
         let Ok((Shipped::Limit(shipped), _)) = &self.answer.shipped else { return None };
         let (at, by) = tuned.decision.tie?;
         let rule = self.study.rule(tuned.choices.get(at)?.at);
-        let but = passed_over(&tuned.candidates.get(at)?.into(), &tuned.candidate(shipped)?.into(), by);
+        let but = passed_over(tuned.candidates.get(at)?, tuned.candidate(shipped)?, by);
         let is_priced = self.question.lost_success_costs.is_some();
         let as_good = if is_priced { "is worth as much" } else { "makes successes as cheap" };
         Some(format!(" `{rule}` {as_good}, within chance; {but}."))
