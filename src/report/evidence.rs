@@ -7,6 +7,7 @@ use super::Manifest;
 use super::markdown::{cell, code, page};
 
 use crate::aggregate::{Count, Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
+use crate::answers::words::bounded_percent;
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
 use crate::words::{counts, digits, listed};
@@ -104,13 +105,7 @@ fn lines(unit: Unit) -> Vec<(String, Telling)> {
 
 /// Formats a range: `1.1 % (0.3–4.4)`, `0.3–1.1 % (0.1–4.4)`, `≤12 %`, `unknown`.
 fn told(range: &RangeEstimate) -> String {
-    let value = match (range.low.value.map(digits), range.high.value.map(digits)) {
-        (Some(low), Some(high)) if low == high => format!("{low} %"),
-        (Some(low), Some(high)) => format!("{low}–{high} %"),
-        (None, Some(high)) => format!("≤{high} %"),
-        (Some(low), None) => format!("≥{low} %"),
-        (None, None) => return "unknown".to_owned(),
-    };
+    let Some(value) = bounded_percent(range) else { return "unknown".to_owned() };
     match range.interval() {
         Some(interval) => format!("{value} ({}–{})", digits(interval.low), digits(interval.high)),
         None => format!("{value} (too few tasks for an interval)"),

@@ -2,6 +2,7 @@
 
 use super::{DataTable, NamedCells, TableCell};
 use crate::aggregate::{CorrectedRate, CostOfSuccess, Count, Summary, Unit};
+use crate::answers::words::bounded_percent;
 use crate::stats::RangeEstimate;
 use crate::words::{counts, digits, span};
 
@@ -91,14 +92,8 @@ fn unknown(summary: &Summary) -> TableCell {
     TableCell::Text(format!("{share} % {letters}"))
 }
 
-/// A share in percent: `44 %`, `12–44 %` if known only within bounds, `≤44 %` if nothing limits it from below.
 fn share(range: &RangeEstimate) -> TableCell {
-    match (range.low.value, range.high.value) {
-        (Some(low), Some(high)) => TableCell::Text(format!("{} %", span(low, high))),
-        (None, Some(high)) => TableCell::Text(format!("≤{} %", digits(high))),
-        (Some(low), None) => TableCell::Text(format!("≥{} %", digits(low))),
-        (None, None) => TableCell::Missing,
-    }
+    TableCell::some_text(bounded_percent(range))
 }
 
 /// A relative change in percent, with its sign.

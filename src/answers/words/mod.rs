@@ -18,11 +18,22 @@ pub use verdict::{dearer, more_tasks, passed_over, verdict};
 
 use crate::aggregate::WorseStratum;
 use crate::stats::{Interval, RangeEstimate};
-use crate::words::digits;
+use crate::words::{digits, percents};
 
 /// The interval of a share behind it, in percent: ` (4.5–15)`; nothing if there is none.
 fn ends(interval: Option<Interval>) -> String {
     crate::words::interval(interval.map(|interval| (interval.low, interval.high)))
+}
+
+/// A share in percent: `44 %`, `12–44 %` if known only within bounds, `≤44 %` if nothing limits it from below; `None` if
+/// nothing is known.
+pub fn bounded_percent(range: &RangeEstimate) -> Option<String> {
+    match (range.low.value, range.high.value) {
+        (Some(low), Some(high)) => Some(percents((low, high))),
+        (None, Some(high)) => Some(format!("≤{} %", digits(high))),
+        (Some(low), None) => Some(format!("≥{} %", digits(low))),
+        (None, None) => None,
+    }
 }
 
 /// Formats `kills 21 % of successes on airline, gpt-5, and 0.3 % over all`; `may kill` if it is known only within

@@ -8,7 +8,7 @@ use crate::answers::told::UnderToldLimits;
 use crate::diagnostic::count;
 use crate::stats::{Estimate, Interval};
 use crate::transcript::Outcome;
-use crate::words::{chosen_percent, digits, listed, percent, percents, some_of};
+use crate::words::{chosen_percent, digits, known_percent, listed, percent, percents, some_of};
 
 /// Maximum names in one note.
 const NAMED: usize = 6;
@@ -164,10 +164,7 @@ fn chosen(choice: &SplitChoice) -> String {
 fn misstated(stack: &Label, at: &[(f64, Estimate)]) -> String {
     let mut others = Vec::new();
     for (specificity, rate) in at {
-        let value = match rate.value {
-            Some(value) => format!("{} %", digits(value)),
-            None => "an unknown share".to_owned(),
-        };
+        let value = known_percent(rate.value);
         others.push(format!("{value}{} if it is {specificity:.2}", ends(rate.interval)));
     }
     format!(

@@ -6,7 +6,7 @@ use crate::answers::verdict::{
     ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, UsefulSaving, WhyNot,
 };
 use crate::stats::{Estimate, RangeEstimate};
-use crate::words::{chosen_percent, digits, dollars};
+use crate::words::{chosen_percent, digits, dollars, known_percent};
 
 /// The verdict in a few sentences.
 pub fn verdict(verdict: &CompareVerdict) -> String {
@@ -153,10 +153,7 @@ fn lacks(promise: &KillPromise, refused: &Refused) -> String {
 
 /// Formats `26 % of the cost (20–33)`.
 fn saved(saved: &UsefulSaving) -> String {
-    let share = match saved.useful.low.value {
-        Some(low) => format!("{} %", digits(low)),
-        None => "an unknown share".to_owned(),
-    };
+    let share = known_percent(saved.useful.low.value);
     format!("{share} of the {}{}", saved.unit.noun(), ends(saved.useful.interval()))
 }
 

@@ -8,7 +8,7 @@ use crate::aggregate::Summary;
 use crate::answers::FirstTable;
 use crate::report::figure::pen::{At, Pen, TextStyle};
 use crate::report::figure::style::{self, GREY, SMALL};
-use crate::words::{chosen_percent, digits};
+use crate::words::{chosen_percent, digits, span};
 
 /// The legend's lines, ready to be drawn.
 pub(super) struct Legend {
@@ -113,12 +113,12 @@ pub(super) const LINE: plotters::style::ShapeStyle = plotters::style::ShapeStyle
 fn line(entry: &FrontierEntry<'_>) -> LegendLine {
     let saved = match entry.saved {
         (None, high) => format!("≤{}", digits(high / 100.0)),
-        (Some(low), high) => span(low, high),
+        (Some(low), high) => span(low / 100.0, high / 100.0),
     };
     LegendLine {
         mark: entry.mark,
         name: format!("{} {}", entry.number, entry.stack),
-        killed: span(entry.killed.0, entry.killed.1),
+        killed: span(entry.killed.0 / 100.0, entry.killed.1 / 100.0),
         saved,
     }
 }
@@ -171,11 +171,6 @@ fn draw_mark(pen: &mut Pen, mark: StackMark, (x, y): At) {
             mark.draw(pen, (x + 3, y));
         }
     }
-}
-
-fn span(low: f64, high: f64) -> String {
-    let (low, high) = (digits(low / 100.0), digits(high / 100.0));
-    if low == high { low } else { format!("{low}–{high}") }
 }
 
 /// What is said of groups of stacks: which are beaten, and which could not be placed.
