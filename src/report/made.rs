@@ -1,7 +1,8 @@
 //! How a comparison was made: the command and the files it read, so that it can be made again and compared.
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -68,18 +69,21 @@ impl MadeFile {
         if !std::fs::metadata(path).ok()?.is_file() {
             return None;
         }
-        let mut file = open_regular(path).ok()?;
-        let (mut hash, mut bytes) = (Xxh3::new(), 0);
-        let mut buffer = vec![0; 1 << 16];
-        loop {
-            let n = file.read(&mut buffer).ok()?;
-            if n == 0 {
-                break;
-            }
-            hash.update(buffer.get(..n)?);
-            bytes += n as u64;
+        let (bytes, xxh3) = size_and_hash(open_regular(path).ok()?).ok()?;
+        Some(Self { path: path.display().to_string(), bytes, xxh3 })
+    }
+}
+
+/// The size of a file, and the 128-bit `XXH3` hash of its content.
+pub(super) fn size_and_hash(mut file: File) -> io::Result<(u64, String)> {
+    let (mut hash, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 1 << 16]);
+    loop {
+        let n = file.read(&mut buffer)?;
+        if n == 0 {
+            return Ok((bytes, format!("{:032x}", hash.digest128())));
         }
-        Some(Self { path: path.display().to_string(), bytes, xxh3: format!("{:032x}", hash.digest128()) })
+        hash.update(buffer.get(..n).unwrap_or_default());
+        bytes += n as u64;
     }
 }
 

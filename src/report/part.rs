@@ -8,13 +8,14 @@ mod check;
 mod merge;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufWriter, Read as _, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::found::ReadingFindings;
+use super::made::size_and_hash;
 use super::row_file::RowWriter;
 use super::saved::{Manifest, STORIES, write_lines, write_stories};
 use super::{CsvStyle, write_folder};
@@ -349,14 +350,6 @@ pub fn write_part(
 
 /// Name, size and hash of a file.
 fn piece(folder: &Path, name: &str) -> io::Result<PartFile> {
-    let mut file = std::fs::File::open(folder.join(name))?;
-    let (mut hash, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 1 << 16]);
-    loop {
-        let n = file.read(&mut buffer)?;
-        if n == 0 {
-            return Ok(PartFile { name: name.to_owned(), bytes, xxh3_128: format!("{:032x}", hash.digest128()) });
-        }
-        bytes += n as u64;
-        hash.update(buffer.get(..n).unwrap_or_default());
-    }
+    let (bytes, xxh3_128) = size_and_hash(std::fs::File::open(folder.join(name))?)?;
+    Ok(PartFile { name: name.to_owned(), bytes, xxh3_128 })
 }
