@@ -180,7 +180,7 @@ fn moved(mut error: Diagnostic, from: &Path, to: &Path) -> Diagnostic {
     error
 }
 
-fn cannot_write(folder: &Path, error: &io::Error) -> Diagnostic {
+pub(super) fn cannot_write(folder: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(
         at(folder),
         format!("cannot write: {error}"),

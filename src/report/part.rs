@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::folder::cannot_write;
 use super::found::ReadingFindings;
 use super::made::size_and_hash;
 use super::row_file::RowWriter;
@@ -21,7 +22,7 @@ use super::saved::{Manifest, STORIES, write_lines, write_stories};
 use super::{CsvStyle, write_folder};
 use crate::aggregate::{Firing, Label, Row};
 use crate::compare::{KeptStories, Met, OfRun};
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::Diagnostic;
 use crate::explain::Texts;
 use crate::reader::LabelDraw;
 use crate::sweep::GridQuestion;
@@ -217,12 +218,8 @@ pub struct PartWriter {
     study: BufWriter<std::fs::File>,
 }
 
-fn failed(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
-    let at = Location::file(path.display().to_string());
-    move |error| {
-        let help = "check that the folder may be written to, and has room";
-        Diagnostic::new(at.clone(), format!("cannot write: {error}"), help)
-    }
+fn failed(folder: &Path) -> impl Fn(io::Error) -> Diagnostic {
+    move |error| cannot_write(folder, &error)
 }
 
 impl PartWriter {
