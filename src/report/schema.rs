@@ -3,8 +3,8 @@
 use super::saved::ROWS_VERSION;
 use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
 use crate::answers::tables::{
-    DataTable, TableCell, against_columns, against_step_columns, budget_columns, forward_columns, frontier_columns,
-    in_summary, pair_columns, rule_columns,
+    DataTable, TableCell, against_columns, against_step_columns, budget_columns, estimate_columns, forward_columns,
+    frontier_columns, in_summary, pair_columns, rule_columns,
 };
 
 /// A file of a results folder whose columns are declared.
@@ -60,7 +60,7 @@ pub fn files() -> Vec<FileSpec> {
             name: "estimates",
             version: SUMMARY_VERSION,
             line: "One line per estimate, stack and, where several suites or models were run, suite and model. The names are listed below.",
-            columns: estimates(),
+            columns: estimate_columns().specs(),
         },
         FileSpec {
             name: "pairs",
@@ -172,24 +172,4 @@ fn summary() -> Vec<ColumnSpec> {
 
 fn standing() -> ColumnSpec {
     text("standing", true, "What the answer makes of it: `ship`, or why not; empty where no run is graded.")
-}
-
-fn estimates() -> Vec<ColumnSpec> {
-    let number = |name: &str, kind: CellKind, meaning: &str| ColumnSpec { kind, ..text(name, true, meaning) };
-    vec![
-        text("stack", false, "The stack."),
-        text("suite", true, "The suite; empty for all runs."),
-        text("model", true, "The model; empty for all runs."),
-        text("name", false, "The name of the number."),
-        text("unit", true, "Its unit."),
-        number("value", CellKind::Real, "The number; empty if it is undefined or known only as a range."),
-        number("low", CellKind::Real, "Lower end of its 95 % interval, which covers every value the recordings allow."),
-        number("high", CellKind::Real, "Upper end of its 95 % interval."),
-        number("min", CellKind::Real, "The lowest value the recordings allow; empty if nothing limits it."),
-        number("max", CellKind::Real, "The highest value the recordings allow; empty if nothing limits it."),
-        number("n", CellKind::Whole, "Number of runs it is over."),
-        number("tasks", CellKind::Whole, "Number of tasks they are of."),
-        text("of", true, "What it is over."),
-        text("method", true, "How the interval was computed, and why to read it with care."),
-    ]
 }

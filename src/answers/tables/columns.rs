@@ -16,7 +16,7 @@ struct FileColumn<T> {
 struct Basis {
     n: u64,
     over: String,
-    method: TableCell,
+    method: String,
 }
 
 impl<T: 'static> FileColumns<T> {
@@ -31,7 +31,7 @@ impl<T: 'static> FileColumns<T> {
     }
 
     /// The table of these lines. Without a line it has no columns.
-    pub(super) fn table(&self, lines: impl IntoIterator<Item = T>) -> DataTable {
+    pub(crate) fn table(&self, lines: impl IntoIterator<Item = T>) -> DataTable {
         let mut rows = Vec::new();
         for line in lines {
             rows.push(self.0.iter().map(|column| (column.cell)(&line)).collect());
@@ -61,7 +61,7 @@ impl<T: 'static> FileColumns<T> {
 
     /// A text that may be missing.
     pub(super) fn some_text(self, name: &str, meaning: &str, text: impl Fn(&T) -> Option<String> + 'static) -> Self {
-        self.with(name, (CellKind::Text, true), meaning, move |line| TableCell::text(text(line).as_deref()))
+        self.with(name, (CellKind::Text, true), meaning, move |line| TableCell::some_text(text(line)))
     }
 
     /// A count.
@@ -100,7 +100,7 @@ impl<T: 'static> FileColumns<T> {
         let method = format!("How `{name}` and its interval were computed, and why to read them with care.");
         self.count(&format!("{name}_n"), &format!("How many `{name}` is over."), move |line| basis(line).n)
             .text(&format!("{name}_of"), "What they are.", move |line| basis(line).over)
-            .with(&format!("{name}_method"), (CellKind::Text, false), &method, move |line| basis(line).method)
+            .text(&format!("{name}_method"), &method, move |line| basis(line).method)
     }
 
     /// An estimate as `x`, its 95 % interval `x_low` to `x_high`, and how it was obtained.

@@ -24,10 +24,10 @@ pub use forward::{forward, forward_columns, forward_overview};
 pub use frontier::{frontier, frontier_columns};
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};
 pub use overview::{overview, overview_for_paper, ungraded};
-pub use pairs::{pair_columns, pairs};
-pub use rules::{rule_columns, rules};
+pub use pairs::pair_columns;
+pub use rules::rule_columns;
 pub use strata::strata;
-pub use summary::{estimates, in_summary, summary};
+pub use summary::{EstimateLine, estimate_columns, estimates, in_summary, summary};
 
 use crate::stats::{Estimate, Interval, Method, RangeEstimate, Warning};
 use crate::words;
@@ -107,7 +107,7 @@ impl NamedCells {
         self.push_interval(name, estimate.interval);
         self.push(format!("{name}_n"), TableCell::Count(estimate.n));
         self.push(format!("{name}_of"), TableCell::Text(of.to_owned()));
-        self.push(format!("{name}_method"), method(estimate.method, estimate.warning));
+        self.push(format!("{name}_method"), TableCell::Text(method(estimate.method, estimate.warning)));
     }
 
     /// Adds an estimate that may be known only within bounds: `x` if it is one number, its interval `x_low` to
@@ -121,7 +121,7 @@ impl NamedCells {
         self.push(format!("{name}_max"), TableCell::number(range.high.value));
         self.push(format!("{name}_n"), TableCell::Count(range.n()));
         self.push(format!("{name}_of"), TableCell::Text(of.to_owned()));
-        self.push(format!("{name}_method"), method(range.method(), range.warning()));
+        self.push(format!("{name}_method"), TableCell::Text(method(range.method(), range.warning())));
     }
 
     fn push_interval(&mut self, name: &str, interval: Option<Interval>) {
@@ -131,13 +131,13 @@ impl NamedCells {
 }
 
 /// How a number was computed, and why to read it with care: `logit-t, rough below 50 tasks`.
-fn method(method: Method, warning: Option<Warning>) -> TableCell {
+fn method(method: Method, warning: Option<Warning>) -> String {
     // An undefined number needs no further reason.
     let warning = warning.filter(|_| method != Method::Undefined);
-    TableCell::Text(match warning {
+    match warning {
         Some(why) => format!("{}, {}", method.name(), why.brief()),
         None => method.name().to_owned(),
-    })
+    }
 }
 
 impl DataTable {

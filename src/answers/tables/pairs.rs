@@ -1,15 +1,10 @@
 //! `pairs.csv`: every stack against the baseline, on the same runs.
 
-use super::{DataTable, FileColumns};
+use super::FileColumns;
 use crate::aggregate::{Difference, Pair};
 use crate::stats::bounds::Dominance;
 
-/// The comparisons with the baseline.
-pub fn pairs(pairs: Vec<Pair>) -> DataTable {
-    pair_columns().table(pairs)
-}
-
-/// The columns of `pairs.csv`.
+/// The columns of `pairs.csv`: the comparisons with the baseline.
 pub fn pair_columns() -> FileColumns<Pair> {
     let adjusted_by = |difference: &Difference| difference.adjusted_by.name().to_owned();
     let adjusted = "The same, adjusted for the number of stacks compared.";

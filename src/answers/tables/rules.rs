@@ -1,14 +1,9 @@
 //! `rules.csv`: what each rule contributes to its stack.
 
-use super::{DataTable, FileColumns};
+use super::FileColumns;
 use crate::aggregate::RuleShare;
 
-/// The shares of every rule.
-pub fn rules(shares: Vec<RuleShare>) -> DataTable {
-    rule_columns().table(shares)
-}
-
-/// The columns of `rules.csv`.
+/// The columns of `rules.csv`: the shares of every rule.
 pub fn rule_columns() -> FileColumns<RuleShare> {
     FileColumns::new()
         .text("stack", "The stack.", |share: &RuleShare| share.stack.to_string())

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{DataTable, NamedCells, TableCell, method};
-use crate::aggregate::{Made, Measured, MetricPart, Shown, Summary, SummaryMetric, metrics};
+use super::{DataTable, FileColumns, NamedCells, TableCell, method};
+use crate::aggregate::{Label, Made, Measured, MetricPart, Shown, Summary, SummaryMetric, metrics};
 
 /// The table of all summaries, each with its standing.
 pub fn summary(summaries: &[Summary], standings: &BTreeMap<String, &'static str>) -> DataTable {
@@ -48,47 +48,64 @@ fn cell(metric: &SummaryMetric, measured: &Measured, part: MetricPart) -> TableC
     TableCell::number(number)
 }
 
+/// A number of a summary.
+pub struct EstimateLine {
+    stack: Label,
+    suite: Option<Label>,
+    model: Option<Label>,
+    metric: &'static SummaryMetric,
+    measured: Measured,
+}
+
 /// Every estimate of every summary in long form, and the numbers that the summary has no column for. `strata` name their
-/// suite or model.
+/// suite or model. Numbers that were not asked for or that nothing is known of are left out.
 pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> DataTable {
-    let is_listed = |metric: &&SummaryMetric| metric.is_estimate() || metric.shown == Shown::No;
-    let lines = summaries
-        .into_iter()
-        .flat_map(|summary| metrics().iter().filter(is_listed).filter_map(|metric| estimate(summary, metric)));
-    DataTable::from_lines(lines.collect())
+    let mut lines = Vec::new();
+    for summary in summaries {
+        for metric in metrics().iter().filter(|metric| metric.is_estimate() || metric.shown == Shown::No) {
+            let measured = metric.of_summary(summary);
+            if measured.made.is_some() || measured.value.is_some() {
+                let (stack, suite, model) = (summary.stack.clone(), summary.suite.clone(), summary.model.clone());
+                lines.push(EstimateLine { stack, suite, model, metric, measured });
+            }
+        }
+    }
+    estimate_columns().table(lines)
 }
 
-/// `None` for a number that was not asked for or that nothing is known of.
-fn estimate(summary: &Summary, metric: &SummaryMetric) -> Option<NamedCells> {
-    let measured = metric.of_summary(summary);
-    if measured.made.is_none() && measured.value.is_none() {
-        return None;
-    }
-    let mut line = NamedCells::default();
-    line.push("stack", TableCell::Text(summary.stack.to_string()));
-    line.push("suite", TableCell::text(summary.suite.as_deref()));
-    line.push("model", TableCell::text(summary.model.as_deref()));
-    line.push("name", TableCell::Text(metric.name.clone()));
-    line.push("unit", TableCell::Text(metric.measure.words().to_owned()));
-    for (name, part) in [
-        ("value", MetricPart::Value),
-        ("low", MetricPart::Low),
-        ("high", MetricPart::High),
-        ("min", MetricPart::Min),
-        ("max", MetricPart::Max),
-    ] {
-        line.push(name, TableCell::number(measured.part(part)));
-    }
-    line.push("n", TableCell::count(measured.made.map(|made| made.n)));
-    line.push("tasks", TableCell::count(measured.made.map(|made| made.tasks)));
-    line.push("of", TableCell::text(Some(metric.of.as_str()).filter(|of| !of.is_empty())));
-    line.push("method", measured.made.map_or(TableCell::Missing, made));
-    Some(line)
+/// The columns of `estimates.csv`.
+pub fn estimate_columns() -> FileColumns<EstimateLine> {
+    FileColumns::new()
+        .text("stack", "The stack.", |line: &EstimateLine| line.stack.to_string())
+        .some_text("suite", "The suite; empty for all runs.", |line| line.suite.as_ref().map(ToString::to_string))
+        .some_text("model", "The model; empty for all runs.", |line| line.model.as_ref().map(ToString::to_string))
+        .text("name", "The name of the number.", |line| line.metric.name.clone())
+        .some_text("unit", "Its unit.", |line| Some(line.metric.measure.words().to_owned()))
+        .number("value", "The number; empty if it is undefined or known only as a range.", |line| {
+            line.measured.part(MetricPart::Value)
+        })
+        .number("low", "Lower end of its 95 % interval, which covers every value the recordings allow.", |line| {
+            line.measured.part(MetricPart::Low)
+        })
+        .number("high", "Upper end of its 95 % interval.", |line| line.measured.part(MetricPart::High))
+        .number("min", "The lowest value the recordings allow; empty if nothing limits it.", |line| {
+            line.measured.part(MetricPart::Min)
+        })
+        .number("max", "The highest value the recordings allow; empty if nothing limits it.", |line| {
+            line.measured.part(MetricPart::Max)
+        })
+        .some_count("n", "Number of runs it is over.", |line| Some(line.measured.made?.n))
+        .some_count("tasks", "Number of tasks they are of.", |line| Some(line.measured.made?.tasks))
+        .some_text("of", "What it is over.", |line| Some(line.metric.of.clone()))
+        .some_text("method", "How the interval was computed, and why to read it with care.", |line| {
+            Some(made(line.measured.made?))
+        })
 }
 
-fn made(made: Made) -> TableCell {
-    match (method(made.method, made.warning), made.correction) {
-        (TableCell::Text(method), Some(correction)) => TableCell::Text(format!("{}, {method}", correction.name())),
-        (method, _) => method,
+fn made(made: Made) -> String {
+    let method = method(made.method, made.warning);
+    match made.correction {
+        Some(correction) => format!("{}, {method}", correction.name()),
+        None => method,
     }
 }

@@ -199,12 +199,12 @@ impl Publication {
         let n_listed = if strata.len() > summaries.len() { usize::MAX } else { summaries.len() };
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         PublicationTables {
-            rules: tables::rules(rule_shares(&stacks, &self.rows, &self.firings)),
+            rules: tables::rule_columns().table(rule_shares(&stacks, &self.rows, &self.firings)),
             estimates: tables::estimates(summaries.iter().chain(&strata).take(n_listed)),
             strata: tables::strata(&strata),
             parts: strata,
             frontier: tables::frontier(&points, &spread),
-            pairs: tables::pairs(pairs(&groups, &self.manifest.baseline, self.unit)),
+            pairs: tables::pair_columns().table(pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: tables::budget(&curves, whole_budget),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
