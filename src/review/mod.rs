@@ -134,12 +134,11 @@ impl ChangeReview {
         mut words: BTreeMap<(String, String), StopContext>,
     ) -> Self {
         let renames = effect::renames(before, now);
-        let earlier = |stack: &str| renames.iter().find(|rename| rename.now == stack).map(|rename| &*rename.before);
         let (runs_before, runs_now) = (before.runs(), now.runs());
         let names = |runs: Vec<&&str>| runs.into_iter().map(|run| (*run).to_owned()).collect();
         let mut changes = Vec::new();
         for (stack, stops) in &now.stacks {
-            let Some(old) = before.stacks.get(earlier(stack).unwrap_or(stack)) else { continue };
+            let Some(old) = before.stacks.get(name_before(&renames, stack)) else { continue };
             for (run, line) in &stops.stops {
                 let Some(was) = old.stops.get(run).filter(|was| *was != line) else { continue };
                 changes.push(Changed {

@@ -23,22 +23,15 @@ impl CutShortGate {
     pub fn parse(text: &str, stacks: &[String]) -> Option<Result<Self, Diagnostic>> {
         let written = GateParts::read(text).ok()?;
         let metric = METRICS.into_iter().find(|known| *known == written.metric)?;
-        Some(Self::from_text(text, metric, written, stacks))
-    }
-
-    fn from_text(
-        text: &str,
-        metric: &'static str,
-        written: GateParts<'_>,
-        stacks: &[String],
-    ) -> Result<Self, Diagnostic> {
-        written.refuse_unknown_stack(stacks)?;
+        if let Err(unknown) = written.refuse_unknown_stack(stacks) {
+            return Some(Err(unknown));
+        }
         let GateParts { stack, sign, limit, .. } = written;
         if !(0.0..=1.0).contains(&limit) {
             let what = format!("gate `{text}`: `{limit}` is no share from 0 to 1");
-            return Err(Diagnostic::new(Location::default(), what, "write `cut_short_high>0.05` for 5 %"));
+            return Some(Err(Diagnostic::new(Location::default(), what, "write `cut_short_high>0.05` for 5 %")));
         }
-        Ok(Self { text: text.to_owned(), stack, metric, sign, limit })
+        Some(Ok(Self { text: text.to_owned(), stack, metric, sign, limit }))
     }
 
     /// True for a gate on one stack.
