@@ -3,6 +3,7 @@
 //! The fuzzer runs them guided by coverage; `tests/it/hostile/mutated.rs` runs the same functions on the fixtures, mutated
 //! by a seeded generator, as part of the ordinary tests.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -17,6 +18,7 @@ use whenstop::reader::{self, Corpus, FORMATS, PriceTable, Probe, ReadOptions, Re
 use whenstop::redact::redact;
 use whenstop::replay::replay;
 use whenstop::report::{CsvStyle, Publication, Saved, read_saved};
+use whenstop::review::{ChangeReview, CheckResult, markdown};
 use whenstop::snapshot::StopSnapshot;
 use whenstop::stack::StackFile;
 use whenstop::transcript::{Run, ToolCall};
@@ -119,10 +121,11 @@ pub fn snapshot(data: &[u8]) {
             let written = read.to_text();
             let again = StopSnapshot::parse("s", &written).expect("what is written can be read");
             assert_eq!(again, read, "{written:?}");
-            assert!(read.changes(&again).is_empty());
-            let changes = StopSnapshot::default().changes(&read);
-            assert_eq!(changes.len(), read.len());
-            assert!(!changes.iter().any(|change| change.to_line().contains(is_hostile)));
+            assert!(!ChangeReview::between(&read, &again, BTreeMap::new()).has_changes());
+            let review = ChangeReview::between(&StopSnapshot::default(), &read, BTreeMap::new());
+            assert_eq!((review.corpus.added.len(), review.stacks.len()), (read.runs().len(), read.stacks.len()));
+            let told = markdown(&CheckResult { review: Some(review), ..CheckResult::default() }, true);
+            assert!(!told.contains(|c| c != '\n' && is_hostile(c)), "{told:?}");
         }
         Err(error) => told(&error),
     }

@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::aggregate::{BestUnit, RowView, Rows, by_stack, summarise};
-use crate::diagnostic::one_line;
 use crate::transcript::Point;
 use crate::verdict::Verdict;
 
@@ -94,19 +93,6 @@ pub struct StopSnapshot {
     pub stacks: BTreeMap<String, StackStops>,
 }
 
-/// One difference between two snapshots.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The run.
-    pub run: String,
-    /// The stack.
-    pub stack: String,
-    /// The stop in the snapshot; `None` if it does not have the run.
-    pub before: Option<StopLine>,
-    /// The stop now; `None` if the run is gone.
-    pub now: Option<StopLine>,
-}
-
 impl StopSnapshot {
     /// Takes only the stop points of `rows`.
     pub fn from_rows(rows: &Rows) -> Self {
@@ -153,40 +139,6 @@ impl StopSnapshot {
     /// The ids of the runs.
     pub fn runs(&self) -> BTreeSet<&str> {
         self.stacks.values().flat_map(|stack| stack.stops.keys()).map(String::as_str).collect()
-    }
-
-    /// The differences of `now` from this snapshot, in stack and run order.
-    pub fn changes(&self, now: &Self) -> Vec<Change> {
-        let stacks: BTreeSet<&String> = self.stacks.keys().chain(now.stacks.keys()).collect();
-        let none = BTreeMap::new();
-        let mut changes = Vec::new();
-        for stack in stacks {
-            let (before, now) = (self.stacks.get(stack), now.stacks.get(stack));
-            let [before, now] = [before, now].map(|stack| match stack {
-                Some(stack) => &stack.stops,
-                None => &none,
-            });
-            let runs: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-            changes.extend(runs.into_iter().filter(|run| before.get(*run) != now.get(*run)).map(|run| Change {
-                run: run.clone(),
-                stack: stack.clone(),
-                before: before.get(run).cloned(),
-                now: now.get(run).cloned(),
-            }));
-        }
-        changes
-    }
-}
-
-impl Change {
-    /// The change in one line.
-    pub fn to_line(&self) -> String {
-        let shown = |line: &Option<StopLine>| match line {
-            Some(line) => line.told(),
-            None => "not there".to_owned(),
-        };
-        let line = format!("{} under {}: was {}; now {}", self.run, self.stack, shown(&self.before), shown(&self.now));
-        one_line(&line).into_owned()
     }
 }
 
