@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use toml::Spanned;
 
 use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 use crate::reader::{FieldMap, LabelColumns, NamedBy};
@@ -14,10 +15,15 @@ use crate::reader::{FieldMap, LabelColumns, NamedBy};
 pub const FILE: &str = "whenstop.toml";
 
 /// A project, with its paths relative to the current directory.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ProjectSettings {
     /// The path of the project file.
+    #[serde(skip)]
     pub path: PathBuf,
+    /// Its text.
+    #[serde(skip)]
+    text: String,
     /// Files and folders of recordings.
     pub recordings: Vec<PathBuf>,
     /// Stack files, `preset:NAME` and `system:NAME`.
@@ -30,12 +36,12 @@ pub struct ProjectSettings {
     pub reading: ReadingSection,
     /// What is tolerated.
     pub appetite: AppetiteSettings,
-    /// Gates, each with its location in the file.
-    pub gates: Vec<(String, Location)>,
+    /// Gates.
+    gates: Vec<Spanned<String>>,
     /// Gates that fail nothing yet: a check says of each whether it would fail, or holds and may be one of `gates`.
-    pub advise: Vec<(String, Location)>,
+    advise: Vec<Spanned<String>>,
     /// Minimum share of the runs on which a gate's number must be known.
-    pub min_known: Option<f64>,
+    min_known: Option<Spanned<f64>>,
     /// Reports to write, by format.
     pub reports: BTreeMap<String, PathBuf>,
     /// Folder for tables and figures.
@@ -112,23 +118,6 @@ pub struct AppetiteSettings {
     pub lost_success_costs: Option<f64>,
 }
 
-/// The file as deserialised.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct ProjectFile {
-    recordings: Vec<PathBuf>,
-    stacks: Vec<String>,
-    snapshot: Option<PathBuf>,
-    unit: Option<UnitSetting>,
-    reading: ReadingSection,
-    appetite: AppetiteSettings,
-    gates: Vec<toml::Spanned<String>>,
-    advise: Vec<toml::Spanned<String>>,
-    min_known: Option<toml::Spanned<f64>>,
-    reports: BTreeMap<String, PathBuf>,
-    page: Option<PathBuf>,
-}
-
 /// All keys, for suggestions on misspelled ones.
 const KEYS: [&str; 24] = [
     "map",
@@ -161,41 +150,46 @@ impl ProjectSettings {
     /// Parses the text of the file at `path`; other paths in it are relative to its folder.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
         let name = path.display().to_string();
-        let wire: ProjectFile = toml::from_str(text).map_err(|error| wrong(&name, text, &error))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let here = |path: PathBuf| folder.join(path);
-        let is_name = |stack: &str| stack.starts_with("preset:") || stack.starts_with("system:");
-        let located = |gate: toml::Spanned<String>| {
-            let at = Location::in_text(&name, text, gate.span().start);
-            (gate.into_inner(), at)
-        };
-        let min_known = wire.min_known.map(|share| {
-            if (0.0..=1.0).contains(share.get_ref()) {
-                return Ok(share.into_inner());
-            }
+        let mut project: Self = toml::from_str(text).map_err(|error| wrong(&name, text, &error))?;
+        if let Some(share) = &project.min_known
+            && !(0.0..=1.0).contains(share.get_ref())
+        {
             let what = format!("`min_known` is {}, and a share is from 0 to 1", share.get_ref());
-            Err(Diagnostic::in_text(&name, text, share.span(), what, "write `min_known = 0.95` for 95 %"))
-        });
-        Ok(Self {
-            path: path.to_owned(),
-            recordings: wire.recordings.into_iter().map(here).collect(),
-            stacks: (wire.stacks.into_iter())
-                .map(|stack| if is_name(&stack) { stack } else { here(stack.into()).display().to_string() })
-                .collect(),
-            snapshot: wire.snapshot.map(here),
-            unit: wire.unit,
-            reading: ReadingSection {
-                labels: wire.reading.labels.into_iter().map(here).collect(),
-                price: wire.reading.price.map(here),
-                ..wire.reading
-            },
-            appetite: wire.appetite,
-            gates: wire.gates.into_iter().map(located).collect(),
-            advise: wire.advise.into_iter().map(located).collect(),
-            min_known: min_known.transpose()?,
-            reports: wire.reports.into_iter().map(|(format, path)| (format, here(path))).collect(),
-            page: wire.page.map(here),
-        })
+            return Err(Diagnostic::in_text(&name, text, share.span(), what, "write `min_known = 0.95` for 95 %"));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let lists = project.recordings.iter_mut().chain(&mut project.reading.labels);
+        let single = project.snapshot.iter_mut().chain(&mut project.reading.price).chain(&mut project.page);
+        for named in lists.chain(single).chain(project.reports.values_mut()) {
+            *named = folder.join(&*named);
+        }
+        for stack in &mut project.stacks {
+            if !stack.starts_with("preset:") && !stack.starts_with("system:") {
+                *stack = folder.join(&*stack).display().to_string();
+            }
+        }
+        Ok(Self { path: path.to_owned(), text: text.to_owned(), ..project })
+    }
+
+    /// The gates, each with its location in the file.
+    pub fn gates(&self) -> Vec<(String, Location)> {
+        self.located(&self.gates)
+    }
+
+    /// The gates that only advise, each with its location in the file.
+    pub fn advise(&self) -> Vec<(String, Location)> {
+        self.located(&self.advise)
+    }
+
+    fn located(&self, gates: &[Spanned<String>]) -> Vec<(String, Location)> {
+        let name = self.path.display().to_string();
+        let at = |gate: &Spanned<String>| Location::in_text(&name, &self.text, gate.span().start);
+        gates.iter().map(|gate| (gate.get_ref().clone(), at(gate))).collect()
+    }
+
+    /// Minimum share of the runs on which a gate's number must be known.
+    pub fn min_known(&self) -> Option<f64> {
+        self.min_known.as_ref().map(|share| *share.get_ref())
     }
 }
 
@@ -226,7 +220,8 @@ mod tests {
         assert_eq!(project.recordings, [Path::new("a/b/runs")]);
         assert_eq!(project.stacks, ["a/b/s.toml", "preset:openhands"]);
         assert_eq!(project.reading.labels, [Path::new("a/b/l.csv")]);
-        assert_eq!((&*project.gates[0].0, project.gates[0].1.line), ("stops>1", 5));
+        let gates = project.gates();
+        assert_eq!((&*gates[0].0, gates[0].1.line), ("stops>1", 5));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
     let stacks = inputs.stacks.load()?;
     let names: Vec<String> = stacks.strategies.iter().map(|stack| stack.name().to_owned()).collect();
     let gates = parsed(written_gates(args, &inputs), &names)?;
-    let advice = parsed(inputs.project.advise.clone(), &names)?;
+    let advice = parsed(inputs.project.advise(), &names)?;
     if inputs.snapshot.is_none() && gates.is_empty() && advice.is_empty() {
         let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
         return Err(CommandFailure::arguments("nothing to check: no snapshot, and no gate", help));
@@ -92,7 +92,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
             "mend the guard, or judge without those runs: `--allow-unreadable`",
         )));
     }
-    let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);
+    let min_known = args.min_known.or(inputs.project.min_known()).unwrap_or(MIN_KNOWN);
     let manifest = manifest(&inputs, &stacks, &replayed, min_known);
     let contest = manifest.contest(&replayed.rows);
     let hold = |gates: &[(AnyGate, Location)]| {
@@ -155,7 +155,7 @@ enum AnyGate {
 /// The gates from the arguments, else those of the project file, each with its location.
 fn written_gates(args: &CheckArgs, inputs: &Inputs) -> Vec<(String, Location)> {
     if args.fail_on.is_empty() {
-        return inputs.project.gates.clone();
+        return inputs.project.gates();
     }
     args.fail_on.iter().map(|gate| (gate.clone(), Location::default())).collect()
 }
