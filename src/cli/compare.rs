@@ -245,8 +245,8 @@ impl Args {
     }
 
     /// The command and the files it reads, if the result goes to a folder.
-    pub(super) fn made(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<Option<Provenance>, CommandFailure> {
-        let Some(command) = output.command().filter(|_| self.out.is_some()) else { return Ok(None) };
+    fn made(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<Option<Provenance>, CommandFailure> {
+        let Some(command) = output.command.as_ref().filter(|_| self.out.is_some()) else { return Ok(None) };
         Ok(Some(Provenance::from_arguments(command, runs.files()?.into_iter().map(|(path, _)| PathBuf::from(path)))))
     }
 

@@ -200,12 +200,12 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ProgramExit {
     match parse(&arguments) {
         Ok((cli, Ok(()))) => run(cli, &arguments),
         Ok((cli, Err(refused))) => {
-            let output = Output::new(cli.quiet, CsvStyle::Plain);
+            let output = Output { quiet: cli.quiet, ..Output::default() };
             output.error(&refused);
             output.close(ProgramExit::Usage)
         }
         Err(error) => {
-            let output = Output::new(false, CsvStyle::Plain);
+            let output = Output::default();
             let exit = output.parsing(&error);
             output.close(exit)
         }
@@ -250,7 +250,8 @@ fn names_recordings(error: &clap::Error, arguments: &[OsString], parser: &clap::
 fn run(cli: Cli, arguments: &[OsString]) -> ProgramExit {
     let csv = if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain };
     let command = arguments.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
-    let output = Output::new(cli.quiet, csv).with_notes(cli.notes).opening(cli.open).with_command(command);
+    let (quiet, all_notes, opens) = (cli.quiet, cli.notes, cli.open);
+    let output = Output { quiet, csv, all_notes, opens, command: Some(command), ..Output::default() };
     clean_up_on_signals();
     if let Some(asked) = cli.threads {
         let threads = asked.min(MOST_THREADS);

@@ -12,7 +12,7 @@ pub(super) use self::width::{broken, is_seen, line_width, width, wrapped};
 use super::ProgramExit;
 use super::failure::CommandFailure;
 use crate::answers::tables::DataTable;
-use crate::diagnostic::{self, Diagnostic, Diagnostics, Location, Severity};
+use crate::diagnostic::{self, Diagnostic, Diagnostics, Location, Severity, count};
 use crate::report::CsvStyle;
 
 mod width;
@@ -100,62 +100,30 @@ fn has_colour() -> bool {
 }
 
 /// Where messages and data go. Write errors are remembered, and the command then ends with an error.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Output {
-    quiet: bool,
-    csv: CsvStyle,
+    /// Write no messages but errors.
+    pub(super) quiet: bool,
+    /// How CSV is written.
+    pub(super) csv: CsvStyle,
     /// Why stdout failed; nothing is written to it afterwards.
-    stdout: OnceLock<io::Error>,
+    pub(super) stdout: OnceLock<io::Error>,
     /// Why stderr failed.
-    stderr: OnceLock<io::Error>,
+    pub(super) stderr: OnceLock<io::Error>,
     /// Collected messages for an embedding program; if set, nothing is written to stdout or stderr.
-    kept: Option<Mutex<Vec<String>>>,
+    pub(super) kept: Option<Mutex<Vec<String>>>,
     /// Print every note below an answer, not only those that fit on its screen.
-    all_notes: bool,
+    pub(super) all_notes: bool,
     /// Open the page that is written.
-    opens: bool,
+    pub(super) opens: bool,
     /// The arguments of the program; none if another program embeds it.
-    command: Option<Vec<String>>,
+    pub(super) command: Option<Vec<String>>,
 }
 
 /// Lines of the screen that an answer fits on.
 const SCREEN: usize = 24;
 
 impl Output {
-    /// Writes messages to stderr unless `quiet`; writes CSV in the given style.
-    pub(super) fn new(quiet: bool, csv: CsvStyle) -> Self {
-        Self {
-            quiet,
-            csv,
-            stdout: OnceLock::new(),
-            stderr: OnceLock::new(),
-            kept: None,
-            all_notes: false,
-            opens: false,
-            command: None,
-        }
-    }
-
-    /// Sets the arguments of the program.
-    pub(super) fn with_command(self, command: Vec<String>) -> Self {
-        Self { command: Some(command), ..self }
-    }
-
-    /// The arguments of the program; `None` if another program embeds it.
-    pub(super) fn command(&self) -> Option<&[String]> {
-        self.command.as_deref()
-    }
-
-    /// Prints every note below an answer if `all`, else those that fit on its screen.
-    pub(super) fn with_notes(self, all: bool) -> Self {
-        Self { all_notes: all, ..self }
-    }
-
-    /// Opens the page that is written, if `opens`.
-    pub(super) fn opening(self, opens: bool) -> Self {
-        Self { opens, ..self }
-    }
-
     /// Says where a folder with a page was written, and opens the page if that was asked for.
     pub(super) fn wrote_page(&self, folder: &Path) {
         self.note(&format!("written to {}; open {}", folder.display(), folder.join("report.html").display()));
@@ -185,7 +153,7 @@ impl Output {
 
     /// Collects messages and prints nothing, for a program that embeds whenstop.
     pub(super) fn keeping() -> Self {
-        Self { kept: Some(Mutex::default()), ..Self::new(false, CsvStyle::Plain) }
+        Self { kept: Some(Mutex::default()), ..Self::default() }
     }
 
     /// The collected messages.
@@ -258,7 +226,7 @@ impl Output {
             self.data("\n");
         }
         // Room for the blank line above the notes and the line about those left out.
-        let (mut room, mut left_out) = (SCREEN.saturating_sub(used + 2), 0);
+        let (mut room, mut left_out) = (SCREEN.saturating_sub(used + 2), 0_u64);
         for text in &texts {
             if self.all_notes || fits || height(text) <= room {
                 room = room.saturating_sub(height(text));
@@ -268,7 +236,7 @@ impl Output {
             }
         }
         if left_out > 0 {
-            self.data(&format!("{left_out} more {}: `--notes`\n", if left_out == 1 { "note" } else { "notes" }));
+            self.data(&format!("{}: `--notes`\n", count(left_out, "more note")));
         }
     }
 
@@ -374,25 +342,21 @@ impl Output {
 
     /// A progress bar for counted items; hidden unless stderr is a terminal.
     pub(super) fn counted(&self, n: u64, what: &str) -> indicatif::ProgressBar {
-        if self.quiet || self.kept.is_some() || !io::stderr().is_terminal() {
-            return indicatif::ProgressBar::hidden();
-        }
-        let bar = indicatif::ProgressBar::new(n);
         let template =
             format!("{{bar:30}} {{human_pos}} of {{human_len}} {what}, {{eta}} left; Ctrl-C keeps what is done");
-        match indicatif::ProgressStyle::with_template(&template) {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }
+        self.bar(n, &template)
     }
 
     /// A progress bar for bytes; hidden unless stderr is a terminal.
     pub(super) fn progress(&self, bytes: u64) -> indicatif::ProgressBar {
+        self.bar(bytes, "{bar:30} {bytes} of {total_bytes}{msg}, {eta} left")
+    }
+
+    fn bar(&self, length: u64, template: &str) -> indicatif::ProgressBar {
         if self.quiet || self.kept.is_some() || !io::stderr().is_terminal() {
             return indicatif::ProgressBar::hidden();
         }
-        let bar = indicatif::ProgressBar::new(bytes);
-        let template = "{bar:30} {bytes} of {total_bytes}{msg}, {eta} left";
+        let bar = indicatif::ProgressBar::new(length);
         match indicatif::ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style),
             Err(_) => bar,
