@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use super::ProgramExit;
 use super::destination::Destination;
 use super::failure::CommandFailure;
-use super::inputs::{CorpusArgs, process};
+use super::inputs::{CorpusArgs, Tell, process_telling};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
@@ -121,7 +121,7 @@ fn convert(
 ) -> Result<u64, CommandFailure> {
     let mut state = Ok(());
     let work = |run: Run| lines_of(&if args.redact { redact(&run, &args.salt) } else { run });
-    let report = process(corpus, output, work, |written| {
+    let report = process_telling(Tell::All, corpus, output, work, |written| {
         if state.is_ok() {
             state = written.and_then(&mut write);
         }
@@ -144,19 +144,15 @@ fn lines_of(run: &Run) -> Result<WrittenRun, Diagnostic> {
 
 fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
     refuse_packed(path).map_err(CommandFailure::usage)?;
-    let mut converted = None;
+    let mut runs = Ok(0);
     let written = write_atomically(path, |file| {
-        let result =
+        runs =
             convert(corpus, args, output, |written| file.write_all(&written.lines).map_err(|e| cannot_write(path, &e)));
-        let complete = result.is_ok();
-        converted = Some(result);
-        if complete { Ok(()) } else { Err(io::Error::other("incomplete")) }
+        if runs.is_ok() { Ok(()) } else { Err(io::Error::other("incomplete")) }
     });
-    match converted {
-        Some(Err(failure)) => Err(failure),
-        Some(Ok(runs)) => written.map(|()| runs).map_err(CommandFailure::input),
-        None => written.map(|()| 0).map_err(CommandFailure::input),
-    }
+    let runs = runs?;
+    written.map_err(CommandFailure::input)?;
+    Ok(runs)
 }
 
 fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {

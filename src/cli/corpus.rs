@@ -4,17 +4,16 @@ use std::fmt::Write as _;
 
 use super::ProgramExit;
 use super::failure::CommandFailure;
-use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open, process};
+use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open};
 use super::output::{Output, TableFormat, is_seen};
 use super::values::shell_path;
 use super::{effects, forecast, rounds};
 use crate::aggregate::{Tail, Tails};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::{count, one_line};
-use crate::effects::EffectTable;
-use crate::effects::Work;
+use crate::effects::{EffectTable, Work};
 use crate::reader::{
-    CallCounts, Corpus, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead,
+    CallCounts, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead,
     UnusedField,
 };
 use crate::transcript::Run;
@@ -55,13 +54,6 @@ pub(super) struct Args {
     reading: ReadingArgs,
 }
 
-impl Args {
-    /// The format of a list that is mostly for programs: CSV, unless a terminal shows it.
-    fn data_format(&self) -> TableFormat {
-        if self.format == TableFormat::Table && !is_seen() { TableFormat::Csv } else { self.format }
-    }
-}
-
 /// `whenstop corpus`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let recordings = |unit| CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit };
@@ -72,11 +64,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let detail = if args.runs { Detail::Runs } else { Detail::Hygiene };
     let options = ReadOptions { detail, ..args.reading.options()? };
     let corpus = open(&args.paths, options)?;
+    // Lists that are mostly for programs: CSV, unless a terminal shows them.
+    let data_format = if args.format == TableFormat::Table && !is_seen() { TableFormat::Csv } else { args.format };
     if args.rounds {
-        return list_rounds(args, &corpus, output);
+        return rounds::list(&corpus, data_format, output);
     }
     if args.effects {
-        return effects::list(&recordings(UnitOfRun::Run), &args.stacks, args.data_format(), output);
+        return effects::list(&recordings(UnitOfRun::Run), &args.stacks, data_format, output);
     }
     let bar = output.progress(corpus.bytes());
     let (effects, mut tails) = (EffectTable::default(), Tails::default());
@@ -142,15 +136,6 @@ pub(super) fn listed(args: &Args) -> Result<CorpusReport, CommandFailure> {
     Ok(report)
 }
 
-/// Prints one CSV line per round.
-fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let effects = EffectTable::default();
-    let mut rows = Vec::new();
-    process(corpus, output, |run| rounds::rows(&run, &effects), |more| rows.extend(more))?;
-    output.table(&rounds::table(rows), args.data_format())?;
-    Ok(ProgramExit::Done)
-}
-
 fn counts(report: &CorpusReport) -> DataTable {
     let columns = ["format", "files", "runs", "steps", "successes", "failures", "unknown", "with usage", "tokens"];
     let counts = report.formats.iter().map(|f| {
@@ -208,7 +193,7 @@ fn told_cell(run: &RunRead) -> TableCell {
 
 /// One line for each field.
 fn unused_table(fields: &[UnusedField]) -> DataTable {
-    let columns = ["format", "field", "runs", "of", "values", "may be used"].map(str::to_owned).to_vec();
+    let columns = ["format", "field", "runs", "of", "values", "may be used"];
     let rows = fields.iter().map(|field| {
         vec![
             TableCell::Text(field.format.clone()),
@@ -219,7 +204,7 @@ fn unused_table(fields: &[UnusedField]) -> DataTable {
             TableCell::some_text(field.hint.clone()),
         ]
     });
-    DataTable { columns, rows: rows.collect() }
+    DataTable::new(columns, rows)
 }
 
 /// The fields that may be what is missing.
@@ -290,8 +275,8 @@ fn tell_tails(tails: &Tails, output: &Output) -> Result<(), CommandFailure> {
         lines.extend(tails.by_outcome().iter().map(|(outcome, tail)| line(outcome.name(), "(all)", tail)));
     }
     output.data("\n");
-    let columns = ["outcome", "model", "runs", "tokens", "after last work"].map(str::to_owned).to_vec();
-    output.table(&DataTable { columns, rows: lines }, TableFormat::Table)?;
+    let columns = ["outcome", "model", "runs", "tokens", "after last work"];
+    output.table(&DataTable::new(columns, lines), TableFormat::Table)?;
     output.paragraph(
         "after last work: tokens after the last edit, hand-over or check that turned green of their run: what a perfect stop could save, \
          in hindsight; a check that stayed green was worth running before anyone knew",

@@ -1,20 +1,26 @@
 //! `whenstop corpus --rounds`: what each prompt led to.
 
+use super::ProgramExit;
+use super::failure::CommandFailure;
+use super::inputs::{Tell, process_telling};
+use super::output::{Output, TableFormat};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::effects::{EffectReader, EffectTable};
+use crate::reader::Corpus;
 use crate::transcript::{Event, Millis, Run, Spend};
 
-/// The columns of [`rows`].
-const COLUMNS: [&str; 9] =
-    ["file", "run_id", "round", "prompted_by", "steps", "end", "active_s", "tokens", "last_effect_step"];
-
-/// The rounds as a table.
-pub(super) fn table(rows: Vec<Vec<TableCell>>) -> DataTable {
-    DataTable { columns: COLUMNS.map(str::to_owned).to_vec(), rows }
+/// Prints one line per round.
+pub(super) fn list(corpus: &Corpus, format: TableFormat, output: &Output) -> Result<ProgramExit, CommandFailure> {
+    let effects = EffectTable::default();
+    let mut all = Vec::new();
+    process_telling(Tell::All, corpus, output, |run| rows(&run, &effects), |rows| all.extend(rows))?;
+    let columns = ["file", "run_id", "round", "prompted_by", "steps", "end", "active_s", "tokens", "last_effect_step"];
+    output.table(&DataTable::new(columns, all), format)?;
+    Ok(ProgramExit::Done)
 }
 
 /// One row per round; rounds are counted from 1, steps from 0.
-pub(super) fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<TableCell>> {
+fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<TableCell>> {
     let mut reader = EffectReader::new(effects);
     let rounds = run.rounds();
     let mut rows = Vec::with_capacity(rounds.len());

@@ -57,8 +57,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             remark(text);
         }
     }
-    let columns = ["agent", "stack", "rule", "reads", "because"].map(str::to_owned).to_vec();
-    output.table(&DataTable { columns, rows }, args.format)?;
+    let columns = ["agent", "stack", "rule", "reads", "because"];
+    output.table(&DataTable::new(columns, rows), args.format)?;
     Ok(ProgramExit::Done)
 }
 

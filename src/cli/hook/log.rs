@@ -55,9 +55,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             ]);
         }
     }
-    let columns = ["time", "agent", "session", "round", "stack", "rule", "point", "observed", "limit", "did", "late"]
-        .map(str::to_owned);
-    output.table(&DataTable { columns: columns.to_vec(), rows }, args.format)?;
+    let columns = ["time", "agent", "session", "round", "stack", "rule", "point", "observed", "limit", "did", "late"];
+    output.table(&DataTable::new(columns, rows), args.format)?;
     Ok(ProgramExit::Done)
 }
 

@@ -15,17 +15,6 @@ pub(in crate::cli) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Co
     Ok(Corpus::open(paths, options)?)
 }
 
-/// Reads everything: `work` runs in parallel, `sink` on this thread and in order. Reports what was lost; a corpus
-/// without a single run is an error.
-pub(in crate::cli) fn process<T: Send>(
-    corpus: &Corpus,
-    output: &Output,
-    work: impl Fn(Run) -> T + Sync,
-    sink: impl FnMut(T),
-) -> Result<CorpusReport, CommandFailure> {
-    process_telling(Tell::All, corpus, output, work, sink)
-}
-
 /// How much to report about the reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Tell {
@@ -35,7 +24,8 @@ pub(in crate::cli) enum Tell {
     Lost,
 }
 
-/// As [`process`], with a choice of how much to report.
+/// Reads everything: `work` runs in parallel, `sink` on this thread and in order. Reports what was lost; a corpus
+/// without a single run is an error.
 pub(in crate::cli) fn process_telling<T: Send>(
     tell: Tell,
     corpus: &Corpus,
@@ -66,19 +56,15 @@ pub(in crate::cli) fn process_any<T: Send>(
         }
     })?;
     bar.finish_and_clear();
-    tell_reading(tell, &report, output);
-    Ok(report)
-}
-
-fn tell_reading(tell: Tell, report: &CorpusReport, output: &Output) {
     match tell {
-        Tell::All => tell_findings(report, output),
+        Tell::All => tell_findings(&report, output),
         Tell::Lost if report.errors > 0 => output.note(&format!(
             "{} could not be read; `whenstop corpus PATH` says which, and why",
             if report.errors == 1 { "1 line or file".to_owned() } else { format!("{} lines or files", report.errors) }
         )),
         Tell::Lost => {}
     }
+    Ok(report)
 }
 
 /// Fails if there is no run.
@@ -152,8 +138,7 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
         ));
     }
     if report.warnings > 0 {
-        let warnings =
-            if report.warnings == 1 { "1 warning".to_owned() } else { format!("{} warnings", report.warnings) };
+        let warnings = count(report.warnings, "warning");
         output.note(&format!("{warnings} about the recordings; `whenstop corpus` lists them"));
     }
 }
