@@ -146,13 +146,19 @@ pub(super) struct ReadingArgs {
 impl ReadingArgs {
     /// Converts the arguments to the reader's options.
     pub(super) fn options(&self) -> Result<ReadOptions, CommandFailure> {
+        if let Some(outcome) = &self.outcome
+            && let Err(what) = NamedBy::parse(outcome)
+        {
+            let help = "for example `--outcome info.name`, `--outcome path:1`, `--outcome 'runs/{}/*'`";
+            return Err(CommandFailure::arguments(format!("--outcome: {what}"), help));
+        }
         Ok(ReadOptions {
             format: self.as_format.clone(),
             strict: self.strict,
             labels: self.labels.clone(),
             allow_unmatched_labels: self.allow_unmatched_labels,
             success_at: self.success_at,
-            outcome_key: place(self.outcome.as_deref(), "--outcome")?.map(|_| self.outcome.clone()).unwrap_or_default(),
+            outcome_key: self.outcome.clone(),
             task: self.task.clone(),
             model: self.model.clone(),
             run: self.run_id.clone(),
@@ -200,15 +206,6 @@ pub(super) fn undrawn_labels(labels: LabelDraw, known: usize, runs: usize) -> Op
         label were drawn at random. `whenstop labels PATH --template FILE` draws them: fill it in from the top, and \
         keep its column `drawn`, the place at which each run was drawn: the runs graded so stand for all."
     ))
-}
-
-/// Parses a location, or reports what is wrong with it.
-fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, CommandFailure> {
-    let parsed = text.map(NamedBy::parse).transpose();
-    parsed.map_err(|what| {
-        let help = format!("for example `{argument} info.name`, `{argument} path:1`, `{argument} 'runs/{{}}/*'`");
-        CommandFailure::arguments(format!("{argument}: {what}"), help)
-    })
 }
 
 impl CorpusArgs {
