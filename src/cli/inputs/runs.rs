@@ -1,13 +1,12 @@
 //! The runs of the recordings that a command names.
 
 use std::cell::OnceCell;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{CorpusArgs, Tell, UnitOfRun, has_runs, process_any};
 use crate::aggregate::MIN_KNOWN;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::effects::EffectTable;
 use crate::reader::{Corpus, CorpusReport, Detail, Finding, LabelDraw, ReadOptions};
 use crate::transcript::{Outcome, PromptedBy, Run};
@@ -21,74 +20,30 @@ pub(in crate::cli) struct RecordedRuns<'a> {
     corpus: OnceCell<Corpus>,
 }
 
-/// Sessions of several prompts: limits that people set usually count per prompt, so these are pointed out.
-#[derive(Default)]
-struct SessionCounts {
-    sessions: AtomicU64,
-    rounds: AtomicU64,
-}
-
-impl SessionCounts {
-    fn count(&self, run: &Run) {
-        let rounds = if run.header.prompted_by == PromptedBy::Person { run.rounds().len() as u64 } else { 0 };
-        if rounds > 1 {
-            self.sessions.fetch_add(1, Ordering::Relaxed);
-            self.rounds.fetch_add(rounds, Ordering::Relaxed);
-        }
+/// What a draw of labels left out of a corpus, in one sentence: `left_out` runs, while `graded` have an outcome. The runs
+/// that labels grade stand for those without an outcome, but not for those that recorded their own: how many of each there
+/// are would be lost.
+fn undrawn(graded: u64, left_out: u64, labels: LabelDraw, noun: &str) -> Result<Option<String>, CommandFailure> {
+    if left_out == 0 {
+        return Ok(None);
     }
-
-    fn tell(self, output: &Output) {
-        let (sessions, rounds) = (self.sessions.into_inner(), self.rounds.into_inner());
-        if sessions > 0 {
-            output.note(&format!(
-                "{sessions} {} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
-                if sessions == 1 { "session" } else { "sessions" },
-            ));
-        }
-    }
-}
-
-/// Runs of a corpus that labels grade by a draw at random.
-#[derive(Default)]
-struct DrawCounts {
-    graded: AtomicU64,
-    left_out: AtomicU64,
-}
-
-impl DrawCounts {
-    /// Counts a run, and says whether the draw did not reach it.
-    fn leaves_out(&self, run: &Run) -> bool {
-        let is_left_out = run.grade.outcome == Outcome::Unknown;
-        let count = if is_left_out { &self.left_out } else { &self.graded };
-        count.fetch_add(1, Ordering::Relaxed);
-        is_left_out
-    }
-
-    /// What was left out, in one sentence. The runs that labels grade stand for those without an outcome, but not for those
-    /// that recorded their own: how many of each there are would be lost.
-    fn sentence(self, labels: LabelDraw, noun: &str) -> Result<Option<String>, CommandFailure> {
-        let (graded, left_out) = (self.graded.into_inner(), self.left_out.into_inner());
-        let recorded = graded.saturating_sub(labels.graded);
-        if left_out > 0 && recorded as f64 > (1.0 - MIN_KNOWN) * graded as f64 {
-            let what = format!(
-                "labels grade {} {noun} by a draw at random, and {recorded} recorded their outcome themselves",
-                labels.graded
-            );
-            let help = "the draw stands for those without an outcome alone: delete the labels' column `drawn`; ungraded runs \
-                        count as killed then, wherever they are stopped";
-            return Err(CommandFailure::arguments(what, help));
-        }
-        let (have, are) = if left_out == 1 { ("has", "is") } else { ("have", "are") };
-        if left_out == 0 {
-            return Ok(None);
-        }
-        Ok(Some(format!(
-            "{left_out} of {} {noun} {have} no outcome and {are} left out: labels grade the first {} of an order drawn at \
-            random, which stand for all",
-            graded + left_out,
+    let recorded = graded.saturating_sub(labels.graded);
+    if recorded as f64 > (1.0 - MIN_KNOWN) * graded as f64 {
+        let what = format!(
+            "labels grade {} {noun} by a draw at random, and {recorded} recorded their outcome themselves",
             labels.graded
-        )))
+        );
+        let help = "the draw stands for those without an outcome alone: delete the labels' column `drawn`; ungraded runs \
+                    count as killed then, wherever they are stopped";
+        return Err(CommandFailure::arguments(what, help));
     }
+    let (have, are) = if left_out == 1 { ("has", "is") } else { ("have", "are") };
+    Ok(Some(format!(
+        "{left_out} of {} {noun} {have} no outcome and {are} left out: labels grade the first {} of an order drawn at \
+        random, which stand for all",
+        graded + left_out,
+        labels.graded
+    )))
 }
 
 impl<'a> RecordedRuns<'a> {
@@ -157,29 +112,46 @@ impl<'a> RecordedRuns<'a> {
         if let Some(proxies) = proxies {
             output.note(&proxies.sentence(unit.noun()));
         }
-        let (effects, sessions) = (EffectTable::default(), SessionCounts::default());
-        let divided = |run: Run| match (proxies, unit) {
-            (Some(proxies), _) => proxies.grade(run, unit, &effects),
-            (None, UnitOfRun::Round) => run.into_rounds(),
-            (None, UnitOfRun::Run) => {
-                sessions.count(&run);
-                vec![run]
-            }
-        };
-        let draw = DrawCounts::default();
+        let effects = EffectTable::default();
         let is_drawn = corpus.is_graded_by_draw() && proxies.is_none() && !self.with_undrawn;
         let of_recording = |run: Run| {
-            let mut runs = divided(run);
+            let mut prompts = 0;
+            let mut runs = match (proxies, unit) {
+                (Some(proxies), _) => proxies.grade(run, unit, &effects),
+                (None, UnitOfRun::Round) => run.into_rounds(),
+                (None, UnitOfRun::Run) => {
+                    if run.header.prompted_by == PromptedBy::Person {
+                        prompts = run.rounds().len() as u64;
+                    }
+                    vec![run]
+                }
+            };
+            let all = runs.len();
             if is_drawn {
-                runs.retain(|run| !draw.leaves_out(run));
+                runs.retain(|run| run.grade.outcome != Outcome::Unknown);
             }
-            runs.into_iter().map(&work).collect::<Vec<T>>()
+            let left_out = (all - runs.len()) as u64;
+            (runs.into_iter().map(&work).collect::<Vec<T>>(), left_out, prompts)
         };
-        let mut report = process_any(Tell::All, corpus, output, of_recording, |results| {
+        let (mut graded, mut left_out) = (0, 0);
+        // Sessions of several prompts: limits that people set usually count per prompt, so these are pointed out.
+        let (mut sessions, mut rounds) = (0_u64, 0);
+        let mut report = process_any(Tell::All, corpus, output, of_recording, |(results, not_drawn, prompts)| {
+            graded += results.len() as u64;
+            left_out += not_drawn;
+            if prompts > 1 {
+                sessions += 1;
+                rounds += prompts;
+            }
             results.into_iter().for_each(&mut sink);
         })?;
-        sessions.tell(output);
-        if let Some(sentence) = draw.sentence(report.label_draw, unit.noun())? {
+        if sessions > 0 {
+            output.note(&format!(
+                "{} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
+                count(sessions, "session"),
+            ));
+        }
+        if let Some(sentence) = undrawn(graded, left_out, report.label_draw, unit.noun())? {
             output.note(&sentence);
             let diagnostic = Diagnostic::new(Location::default(), sentence, "");
             report.notices.push(Finding { severity: Severity::Warning, diagnostic });
