@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use super::ProgramExit;
 use super::compare::{GatheredRuns, gather, show};
 use super::destination::Destination;
-use super::export::{configurations, hosts_by_stack};
+use super::export::{configurations, n_hosts};
 use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::{Output, TableFormat};
@@ -70,7 +70,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let GatheredRuns { evidence, stacks: infos, found, .. } = gather(&corpus.runs(), &stacks, &options, output)?;
     let configurations = configurations(&stacks);
     let mut manifest = Manifest { found, configurations, ..Manifest::new(infos) };
-    manifest.set_hosts(&hosts_by_stack(&stacks));
+    for stack in &mut manifest.stacks {
+        stack.hosts = n_hosts(&stacks, &stack.name);
+    }
     manifest.set_places(&stacks.places());
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
     let exit = show(&Publication::new(evidence, manifest), TableFormat::Table, Some((&args.out, format)), output)?;

@@ -217,21 +217,13 @@ pub(super) fn configurations(stacks: &LoadedStacks) -> Vec<Configuration> {
     stacks.files.iter().flat_map(|file| configurations_of(&file.parsed)).collect()
 }
 
-/// For each stack, how many frameworks have a setting for it: what one ships itself is a setting of that one, and none
+/// How many frameworks have a setting for the stack of that name: what one ships itself is a setting of that one, and none
 /// has one for a guard.
-pub(super) fn hosts_by_stack(stacks: &LoadedStacks) -> BTreeMap<String, usize> {
-    let mut all = BTreeMap::new();
-    for strategy in stacks.strategies.iter().filter(|strategy| strategy.program().is_none()) {
-        all.insert(strategy.name().to_owned(), 1);
+pub(super) fn n_hosts(stacks: &LoadedStacks, name: &str) -> usize {
+    match stacks.own_stack(name) {
+        Some(stack) => hosts_of(stack).len(),
+        None => stacks.strategies.iter().filter(|other| other.name() == name && other.program().is_none()).count(),
     }
-    for file in &stacks.files {
-        for entry in &file.parsed.entries {
-            if let Entry::Own(stack) = entry {
-                all.insert(stack.name.clone(), hosts_of(stack).len());
-            }
-        }
-    }
-    all
 }
 
 /// The frameworks with settings for a stack, even if with a difference that `export` names.

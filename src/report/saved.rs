@@ -139,20 +139,6 @@ impl Manifest {
         self.label_checked = rates.and_then(ErrorRates::counts);
     }
 
-    /// Sets how many frameworks have a setting for each stack.
-    pub fn set_hosts(&mut self, hosts: &BTreeMap<String, usize>) {
-        for stack in &mut self.stacks {
-            stack.hosts = hosts.get(&*stack.name).copied().unwrap_or(0);
-        }
-    }
-
-    /// Sets the limits on steps of the stacks that do not say that the agent is told, by their names.
-    pub fn set_untold_limits(&mut self, limits: &BTreeMap<String, u32>) {
-        for stack in &mut self.stacks {
-            stack.untold_limit = limits.get(&*stack.name).copied();
-        }
-    }
-
     /// What the stacks that do not say so would kill if the agent were told of their limits, where it was told of one.
     pub(super) fn under_told_limits(&self, rows: &Rows) -> Option<UnderToldLimits> {
         let mut limits = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::aggregate::{Label, RowView, Rows};
 use crate::answers::{FollowedReport, RunEvidence, ToldRuns, Tolerances};
-use crate::cli::export::{configurations, hosts_by_stack};
+use crate::cli::export::{configurations, n_hosts};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
 use crate::cli::output::Output;
@@ -147,9 +147,11 @@ impl CompareQuestion<'_> {
         manifest.failure_rate = self.failure_rate;
         manifest.proxies.clone_from(&self.proxies);
         manifest.set_label_errors(self.errors);
-        manifest.set_hosts(&hosts_by_stack(stacks));
         manifest.set_places(&stacks.places());
-        manifest.set_untold_limits(&stacks.untold_limits());
+        for stack in &mut manifest.stacks {
+            stack.hosts = n_hosts(stacks, &stack.name);
+            stack.untold_limit = stacks.untold_limit(&stack.name);
+        }
         // Only a folder has a page to copy them from.
         if self.texts.is_some() {
             manifest.configurations = configurations(stacks);

@@ -312,18 +312,9 @@ impl LoadedStacks {
         self.files.iter().find_map(|file| file.parsed.told(name))
     }
 
-    /// The limits on steps of the stacks that do not say that the agent is told of them, by name.
-    pub(in crate::cli) fn untold_limits(&self) -> BTreeMap<String, u32> {
-        let mut limits = BTreeMap::new();
-        for strategy in &self.strategies {
-            let name = strategy.name();
-            if self.told_limit(name).is_none()
-                && let Some(limit) = self.step_limit(name)
-            {
-                limits.insert(name.to_owned(), limit);
-            }
-        }
-        limits
+    /// The limit on steps of the stack of that name, if it does not say that the agent is told of it.
+    pub(in crate::cli) fn untold_limit(&self, name: &str) -> Option<u32> {
+        if self.told_limit(name).is_some() { None } else { self.step_limit(name) }
     }
 
     /// The `[effects]` of all stack files; earlier files win.
