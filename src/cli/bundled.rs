@@ -2,7 +2,6 @@
 //! anywhere.
 
 use std::io;
-use std::path::Path;
 
 use clap::Args as ClapArgs;
 
@@ -70,10 +69,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let GatheredRuns { evidence, stacks: infos, found, .. } = gather(&corpus.runs(), &stacks, &options, output)?;
     let configurations = configurations(&stacks);
     let mut manifest = Manifest { found, configurations, ..Manifest::new(infos) };
+    manifest.set_places(&stacks.places());
     for stack in &mut manifest.stacks {
         stack.hosts = n_hosts(&stacks, &stack.name);
     }
-    manifest.set_places(&stacks.places());
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
     let exit = show(&Publication::new(evidence, manifest), TableFormat::Table, Some((&args.out, format)), output)?;
     let agents = super::local::agents_here();
@@ -93,20 +92,16 @@ const STACK_FILE: &str = "example.toml";
 
 fn unpacked() -> io::Result<TemporaryFolder> {
     let folder = TemporaryFolder::new()?;
-    unpack(folder.path())?;
-    Ok(folder)
-}
-
-fn unpack(folder: &Path) -> io::Result<()> {
     for (name, text) in RECORDINGS {
-        let path = folder.join(TRACES).join(name);
+        let path = folder.path().join(TRACES).join(name);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
         std::fs::write(path, text)?;
     }
-    std::fs::write(folder.join(CONFIG.0), CONFIG.1)?;
-    std::fs::write(folder.join(STACK_FILE), STACKS)
+    std::fs::write(folder.path().join(CONFIG.0), CONFIG.1)?;
+    std::fs::write(folder.path().join(STACK_FILE), STACKS)?;
+    Ok(folder)
 }
 
 #[cfg(test)]
