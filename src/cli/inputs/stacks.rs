@@ -213,28 +213,19 @@ impl LoadedStacks {
     /// Adds a strategy of the argument `named`. Of two that are the same, under the same name, one is kept; others of one
     /// name are told apart by where they come from.
     fn add(&mut self, strategy: Arc<dyn Strategy>, definition: Definition, named: &str) -> Result<(), Diagnostics> {
-        let mut same_name =
-            self.strategies.iter().zip(&self.definitions).filter(|(it, _)| it.name() == strategy.name());
-        let Some((_, first)) = same_name.next() else {
-            self.strategies.push(strategy);
-            self.definitions.push(definition);
-            return Ok(());
-        };
-        if first.is_same(&definition) {
-            return Ok(());
-        }
         let name = strategy.name();
-        match definition {
-            Definition::Shipped(used) => {
+        let mut same_name = self.strategies.iter().zip(&self.definitions).filter(|(it, _)| it.name() == name);
+        let (strategy, definition) = match (same_name.next(), definition) {
+            (Some((_, first)), definition) if first.is_same(&definition) => return Ok(()),
+            (Some(_), Definition::Shipped(used)) => {
                 let kind = match catalog::find(&used.system) {
                     Some(framework) => framework.kind,
                     None => FrameworkKind::Preset,
                 };
                 let used = Use { name: format!("{kind}:{name}"), ..*used };
-                self.strategies.push(catalog::by_name(&used)?);
-                self.definitions.push(Definition::Shipped(Box::new(used)));
+                (catalog::by_name(&used)?, Definition::Shipped(Box::new(used)))
             }
-            Definition::Own(stack) => {
+            (Some(_), Definition::Own(stack)) => {
                 let renamed = Arc::new(Stack { name: format!("{name} ({named})"), ..(*stack).clone() });
                 let entries = self.files.last_mut().map(|file| &mut file.parsed.entries);
                 for entry in entries.into_iter().flatten() {
@@ -242,14 +233,13 @@ impl LoadedStacks {
                         *entry = Entry::Own(Arc::clone(&renamed));
                     }
                 }
-                self.strategies.push(Arc::clone(&renamed) as Arc<dyn Strategy>);
-                self.definitions.push(Definition::Own(renamed));
+                (Arc::clone(&renamed) as Arc<dyn Strategy>, Definition::Own(renamed))
             }
-            Definition::Other => {
-                self.strategies.push(strategy);
-                self.definitions.push(Definition::Other);
-            }
-        }
+            (Some(_), Definition::Other) => (strategy, Definition::Other),
+            (None, definition) => (strategy, definition),
+        };
+        self.strategies.push(strategy);
+        self.definitions.push(definition);
         Ok(())
     }
 
