@@ -16,7 +16,7 @@ use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, l
 use super::output::{Output, broken, width};
 use crate::catalog;
 use crate::compare::EvaluationOptions;
-use crate::diagnostic::{Diagnostic, Location, did_you_mean};
+use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::export::{ExportedStack, HostInfo, agents, comment, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
 use crate::report::{Configuration, CsvStyle, bullets, write_atomically, write_folder};
@@ -190,23 +190,20 @@ fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<ExportSou
             Entry::Use(_) | Entry::Guard(_) => {}
         }
     }
-    let at = |what: String, help: String| {
-        CommandFailure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help))
-    };
     let mut fitting = if own.is_empty() { used } else { own };
     match (fitting.pop(), name) {
         (Some(one), _) if fitting.is_empty() => Ok(one),
         (Some(_), _) => {
             let what = format!("{} stacks", fitting.len() + 1);
-            Err(at(what, format!("say which one with `--stack NAME`: {}", names.join(", "))))
+            Err(CommandFailure::file(path, what, format!("say which one with `--stack NAME`: {}", names.join(", "))))
         }
         (None, Some(name)) if !names.is_empty() => {
             let what = format!("no stack that can be exported is called `{name}`");
-            Err(at(what, format!("there are {}", names.join(", "))))
+            Err(CommandFailure::file(path, what, format!("there are {}", names.join(", "))))
         }
         (None, _) => {
             let help = "rules of a stack are exported, and settings of a framework: `use` with `set`";
-            Err(at("no stack that can be exported".to_owned(), help.to_owned()))
+            Err(CommandFailure::file(path, "no stack that can be exported", help))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Errors that end a command: a message and an exit code.
 
+use std::path::Path;
+
 use super::ProgramExit;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::reader::ReadError;
@@ -22,6 +24,11 @@ impl CommandFailure {
     /// Arguments that cannot be followed, and what to write instead.
     pub(super) fn arguments(what: impl Into<String>, help: impl Into<String>) -> Self {
         Self::usage(Diagnostic::new(Location::default(), what, help))
+    }
+
+    /// A file or folder that an argument names and that cannot be used so.
+    pub(super) fn file(path: &Path, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help))
     }
 
     /// Recordings, labels or rows that cannot be read, or a file that cannot be written.

@@ -9,7 +9,7 @@ use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, StackArgs, UnitOfRun};
 use super::output::Output;
 use super::values::shell_word;
-use crate::diagnostic::{Diagnostic, Location, one_line};
+use crate::diagnostic::one_line;
 use crate::replay::replay;
 use crate::report::write_atomically;
 use crate::stats::cluster_key;
@@ -64,9 +64,8 @@ struct Unlabelled {
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let to_stdout = args.template.as_os_str() == "-";
     if !to_stdout && args.template.exists() {
-        let at = Location::file(args.template.display().to_string());
         let help = "give the name of a new file: this one may hold labels";
-        return Err(CommandFailure::usage(Diagnostic::new(at, "the file exists already", help)));
+        return Err(CommandFailure::file(&args.template, "the file exists already", help));
     }
     let strategies = StackArgs::named(args.stacks.clone()).load()?.strategies;
     let (mut n_runs, mut unlabelled) = (0, Vec::new());

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use super::{Args, Target, WrittenRun, cannot_write, convert, refuse_packed};
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{Corpus, ParquetCell, ParquetKind, ParquetWriter};
 use crate::report::{CsvStyle, Shard, write_atomically, write_folder};
 use crate::transcript::{Outcome, Run, Spend};
@@ -126,8 +125,7 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
         refuse_packed(out).map_err(CommandFailure::usage)?;
         if out.is_dir() {
             let help = "give a file, `--out runs.parquet`, or say how many: `--shards N`";
-            let at = Location::file(out.display().to_string());
-            return Err(CommandFailure::usage(Diagnostic::new(at, "one Parquet file, and this is a folder", help)));
+            return Err(CommandFailure::file(out, "one Parquet file, and this is a folder", help));
         }
         let mut runs = Ok(0);
         let written = write_atomically(out, |to| {

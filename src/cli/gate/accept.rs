@@ -1,9 +1,10 @@
 //! `whenstop ci accept`: makes the current stop points the accepted ones; changes of earlier ones only if asked to.
 
-use super::LARGEST_SNAPSHOT;
+use std::path::Path;
+
 use super::inputs::GateInputs;
 use super::replayed::replayed;
-use super::{is_ci, read_old_snapshot, told};
+use super::{LARGEST_SNAPSHOT, is_ci, read_old_snapshot, told};
 use crate::cli::ProgramExit;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
@@ -37,11 +38,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Progr
     let name = path.display().to_string();
     if is_ci() {
         let help = "accept on your own machine, review the file, and commit it; in CI use `check`";
-        return Err(CommandFailure::usage(Diagnostic::new(
-            Location::file(name),
-            "snapshots are not written under CI",
-            help,
-        )));
+        return Err(CommandFailure::file(path, "snapshots are not written under CI", help));
     }
     let before = if path.is_file() || !args.only.is_empty() { read_old(args, path, output)? } else { None };
     let stacks = inputs.stacks.load()?;
@@ -59,7 +56,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Progr
         )));
     }
     let snapshot = match &before {
-        Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, &name)?,
+        Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, path)?,
         _ => now.snapshot,
     };
     if let Some(before) = &before {
@@ -73,7 +70,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Progr
             let help =
                 "`whenstop ci review` goes through them, one after another or kind by kind; `--all` accepts them all";
             let what = format!("{n} changed, and nothing is accepted unseen");
-            return Err(CommandFailure::usage(Diagnostic::new(Location::file(name), what, help)));
+            return Err(CommandFailure::file(path, what, help));
         }
     }
     write_atomically(path, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(CommandFailure::input)?;
@@ -82,11 +79,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Progr
 }
 
 /// The existing snapshot. An unreadable one is replaced, except with `--only`, where most of it is to be kept.
-fn read_old(
-    args: &AcceptArgs,
-    path: &std::path::Path,
-    output: &Output,
-) -> Result<Option<StopSnapshot>, CommandFailure> {
+fn read_old(args: &AcceptArgs, path: &Path, output: &Output) -> Result<Option<StopSnapshot>, CommandFailure> {
     match read_old_snapshot(path) {
         Ok(snapshot) => Ok(Some(snapshot)),
         // Never overwrites a file that is not a snapshot.
@@ -113,7 +106,7 @@ fn only(
     before: &StopSnapshot,
     now: StopSnapshot,
     args: &AcceptArgs,
-    name: &str,
+    path: &Path,
 ) -> Result<StopSnapshot, CommandFailure> {
     let same = match (&before.corpus, &now.corpus) {
         (None, _) => true,
@@ -123,7 +116,7 @@ fn only(
     if !same {
         let help = "the other stacks have no stop points on these: accept them all, with `--all` instead of `--only`";
         let what = "the recordings are not those the snapshot was accepted on";
-        return Err(CommandFailure::usage(Diagnostic::new(Location::file(name), what, help)));
+        return Err(CommandFailure::file(path, what, help));
     }
     let mut stacks = before.stacks.clone();
     stacks.retain(|stack, _| !args.only.contains(stack));

@@ -178,8 +178,7 @@ fn wanted(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(ReportFormat, PathBu
     let mut wanted = BTreeMap::new();
     for (name, path) in &inputs.project.reports {
         let format = reports::named(name).map_err(|help| {
-            let at = Location::file(inputs.project.path.display().to_string());
-            CommandFailure::usage(Diagnostic::new(at, format!("`reports` names no format `{name}`"), help))
+            CommandFailure::file(&inputs.project.path, format!("`reports` names no format `{name}`"), help)
         })?;
         wanted.insert(format, path.clone());
     }

@@ -130,9 +130,8 @@ fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), CommandFailur
     let files = stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
     for path in files.map(Path::new).filter(|path| is_outside(path)) {
         if load_stack_file(path).is_err() {
-            let at = Location::file(path.display().to_string());
             let help = "it is outside the project's folder, so its text is not shown: `whenstop rules lint FILE` does";
-            return Err(CommandFailure::usage(Diagnostic::new(at, "not a stack file", help)));
+            return Err(CommandFailure::file(path, "not a stack file", help));
         }
     }
     Ok(())

@@ -99,23 +99,23 @@ enum ReviewAnswer {
 pub(in crate::cli) fn review(args: &ReviewArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let inputs = args.inputs.resolve(output)?;
     let path = inputs.snapshot()?;
-    let at = || Location::file(path.display().to_string());
     if is_ci() {
         let help = "review on your own machine, and commit the snapshot; in CI use `check`";
-        return Err(CommandFailure::usage(Diagnostic::new(at(), "snapshots are not written under CI", help)));
+        return Err(CommandFailure::file(path, "snapshots are not written under CI", help));
     }
     let is_script = args.all || !args.run.is_empty() || !args.kind.is_empty();
     let is_seen = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !is_script && !is_seen {
         let help = "`--all`, `--kind KIND` or `--run ID` accept without asking; `whenstop ci check` shows the changes";
-        return Err(CommandFailure::usage(Diagnostic::new(at(), "nobody is at a terminal to be asked", help)));
+        return Err(CommandFailure::file(path, "nobody is at a terminal to be asked", help));
     }
     let before = read_old_snapshot(path)?;
     let stacks = inputs.stacks.load()?;
     let now = replayed(&inputs.corpus, &stacks, &[], Some(&before), None, output)?;
     if now.troubles > 0 {
         let what = "a guard failed on some runs: where it stops them is not known, so there is nothing to review";
-        return Err(CommandFailure::input(Diagnostic::new(at(), what, "mend the guard, or leave it out")));
+        let at = Location::file(path.display().to_string());
+        return Err(CommandFailure::input(Diagnostic::new(at, what, "mend the guard, or leave it out")));
     }
     let review = ChangeReview::between(&before, &now.snapshot, now.words);
     let file = PendingChange::file(path);

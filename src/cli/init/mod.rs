@@ -98,11 +98,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let project = Path::new(project::FILE);
     if project.exists() && !args.force {
         let help = "edit it, or write it anew with `--force`; `whenstop ci accept` writes the snapshot";
-        return Err(CommandFailure::usage(Diagnostic::new(
-            Location::file(project::FILE),
-            "there is a project file already",
-            help,
-        )));
+        return Err(CommandFailure::file(project, "there is a project file already", help));
     }
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let (stacks, starter) = stacks(args, &corpus)?;
