@@ -13,7 +13,7 @@ use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
 use crate::compare::EvaluationOptions;
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::review::LineFinding;
 use crate::rule::Rule;
 use crate::stack::{Entry, Scope, Stack, StackFile};
@@ -59,10 +59,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     for warning in &warnings {
         output.data(&format!("{}\n\n", warning.render(Severity::Warning)));
     }
-    output.data(&match warnings.len() {
-        1 => "1 warning\n".to_owned(),
-        n => format!("{n} warnings\n"),
-    });
+    output.data(&format!("{}\n", count(warnings.len() as u64, "warning")));
     Ok(exit)
 }
 

@@ -16,8 +16,7 @@ use crate::cli::output::Output;
 use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::explain::Texts;
-use crate::report::unreadable;
-use crate::report::{FolderFormat, Manifest, Publication};
+use crate::report::{FolderFormat, Manifest, Publication, unreadable};
 use crate::review::{ChangeReview, CheckResult, CheckedGate};
 use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 

@@ -49,8 +49,7 @@ impl GateInputs {
     /// Reads the project file if something is missing, or if it is requested.
     pub(super) fn resolve(&self, output: &Output) -> Result<Inputs, CommandFailure> {
         let project = self.read_project(output)?.unwrap_or_default();
-        let or = |given: &[String], else_: &[String]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
-        let paths = if self.paths.is_empty() { project.recordings.clone() } else { self.paths.clone() };
+        let paths = or(&self.paths, &project.recordings);
         let stacks = or(&self.stacks, &project.stacks);
         let no_stack = stacks.is_empty() && self.guards.guard.is_empty();
         let missing = match (paths.is_empty(), no_stack) {
@@ -103,14 +102,13 @@ impl GateInputs {
     /// The reading options: arguments override the project file.
     fn reading_with(&self, project: &ProjectSettings) -> ReadingArgs {
         let (given, file) = (&self.reading, &project.reading);
-        let or = |given: &[PathBuf], else_: &[PathBuf]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
         ReadingArgs {
             as_format: given.as_format.clone().or(file.as_format.clone()),
             labels: or(&given.labels, &file.labels),
             success_at: given.success_at.or(file.success_at),
             outcome: given.outcome.clone().or(file.outcome.clone()),
             price: given.price.clone().or(file.price.clone()),
-            free_model: if given.free_model.is_empty() { file.free_models.clone() } else { given.free_model.clone() },
+            free_model: or(&given.free_model, &file.free_models),
             task: given.task.clone().or(file.task.clone()),
             model: given.model.clone().or(file.model.clone()),
             map: given.map.clone().or(file.map.clone()),
@@ -119,6 +117,11 @@ impl GateInputs {
             ..given.clone()
         }
     }
+}
+
+/// What the arguments give, else what the project file says.
+fn or<T: Clone>(given: &[T], in_file: &[T]) -> Vec<T> {
+    if given.is_empty() { in_file.to_vec() } else { given.to_vec() }
 }
 
 /// Refuses stack files outside the project's folder that cannot be read as such, without their lines: a project file

@@ -164,16 +164,15 @@ fn by_script(
     review: &ChangeReview,
     answers: &mut [ReviewAnswer],
 ) -> Result<ReviewAnswer, CommandFailure> {
-    let wrong = |what: String, help: String| CommandFailure::arguments(what, help);
     let kinds: Vec<&str> = Importance::ALL.iter().map(|kind| kind.name()).chain([RECORDINGS]).collect();
     if let Some(kind) = args.kind.iter().find(|kind| !kinds.contains(&kind.as_str())) {
         let near = nearest(kind, kinds.iter().copied());
         let help = did_you_mean(near, &format!("there are {}", kinds.join(", ")));
-        return Err(wrong(format!("no kind of change is called `{kind}`"), help));
+        return Err(CommandFailure::arguments(format!("no kind of change is called `{kind}`"), help));
     }
     if let Some(run) = args.run.iter().find(|run| review.changes.iter().all(|change| change.run != **run)) {
         let help = "`whenstop ci check --all` lists the changes";
-        return Err(wrong(format!("no stop point of a run `{run}` changed"), help.to_owned()));
+        return Err(CommandFailure::arguments(format!("no stop point of a run `{run}` changed"), help));
     }
     for (change, answer) in review.changes.iter().zip(answers) {
         let is_named = args.run.contains(&change.run) || args.kind.iter().any(|kind| kind == change.importance.name());

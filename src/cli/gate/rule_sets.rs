@@ -58,10 +58,11 @@ impl RuleSets {
             table.remove("name");
             let mut settings = toml::to_string(&table).unwrap_or_default();
             let name = entry.name();
+            let info = infos.iter().find(|info| *info.name == *name);
             let source = match entry {
                 Entry::Own(_) => "own rules".to_owned(),
                 Entry::Guard(_) => {
-                    settings += &infos.iter().find(|info| *info.name == *name).map(program).unwrap_or_default();
+                    settings += &info.map(program).unwrap_or_default();
                     "guard".to_owned()
                 }
                 Entry::Use(used) => {
@@ -70,8 +71,7 @@ impl RuleSets {
                     {
                         settings += &config.text;
                     }
-                    let profile = infos.iter().find(|info| *info.name == *name).map(|info| info.profile.to_string());
-                    source(&used.system, &profile.unwrap_or_default())
+                    source(&used.system, info.map(|info| &*info.profile).unwrap_or_default())
                 }
             };
             self.put(name, source, &settings);

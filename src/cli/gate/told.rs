@@ -4,6 +4,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::{LineStyle, Output, TableFormat, line_width};
 use crate::diagnostic::one_line;
 use crate::review::{ChangeReview, Changed, CheckResult, CheckedGate, listed, net_effect, told_title};
+use crate::words::cut;
 
 /// Maximum groups that are listed.
 const GROUPS: usize = 12;
@@ -101,17 +102,8 @@ pub(super) fn tell(change: &Changed, output: &Output) {
     let Some(words) = &change.words else { return };
     for said in &words.lines {
         let line = format!("{:>6} {:<6} {}", said.step, said.kind.name(), one_line(&said.text));
-        output.data(&format!("{}\n", cut(&line)));
+        output.data(&format!("{}\n", cut(&line, line_width())));
     }
-}
-
-/// Cuts a line to the terminal's width.
-fn cut(line: &str) -> String {
-    if line.chars().count() <= line_width() {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(line_width() - 1).collect();
-    format!("{kept}…")
 }
 
 /// Wraps text between words; the first line starts after `mark`, the others are indented as far.

@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::stats::labels::ErrorRates;
-use crate::stats::labels::{CheckedLabels, LabelErrors};
+use crate::stats::labels::{CheckedLabels, ErrorRates, LabelErrors};
 use crate::verdict::Assumptions;
 
 /// Heading of these options in the help.
