@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             let outcome = if run.grade.outcome == Outcome::Success { "success" } else { "failure" };
             format!("{outcome} ({mark})")
         });
-        Some(Unlabelled { stops, proxy, ..of_run(&run) })
+        Some(of_run(&run, stops, proxy))
     };
     args.corpus.runs().with_undrawn().each(output, work, |found| {
         n_runs += 1;
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     Ok(ProgramExit::Done)
 }
 
-fn of_run(run: &Run) -> Unlabelled {
+fn of_run(run: &Run, stops: Vec<(String, u32)>, proxy: Option<String>) -> Unlabelled {
     let spend = Spend::of_run(run);
     Unlabelled {
         run_id: run.header.run_id.clone(),
@@ -121,8 +121,8 @@ fn of_run(run: &Run) -> Unlabelled {
         steps: run.steps().len(),
         tokens: spend.total.map(|tokens| tokens.0),
         cost: spend.cost.map(|cost| format!("{:.6}", cost.0)).unwrap_or_default(),
-        stops: Vec::new(),
-        proxy: None,
+        stops,
+        proxy,
         file: run.header.file.clone(),
         prompt: first_prompt(run),
     }
