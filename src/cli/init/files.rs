@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Component, PathBuf};
 
+use super::Args;
 use crate::aggregate::Summary;
-use crate::cli::inputs::ReadingArgs;
 use crate::diagnostic::one_line;
 use crate::reader::NamedBy;
 
@@ -14,14 +14,12 @@ pub(super) const STACKS: &str = "stacks.toml";
 /// The file name of the snapshot.
 pub(super) const SNAPSHOT: &str = "whenstop.snap";
 
-/// A GitHub workflow with plain steps.
-pub(super) fn github(install: &str) -> String {
-    include_str!("github.yml").replace("{install}", install)
-}
-
-/// A GitHub workflow that uses whenstop's own action.
-pub(super) fn github_action(action: &str) -> String {
-    include_str!("github-action.yml").replace("{action}", action)
+/// A GitHub workflow: with plain steps, or with whenstop's own action.
+pub(super) fn github(install: &str, action: Option<&str>) -> String {
+    match action {
+        Some(action) => include_str!("github-action.yml").replace("{action}", action),
+        None => include_str!("github.yml").replace("{install}", install),
+    }
 }
 
 /// A GitLab job.
@@ -31,12 +29,10 @@ pub(super) fn gitlab(install: &str) -> String {
 
 /// What was found in the recordings, and what was requested.
 pub(super) struct InitInputs<'a> {
+    pub(super) args: &'a Args,
     pub(super) headline: String,
-    pub(super) paths: &'a [PathBuf],
-    pub(super) reading: &'a ReadingArgs,
-    pub(super) stacks: Vec<String>,
+    pub(super) stacks: &'a [String],
     pub(super) is_starter: bool,
-    pub(super) max_killed: f64,
     pub(super) summaries: &'a [Summary],
     pub(super) ungraded: bool,
 }
@@ -46,13 +42,13 @@ impl InitInputs<'_> {
     pub(super) fn outside(&self) -> impl Iterator<Item = String> {
         let is_outside =
             |path: &&PathBuf| path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
-        self.paths.iter().filter(is_outside).map(|path| path.display().to_string())
+        self.args.paths.iter().filter(is_outside).map(|path| path.display().to_string())
     }
 
     /// `whenstop.toml`, with every key explained.
     pub(super) fn project_file(&self) -> String {
         let mut text = String::new();
-        let paths = self.paths.iter().map(|path| path.display().to_string());
+        let paths = self.args.paths.iter().map(|path| path.display().to_string());
         let _ = write!(
             text,
             "# Written by `whenstop ci init`: {headline}.\n\
@@ -78,14 +74,14 @@ impl InitInputs<'_> {
              [appetite]\nmax_killed = {}\n\n\
              # Reports to be written by every check: junit, github, gitlab, md, json, sarif.\n\
              [reports]\n# junit = \"whenstop-report/junit.xml\"\n",
-            self.max_killed
+            self.args.max_killed
         );
         text
     }
 
     /// Writes a gate for each stack: among those that fail a check if it passes today, else among those that advise.
     fn put_gates(&self, text: &mut String) {
-        let limit = self.max_killed;
+        let limit = self.args.max_killed;
         *text += "# A check fails where one of these holds, or is not known. `killed_at_most` is the 95 % bound on the\n\
                   # share of a task's successes killed, as `compare` prints it: the gate passes only what is shown to be safe.\n\
                   # `whenstop schema estimates` lists the others.\n";
@@ -112,7 +108,7 @@ impl InitInputs<'_> {
     }
 
     fn put_reading(&self, text: &mut String) {
-        let reading = self.reading;
+        let reading = &self.args.reading;
         let list =
             |texts: Vec<String>| if texts.is_empty() { None } else { Some(format!("[{}]", listed(texts.into_iter()))) };
         let path = |path: &PathBuf| path.display().to_string();

@@ -13,7 +13,6 @@ use super::gate::{is_ci, replayed};
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, StackArgs, UnitOfRun, starter};
 use super::output::Output;
 use super::values::share;
-use crate::aggregate::Summary;
 use crate::answers::{RunEvidence, Tolerances, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
@@ -118,7 +117,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     manifest.set_places(&places);
     let publication = Publication::new(evidence, manifest);
     let summaries = publication.summaries();
-    let found = found(args, &stacks.stacks, starter.is_some(), &publication, &summaries);
+    let first = publication.first(&summaries);
+    let found = InitInputs {
+        args,
+        headline: publication.headline_words(),
+        stacks: &stacks.stacks,
+        is_starter: starter.is_some(),
+        summaries: &summaries,
+        ungraded: first.is_ungraded(),
+    };
 
     let mut written = Vec::new();
     written.push((project.to_owned(), found.project_file()));
@@ -129,13 +136,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let systems = if args.ci.is_empty() { Ci::in_use() } else { args.ci.clone() };
     for ci in systems {
         match ci {
-            Ci::Github => written.push((PathBuf::from(".github/workflows/whenstop.yml"), github(args))),
+            Ci::Github => {
+                let text = files::github(&args.install, args.action.as_deref());
+                written.push((PathBuf::from(".github/workflows/whenstop.yml"), text));
+            }
             Ci::Gitlab => written.push((gitlab_file(), files::gitlab(&args.install))),
             Ci::None => {}
         }
     }
-    let first = publication.first(&summaries);
-    output.paragraph(&publication.headline_words());
+    output.paragraph(&found.headline);
     output.paragraph(&words::verdict(&first.verdict()));
     output.data("\n");
     for (path, text) in &written {
@@ -168,33 +177,6 @@ fn stacks(args: &Args, corpus: &CorpusArgs) -> Result<(StackArgs, Option<(PathBu
     let text = starter(&corpus.runs())?;
     write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(CommandFailure::input)?;
     Ok((named, Some((path, text))))
-}
-
-fn found<'a>(
-    args: &'a Args,
-    stacks: &[String],
-    is_starter: bool,
-    publication: &Publication,
-    summaries: &'a [Summary],
-) -> InitInputs<'a> {
-    let ungraded = publication.first(summaries).is_ungraded();
-    InitInputs {
-        headline: publication.headline_words(),
-        paths: &args.paths,
-        reading: &args.reading,
-        stacks: stacks.to_vec(),
-        is_starter,
-        max_killed: args.max_killed,
-        summaries,
-        ungraded,
-    }
-}
-
-fn github(args: &Args) -> String {
-    match &args.action {
-        Some(action) => files::github_action(action),
-        None => files::github(&args.install),
-    }
 }
 
 /// The GitLab file, or a separate file to include if there already is one.
