@@ -1,8 +1,7 @@
 //! Edits an agent's configuration: JSON in which people leave comments, and which others edit too.
 
-use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
-use serde_json::Value;
+use jsonc_parser::{ParseOptions, json};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,23 +18,22 @@ pub(super) fn events(mode: HookMode) -> impl Iterator<Item = PayloadEvent> {
 }
 
 /// The entry of one event.
-fn entry(host: HostAgent, program: &str, mode: HookMode) -> Value {
-    let mut handler = match host {
-        // With arguments of its own, the program is started without a shell.
-        HostAgent::ClaudeCode => {
-            serde_json::json!({ "type": "command", "command": program, "args": [host.id()], "timeout": 2 })
+fn entry(host: HostAgent, program: &str, mode: HookMode) -> CstInputValue {
+    let id = host.id();
+    let handler = match host {
+        // With arguments of its own, the program is started without a shell. Observing delays nobody.
+        HostAgent::ClaudeCode if mode == HookMode::Observe => {
+            json!({ "type": "command", "command": program, "args": [id], "timeout": 2, "async": true })
         }
+        HostAgent::ClaudeCode => json!({ "type": "command", "command": program, "args": [id], "timeout": 2 }),
+        // It writes its transcript behind the events that nobody waits for, by dozens of replies: there tokens would not
+        // be known.
         HostAgent::QwenCode => {
-            let command = format!("{} {}", word(program), host.id());
-            serde_json::json!({ "type": "command", "name": "whenstop", "command": command })
+            let command = format!("{} {id}", word(program));
+            json!({ "type": "command", "name": "whenstop", "command": command })
         }
     };
-    // Observing delays nobody. Qwen Code writes its transcript behind the events that nobody waits for, by dozens of
-    // replies: there tokens would not be known.
-    if mode == HookMode::Observe && host == HostAgent::ClaudeCode {
-        handler["async"] = Value::Bool(true);
-    }
-    serde_json::json!({ "hooks": [handler] })
+    json!({ "hooks": [handler] })
 }
 
 /// A path as one word of a command line, of which the shell obeys nothing.
@@ -59,7 +57,7 @@ pub(super) fn with_hook(text: &str, host: HostAgent, program: &str, mode: HookMo
         let name = event.name();
         let list = hooks.array_value_or_create(name).ok_or_else(|| format!("its `hooks.{name}` is not a list"))?;
         list.ensure_multiline();
-        list.append(input(&entry(host, program, mode)));
+        list.append(entry(host, program, mode));
     }
     Ok(format!("{}{root}", mark(text)))
 }
@@ -162,19 +160,6 @@ fn ours(entry: &CstNode) -> Option<(CstArray, Vec<CstNode>)> {
     if of_us.is_empty() { None } else { Some((handlers, of_us)) }
 }
 
-fn input(value: &Value) -> CstInputValue {
-    match value {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(value) => CstInputValue::Bool(*value),
-        Value::Number(value) => CstInputValue::Number(value.to_string()),
-        Value::String(value) => CstInputValue::String(value.clone()),
-        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
-        Value::Object(fields) => {
-            CstInputValue::Object(fields.iter().map(|(name, value)| (name.clone(), input(value))).collect())
-        }
-    }
-}
-
 /// What changes between two texts, as lines that begin with `-`, `+` or a space. Unchanged lines far from a change are
 /// left out, and a list or object that is put in (or taken out) several times is written out once.
 pub(super) fn difference(before: &str, after: &str) -> String {
@@ -261,6 +246,7 @@ fn end_of_block(lines: &[(char, &str)], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     const CLAUDE: &str = r#"{
   "model": "opus",
