@@ -33,15 +33,13 @@ struct Topic {
     heading: &'static str,
     /// What they are about, as part of a sentence.
     about: &'static str,
-    /// A command that has all of them.
-    shown_by: &'static str,
 }
 
 const TOPICS: [Topic; 4] = [
-    Topic { name: "reading", heading: READING, about: "how recordings are read", shown_by: "compare" },
-    Topic { name: "splitting", heading: SPLITTING, about: "splitting the tasks", shown_by: "compare" },
-    Topic { name: "assumptions", heading: DOUBTS, about: "label errors and assumptions", shown_by: "compare" },
-    Topic { name: "global", heading: EVERYWHERE, about: "every command", shown_by: "compare" },
+    Topic { name: "reading", heading: READING, about: "how recordings are read" },
+    Topic { name: "splitting", heading: SPLITTING, about: "splitting the tasks" },
+    Topic { name: "assumptions", heading: DOUBTS, about: "label errors and assumptions" },
+    Topic { name: "global", heading: EVERYWHERE, about: "every command" },
 ];
 
 /// The topic without options: how often each kind of number held. `tests/it/validity.rs` makes it from the results in
@@ -188,7 +186,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
 fn of_topic(topic: &Topic) -> String {
     let mut full = Cli::command();
     full.build();
-    let command = full.find_subcommand(topic.shown_by);
+    // This command has the options of every topic.
+    let command = full.find_subcommand("compare");
     let args = command.into_iter().flat_map(clap::Command::get_arguments);
     let args: Vec<Arg> = args.filter(|arg| arg.get_help_heading() == Some(topic.heading)).cloned().collect();
     let only = clap::Command::new("whenstop").disable_help_flag(true).disable_version_flag(true).args(args);

@@ -107,7 +107,6 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     }
 }
 
-/// The hook's folders of one agent.
 /// The agent that was named, or all of them.
 fn hosts(named: Option<HookAgent>) -> Vec<HostAgent> {
     match named {
@@ -116,6 +115,7 @@ fn hosts(named: Option<HookAgent>) -> Vec<HostAgent> {
     }
 }
 
+/// The hook's folders of one agent.
 fn folders(host: HostAgent) -> Result<Folders, CommandFailure> {
     Folders::from_host(host).ok_or_else(|| CommandFailure::nothing("no home folder is known", "set `HOME`"))
 }
