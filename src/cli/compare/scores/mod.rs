@@ -60,20 +60,6 @@ struct ScoresAnswer<'a> {
     lines: Vec<StackBenchmarks>,
 }
 
-impl ScoresAnswer<'_> {
-    fn by(&self) -> Option<&ByArg> {
-        self.args.by.as_ref()
-    }
-
-    fn audit(&self) -> Option<f64> {
-        self.args.scores.audit
-    }
-
-    fn max_killed(&self) -> f64 {
-        self.args.appetite.max_killed
-    }
-}
-
 /// `whenstop compare --scores`. All formats but the table and JSON print the models.
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let answer = answer(args, output)?;

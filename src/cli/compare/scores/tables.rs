@@ -1,10 +1,9 @@
 //! The tables of the answer.
 
-use super::words::points;
 use super::{ScoresAnswer, StackBenchmarks};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::bench::{Audit, ModelScore};
-use crate::words::cut;
+use crate::words::{cut, digits as points};
 
 fn text(text: impl Into<String>) -> TableCell {
     TableCell::Text(text.into())
@@ -50,7 +49,7 @@ impl ScoresAnswer<'_> {
     pub(super) fn models(&self) -> DataTable {
         let line = &self.lines[0];
         let saved = format!("{} saved", self.unit.noun());
-        let (has_classes, is_chosen) = (self.by().is_some(), line.stack.is_none());
+        let (has_classes, is_chosen) = (self.args.by.is_some(), line.stack.is_none());
         let mut columns = Vec::new();
         if has_classes {
             columns.push("class");
@@ -60,7 +59,7 @@ impl ScoresAnswer<'_> {
             columns.push("stack");
         }
         columns.extend(["tasks", "stopped", "killed", "score (error)", "with stops", "at most", &saved]);
-        columns.extend(self.audit().map(|_| "audited (error)"));
+        columns.extend(self.args.scores.audit.map(|_| "audited (error)"));
         let with_error = |value: f64, error: Option<f64>| match error {
             Some(error) => text(format!("{} ({})", points(value), points(error))),
             None => text(points(value)),

@@ -6,7 +6,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::{Output, TableFormat};
 use crate::diagnostic::count;
 use crate::snapshot::known_or;
-use crate::words::{chosen as percent, digits, known_percent};
+use crate::words::{chosen as percent, digits as points, known_percent};
 
 /// What a line says of all its benchmarks together.
 pub(super) struct ScoreTotals {
@@ -77,11 +77,6 @@ impl StackBenchmarks {
     }
 }
 
-/// Formats a share as points of a score.
-pub(super) fn points(share: f64) -> String {
-    digits(share)
-}
-
 impl ScoresAnswer<'_> {
     /// The place of the unit among those of [`ModelScore::saved`].
     pub(super) fn unit_place(&self) -> usize {
@@ -132,7 +127,7 @@ impl ScoresAnswer<'_> {
 
     /// What the audit costs and gives.
     fn audited(&self) -> Option<String> {
-        let share = self.audit()?;
+        let share = self.args.scores.audit?;
         let audited = self.lines[0].totals(self.unit_place()).audited?;
         let saved = known_percent(audited.saved);
         let sampling = known_or("an unknown", audited.sampling_error.map(points));
@@ -178,7 +173,7 @@ impl ScoresAnswer<'_> {
             notes.push(format!(
                 "each model's stack is the one that saves most on the other models among those that kill at most {} % of their \
                  successes (`--max-killed`); the limits hold for all {} stacks together",
-                percent(self.max_killed()),
+                percent(self.args.appetite.max_killed),
                 self.stacks.len()
             ));
         }
