@@ -51,8 +51,11 @@ pub(super) struct Args {
     /// How much text from the recordings the page `report.html` contains.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
+    /// With `--out`: write rows and firings as `csv`, or as `parquet`, a tenth of the size.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    rows: RowsAs,
     #[command(flatten)]
-    rows: RowArgs,
+    budget: BudgetArgs,
     #[command(flatten)]
     scores: ScoreArgs,
     /// With `--scores` or `--against`: answer for each `suite`, `model`, or value of a field found as for `--outcome`.
@@ -99,16 +102,6 @@ impl EmbedText {
     }
 }
 
-/// Arguments for the format of rows and firings.
-#[derive(Clone, Copy, Debug, Default, ClapArgs)]
-pub(super) struct RowArgs {
-    /// With `--out`: write rows and firings as `csv`, or as `parquet`, a tenth of the size.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    rows: RowsAs,
-    #[command(flatten)]
-    pub(super) budget: BudgetArgs,
-}
-
 /// Arguments for the budget curves.
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub(super) struct BudgetArgs {
@@ -132,13 +125,6 @@ impl RowsAs {
             Self::Csv => RowFormat::Csv,
             Self::Parquet => RowFormat::Parquet,
         }
-    }
-}
-
-impl RowArgs {
-    /// The formats of the folder.
-    pub(super) fn folder_format(self, csv: CsvStyle) -> FolderFormat {
-        FolderFormat { rows: self.rows.format(), whole_budget: self.budget.whole_budget, csv }
     }
 }
 
@@ -236,7 +222,7 @@ impl Args {
 
     /// The formats of the folder.
     pub(super) fn folder_format(&self, csv: CsvStyle) -> FolderFormat {
-        self.rows.folder_format(csv)
+        FolderFormat { rows: self.rows.format(), whole_budget: self.budget.whole_budget, csv }
     }
 
     /// Adds guards of a program that embeds whenstop.

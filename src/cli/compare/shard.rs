@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Args, CompareQuestion, ProgramExit, refuse_unknown_baseline};
-use crate::cli::compare::EmbedText;
+use super::{Args, CompareQuestion, EmbedText, ProgramExit, refuse_unknown_baseline};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_troubles};
 use crate::cli::output::Output;
@@ -53,18 +52,6 @@ pub(in crate::cli) struct PartQuestion<'a> {
     pub(in crate::cli) shippable: Option<&'a [Shippable]>,
 }
 
-impl<'a> PartQuestion<'a> {
-    fn from_args(
-        args: &'a Args,
-        stacks: &'a LoadedStacks,
-        recordings: &RecordedRuns<'_>,
-        output: &Output,
-    ) -> Result<Self, CommandFailure> {
-        let question = args.question(recordings, output)?;
-        Ok(Self { question, stacks, unit: args.corpus.unit, embed_text: args.embed_text, shippable: None })
-    }
-}
-
 /// Runs one part of a comparison and reports the result.
 pub(super) fn run_shard(
     args: &Args,
@@ -96,7 +83,9 @@ pub(in crate::cli) fn write(
     output: &Output,
 ) -> Result<u64, CommandFailure> {
     let stacks = args.stacks.load_some()?;
-    write_part_of(&PartQuestion::from_args(args, &stacks, recordings, output)?, recordings, extent, out, output)
+    let (question, unit) = (args.question(recordings, output)?, args.corpus.unit);
+    let part = PartQuestion { question, stacks: &stacks, unit, embed_text: args.embed_text, shippable: None };
+    write_part_of(&part, recordings, extent, out, output)
 }
 
 /// Computes one part and writes it. Returns the number of its runs.
