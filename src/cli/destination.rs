@@ -21,12 +21,6 @@ impl From<OsString> for Destination {
     }
 }
 
-impl From<PathBuf> for Destination {
-    fn from(path: PathBuf) -> Self {
-        Self(path)
-    }
-}
-
 impl std::ops::Deref for Destination {
     type Target = Path;
 

@@ -10,7 +10,7 @@ use super::failure::CommandFailure;
 use super::output::{AnswerFormat, Output};
 use super::tune::{answered_parts, show_parts};
 use super::values::share;
-use crate::answers::{RunEvidence, Tolerances};
+use crate::answers::Tolerances;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{FolderFormat, Manifest, Merge, PartSearch, Publication, RowFormat, Saved, read_saved, unreadable};
 
@@ -145,9 +145,7 @@ fn tell_unreadable(merge: &Merge, output: &Output) {
 /// The parts of a comparison, put together.
 fn merged(merge: &Merge, output: &Output) -> Result<Saved, CommandFailure> {
     tell_unreadable(merge, output);
-    let Some((evidence, manifest)): Option<(RunEvidence, Manifest)> =
-        merge.evidence().map_err(CommandFailure::input)?
-    else {
+    let Some((evidence, manifest)) = merge.evidence().map_err(CommandFailure::input)? else {
         return Err(CommandFailure::nothing("the parts hold no run", "compare recordings that have some"));
     };
     output.note(&format!("{} parts", merge.n_parts()));
