@@ -111,7 +111,7 @@ impl StackArgs {
     fn load_one(&self, named: &str, all: &mut LoadedStacks) -> Result<Vec<Defined>, Diagnostics> {
         let of_kind = |kind| {
             catalog::all(kind).into_iter().map(|strategy| {
-                let definition = Definition::Shipped(Box::new(as_in_tables(strategy.name())));
+                let definition = Entry::Use(Box::new(as_in_tables(strategy.name())));
                 (strategy, definition)
             })
         };
@@ -129,44 +129,27 @@ impl StackArgs {
         let at = if named.contains('\n') { Path::new(TEXT) } else { path };
         let start = |guard: &GuardCommand| self.guards.start(guard, at).map(Some);
         let (file, strategies) = load_with(path, &start, all.guards.clone())?;
-        let definition = |entry: &Entry| match entry {
-            Entry::Own(stack) => Definition::Own(Arc::clone(stack)),
-            Entry::Use(used) if used.config.is_none() => Definition::Shipped(used.clone()),
-            Entry::Use(_) | Entry::Guard(_) => Definition::Other,
-        };
-        let definitions: Vec<Definition> = file.parsed.entries.iter().map(definition).collect();
+        let definitions = file.parsed.entries.clone();
         all.files.push(file);
         Ok(strategies.into_iter().zip(definitions).collect())
     }
 }
 
 /// A strategy, and where it comes from.
-type Defined = (Arc<dyn Strategy>, Definition);
+type Defined = (Arc<dyn Strategy>, Entry);
 
-/// Where a strategy comes from, as far as two of one name can be compared.
-enum Definition {
-    /// A stack of the user's own.
-    Own(Arc<Stack>),
-    /// What a framework ships, with these settings.
-    Shipped(Box<Use>),
-    /// A guard, or rules with a configuration of their own.
-    Other,
-}
-
-impl Definition {
-    /// Whether two of one name are the same.
-    fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Own(one), Self::Own(other)) => format!("{one:?}") == format!("{other:?}"),
-            (Self::Shipped(one), Self::Shipped(other)) => {
-                let profile = |used: &Use| match &used.profile {
-                    Some(profile) => Some(profile.clone()),
-                    None => catalog::find(&used.system)?.profile_names().first().map(ToString::to_string),
-                };
-                one.system == other.system && one.set == other.set && profile(one) == profile(other)
-            }
-            _ => false,
+/// Whether two of one name are the same. Guards, and rules with a configuration of their own, cannot be compared.
+fn are_same(one: &Entry, other: &Entry) -> bool {
+    match (one, other) {
+        (Entry::Own(one), Entry::Own(other)) => format!("{one:?}") == format!("{other:?}"),
+        (Entry::Use(one), Entry::Use(other)) if one.config.is_none() && other.config.is_none() => {
+            let profile = |used: &Use| match &used.profile {
+                Some(profile) => Some(profile.clone()),
+                None => catalog::find(&used.system)?.profile_names().first().map(ToString::to_string),
+            };
+            one.system == other.system && one.set == other.set && profile(one) == profile(other)
         }
+        _ => false,
     }
 }
 
@@ -181,7 +164,7 @@ pub(in crate::cli) fn as_in_tables(name: &str) -> Use {
 
 fn shipped(name: &str) -> Result<Vec<Defined>, Diagnostics> {
     let used = as_in_tables(name);
-    Ok(vec![(catalog::by_name(&used)?, Definition::Shipped(Box::new(used)))])
+    Ok(vec![(catalog::by_name(&used)?, Entry::Use(Box::new(used)))])
 }
 
 /// Stacks that are loaded, and the files they come from, each read and parsed once.
@@ -192,7 +175,7 @@ pub(in crate::cli) struct LoadedStacks {
     /// For each strategy, the number of the argument it comes from.
     sources: Vec<usize>,
     /// What those of arguments are.
-    definitions: Vec<Definition>,
+    definitions: Vec<Entry>,
     /// The guards whose numbers the rules read.
     guards: Guards,
     /// The stack files, in the order named.
@@ -212,20 +195,20 @@ pub(in crate::cli) struct LoadedFile {
 impl LoadedStacks {
     /// Adds a strategy of the argument `named`. Of two that are the same, under the same name, one is kept; others of one
     /// name are told apart by where they come from.
-    fn add(&mut self, strategy: Arc<dyn Strategy>, definition: Definition, named: &str) -> Result<(), Diagnostics> {
+    fn add(&mut self, strategy: Arc<dyn Strategy>, definition: Entry, named: &str) -> Result<(), Diagnostics> {
         let name = strategy.name();
         let mut same_name = self.strategies.iter().zip(&self.definitions).filter(|(it, _)| it.name() == name);
         let (strategy, definition) = match (same_name.next(), definition) {
-            (Some((_, first)), definition) if first.is_same(&definition) => return Ok(()),
-            (Some(_), Definition::Shipped(used)) => {
+            (Some((_, first)), definition) if are_same(first, &definition) => return Ok(()),
+            (Some(_), Entry::Use(used)) if used.config.is_none() => {
                 let kind = match catalog::find(&used.system) {
                     Some(framework) => framework.kind,
                     None => FrameworkKind::Preset,
                 };
                 let used = Use { name: format!("{kind}:{name}"), ..*used };
-                (catalog::by_name(&used)?, Definition::Shipped(Box::new(used)))
+                (catalog::by_name(&used)?, Entry::Use(Box::new(used)))
             }
-            (Some(_), Definition::Own(stack)) => {
+            (Some(_), Entry::Own(stack)) => {
                 let renamed = Arc::new(Stack { name: format!("{name} ({named})"), ..(*stack).clone() });
                 let entries = self.files.last_mut().map(|file| &mut file.parsed.entries);
                 for entry in entries.into_iter().flatten() {
@@ -233,10 +216,9 @@ impl LoadedStacks {
                         *entry = Entry::Own(Arc::clone(&renamed));
                     }
                 }
-                (Arc::clone(&renamed) as Arc<dyn Strategy>, Definition::Own(renamed))
+                (Arc::clone(&renamed) as Arc<dyn Strategy>, Entry::Own(renamed))
             }
-            (Some(_), Definition::Other) => (strategy, Definition::Other),
-            (None, definition) => (strategy, definition),
+            (_, definition) => (strategy, definition),
         };
         self.strategies.push(strategy);
         self.definitions.push(definition);
