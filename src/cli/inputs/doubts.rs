@@ -59,14 +59,13 @@ impl LabelErrorArgs {
 }
 
 /// Assumptions that narrow the bounds beyond what is recorded. None is made by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(in crate::cli) enum Assumption {
     /// A run that failed in the end held no success earlier.
     M1,
     /// Continuing does not destroy a success.
     M2,
     /// The framework discards the work of a stopped run.
-    #[default]
     StopDiscardsWork,
 }
 

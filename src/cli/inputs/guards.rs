@@ -26,7 +26,7 @@ pub(in crate::cli) struct GuardArgs {
     ///
     /// Quotes group words; there is no shell.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = named)]
-    pub(in crate::cli) guard: Vec<NamedGuard>,
+    pub(in crate::cli) guard: Vec<GuardCommand>,
     /// Guards of a program that embeds whenstop.
     #[arg(skip)]
     pub(in crate::cli) embedded: Embedded,
@@ -34,10 +34,6 @@ pub(in crate::cli) struct GuardArgs {
     #[arg(skip)]
     pub(in crate::cli) refused_by: Option<PathBuf>,
 }
-
-/// A guard as named on the command line.
-#[derive(Clone, Debug)]
-pub(in crate::cli) struct NamedGuard(GuardCommand);
 
 /// Strategies that were not loaded from a file.
 #[derive(Clone, Default)]
@@ -49,13 +45,13 @@ impl fmt::Debug for Embedded {
     }
 }
 
-fn named(text: &str) -> Result<NamedGuard, String> {
+fn named(text: &str) -> Result<GuardCommand, String> {
     let (name, command) = text
         .split_once('=')
         .filter(|(name, _)| !name.trim().is_empty())
         .ok_or_else(|| "give a name and a command, such as `mine='python3 my_guard.py'`".to_owned())?;
     let command = split(command)?;
-    Ok(NamedGuard(GuardCommand { name: name.trim().to_owned(), command, ..GuardCommand::default() }))
+    Ok(GuardCommand { name: name.trim().to_owned(), command, ..GuardCommand::default() })
 }
 
 /// The words of a command, with quotes as a shell has them.
@@ -76,7 +72,7 @@ impl GuardArgs {
     /// The guards named on the command line and those of an embedding program.
     pub(in crate::cli) fn load(&self) -> Result<Vec<Arc<dyn Strategy>>, Diagnostic> {
         let mut all: Strategies = Vec::new();
-        for NamedGuard(guard) in &self.guard {
+        for guard in &self.guard {
             all.push(started(guard, None)?);
         }
         all.extend(self.embedded.0.iter().cloned());
