@@ -81,25 +81,13 @@ const GROUPS: [(&str, &[&str]); 3] = [
 /// What only `whenstop help` lists.
 const PLUMBING: (&str, &[&str]) = ("Plumbing", &["schema", "completions", "man", "help"]);
 
-/// How much of a command's options its help shows; shared options are always left to their topics.
-#[derive(Clone, Copy, PartialEq)]
-enum HelpExtent {
-    /// Those that many people need.
-    Common,
-    /// All of its own.
-    Full,
-}
-
-/// The parser, with the help that `--help` prints.
-pub(super) fn concise(root: clap::Command) -> clap::Command {
-    helpful(root, HelpExtent::Common)
-}
-
-fn helpful(root: clap::Command, extent: HelpExtent) -> clap::Command {
+/// The parser, with the help that `--help` prints: of a command's options those that many people need, or `in_full` all of
+/// its own. Shared options are always left to their topics.
+pub(super) fn helpful(root: clap::Command, in_full: bool) -> clap::Command {
     let listed = list(&root, &GROUPS);
     let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let root =
-        names.iter().fold(root, |root, name| root.mut_subcommand(name, |command| shortened(command, name, extent)));
+        names.iter().fold(root, |root, name| root.mut_subcommand(name, |command| shortened(command, name, in_full)));
     root.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg })
         .before_help(listed)
         .after_help(format!("More options: `whenstop help global`.\n\n{}", ProgramExit::LIST))
@@ -122,17 +110,17 @@ fn list(root: &clap::Command, groups: &[(&str, &[&str])]) -> String {
 }
 
 /// Hides the options that belong to topics and names the topics instead, in the command and those below it.
-fn shortened(command: clap::Command, path: &str, extent: HelpExtent) -> clap::Command {
+fn shortened(command: clap::Command, path: &str, in_full: bool) -> clap::Command {
     let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
     let command = below.iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |below| shortened(below, &format!("{path} {name}"), extent))
+        command.mut_subcommand(name, |below| shortened(below, &format!("{path} {name}"), in_full))
     });
     let has = |topic: &Topic| command.get_arguments().any(|arg| arg.get_help_heading() == Some(topic.heading));
     let mut topics: Vec<String> =
         TOPICS.iter().filter(|topic| has(topic)).map(|topic| format!("`{}` ({})", topic.name, topic.about)).collect();
     topics.push("`global`".to_owned());
     let mut more = format!("More options: `whenstop help TOPIC` for {}.", topics.join(", "));
-    if extent == HelpExtent::Common {
+    if !in_full {
         let _ = write!(more, " In full: `whenstop help {path} --full`.");
     }
     let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
@@ -143,7 +131,7 @@ fn shortened(command: clap::Command, path: &str, extent: HelpExtent) -> clap::Co
         None => command,
     };
     let is_seldom = |arg: &Arg| arg.get_long().is_some_and(|long| SELDOM.contains(&long));
-    let is_hidden = |arg: &Arg| is_shared(arg) || (extent == HelpExtent::Common && is_seldom(arg));
+    let is_hidden = |arg: &Arg| is_shared(arg) || (!in_full && is_seldom(arg));
     command.mut_args(|arg| if is_hidden(&arg) { arg.hide(true) } else { arg }).after_help(format!("{examples}{more}"))
 }
 
@@ -165,11 +153,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     }
     if args.words.is_empty() {
         let listed = list(&Cli::command(), &[PLUMBING]);
-        let text = format!("{}\n{listed}\n", helpful(Cli::command(), HelpExtent::Common).render_help());
+        let text = format!("{}\n{listed}\n", helpful(Cli::command(), false).render_help());
         output.bytes(text.as_bytes());
         return Ok(ProgramExit::Done);
     }
-    let mut command = helpful(Cli::command(), if args.full { HelpExtent::Full } else { HelpExtent::Common });
+    let mut command = helpful(Cli::command(), args.full);
     command.build();
     let mut named = &mut command;
     for word in &args.words {

@@ -217,7 +217,7 @@ type Parsed = (Cli, Result<(), Diagnostic>);
 
 /// Parses the arguments. A path in the place of a command is compared: `whenstop runs` is `whenstop compare runs`.
 fn parse(arguments: &[OsString]) -> Result<Parsed, clap::Error> {
-    let mut parser = help::concise(Cli::command());
+    let mut parser = help::helpful(Cli::command(), false);
     let checked = |parser: &clap::Command, matches: &clap::ArgMatches| {
         Ok((Cli::from_arg_matches(matches)?, destination::refuse_inputs(parser, matches)))
     };
