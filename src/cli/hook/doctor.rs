@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     for host in hosts {
         let folders = folders(host)?;
         let remark = |text: String| output.note(&format!("{}: {text}", host.name()));
-        for text in of_configuration(host) {
+        if let Some(text) = of_configuration(host) {
             remark(text);
         }
         match Setup::load(&folders) {
@@ -63,15 +63,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
 }
 
 /// Where the hook stands in the agent's own configuration.
-fn of_configuration(host: HostAgent) -> Vec<String> {
-    let Some(path) = install::configuration(host) else { return Vec::new() };
+fn of_configuration(host: HostAgent) -> Option<String> {
+    let path = install::configuration(host)?;
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let installed = edit::installed(&text);
     if installed.is_empty() {
-        Vec::new()
-    } else {
-        vec![format!("{} names it for {}", path.display(), installed.join(", "))]
+        return None;
     }
+    Some(format!("{} names it for {}", path.display(), installed.join(", ")))
 }
 
 /// Fields that the agent sends and the fixtures do not have, and the other way round.
