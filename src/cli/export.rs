@@ -367,9 +367,8 @@ fn holds(info: HostInfo) -> String {
             signals.push(signal);
         }
     }
-    let none = || format!("nothing: {}", info.host.why_not("").unwrap_or_default());
     if by_moment.is_empty() {
-        return none();
+        return format!("nothing: {}", info.host.why_not("").unwrap_or_default());
     }
     let told = by_moment.into_iter().map(|(moment, signals)| format!("{} ({moment})", signals.join(", ")));
     told.collect::<Vec<_>>().join("; ")
