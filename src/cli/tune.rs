@@ -31,7 +31,7 @@ use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs};
 use super::output::{AnswerFormat, Output, TableFormat};
 use super::values::share_inside;
 use crate::aggregate::{LEVEL, RowsBuilder};
-use crate::answers;
+use crate::answers::Tolerances;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::decision::Strategy;
@@ -162,18 +162,13 @@ fn nothing_today(option: &str) -> CommandFailure {
     CommandFailure::arguments(what, help)
 }
 
-impl PromiseArgs {
-    /// What is tolerated where candidates are compared.
-    fn appetite(&self) -> answers::Tolerances {
-        answers::Tolerances {
-            max_killed: self.max_killed,
-            confidence: self.confidence,
-            ..answers::Tolerances::default()
-        }
-    }
-}
-
 impl Args {
+    /// What is tolerated where candidates are compared.
+    fn appetite(&self) -> Tolerances {
+        let PromiseArgs { max_killed, confidence, .. } = self.promise;
+        Tolerances { max_killed, confidence, lost_success_costs: self.lost_success_costs, ..Tolerances::default() }
+    }
+
     /// What is asked of the catalogue. `n_today` is the number of strategies that run today.
     fn question(&self, n_today: usize) -> TuneQuestion {
         TuneQuestion {

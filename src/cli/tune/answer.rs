@@ -1,12 +1,13 @@
 //! What to ship from the recordings, or why nothing, beside what it is compared with.
 
-use super::beside::Beside;
+use super::beside::{BesideLine, beside};
 use super::rated::{Elsewhere, RatedStack, elsewhere, rate};
 use crate::aggregate::{Rows, Standing};
 use crate::cli::inputs::undrawn_labels;
 use crate::reader::LabelDraw;
 use crate::tune::{
-    Appetite, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, TuneQuestion, Tuned, Tuner, Walk, tasks_for_list,
+    Appetite, HeldOut, Learned, Learner, ListOptions, Refusal, Shipped, Study, TuneQuestion, Tuned, Tuner, Walk,
+    tasks_for_list,
 };
 
 /// The recordings, read once.
@@ -35,7 +36,15 @@ pub(super) struct TuneAnswer {
     /// If nothing is shipped: the walk that comes nearest to passing one more limit, and the tasks with a success, none of
     /// them killed, that it would take.
     pub(super) nearest: Option<(u64, Walk)>,
-    pub(super) beside: Beside,
+    /// What it is compared with, and what is shipped the last.
+    pub(super) beside: Vec<BesideLine>,
+}
+
+impl TuneAnswer {
+    /// Whether what is shipped was only estimated, not certified.
+    pub(super) fn is_estimate(&self) -> bool {
+        matches!(&self.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
+    }
 }
 
 /// Why nothing is shipped.
@@ -55,9 +64,9 @@ pub(super) enum Why {
 
 pub(super) fn answer(question: &TuneQuestion, recordings: &Recordings) -> TuneAnswer {
     let tuner = Tuner::new(&recordings.study);
-    let answer = decided(question, &tuner, recordings.labels);
-    let beside = Beside::from_tuner(&tuner, recordings, question, &answer.tuned);
-    TuneAnswer { beside, ..answer }
+    let mut answer = decided(question, &tuner, recordings.labels);
+    answer.beside = beside(&tuner, recordings, question, &answer);
+    answer
 }
 
 /// What to ship, compared with nothing.
@@ -75,27 +84,22 @@ pub(super) fn decided(question: &TuneQuestion, tuner: &Tuner<'_>, labels: LabelD
         (Err(refusal), None) => Err(Why::Catalogue(*refusal)),
         (Ok(choice), None) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
     };
-    let (rated, shipped) = match shipped {
-        Ok((shipped, held_out)) => {
-            let rated = rate(&shipped, study, &tasks, appetite);
-            let standing = rated.candidate.standing(appetite.terms());
-            let shipped = if standing == Standing::Allowed {
-                match elsewhere(&held_out, appetite) {
-                    Some(elsewhere) => Err(Why::FailsElsewhere(shipped, elsewhere)),
-                    None => Ok((shipped, held_out)),
-                }
-            } else {
-                Err(Why::NotWorthIt(shipped, standing))
-            };
-            (Some(rated), shipped)
+    let rated = match &shipped {
+        Ok((shipped, _)) | Err(Why::NotWorthIt(shipped, _)) => Some(rate(shipped, study, &tasks, appetite)),
+        Err(_) => None,
+    };
+    let shipped = match (shipped, &rated) {
+        (Ok((shipped, held_out)), Some(rated)) => {
+            match (rated.candidate.standing(appetite.terms()), elsewhere(&held_out, appetite)) {
+                (Standing::Allowed, None) => Ok((shipped, held_out)),
+                (Standing::Allowed, Some(elsewhere)) => Err(Why::FailsElsewhere(shipped, elsewhere)),
+                (standing, _) => Err(Why::NotWorthIt(shipped, standing)),
+            }
         }
-        Err(Why::NotWorthIt(shipped, standing)) => {
-            (Some(rate(&shipped, study, &tasks, appetite)), Err(Why::NotWorthIt(shipped, standing)))
-        }
-        Err(why) => (None, Err(why)),
+        (shipped, _) => shipped,
     };
     let nearest = if shipped.is_err() { tuner.nearest(&found, &tasks, appetite.alpha) } else { None };
-    TuneAnswer { appetite, tuned: found, shipped, rated, nearest, beside: Beside::default() }
+    TuneAnswer { appetite, tuned: found, shipped, rated, nearest, beside: Vec::new() }
 }
 
 #[expect(clippy::result_large_err, reason = "a command refuses at most once")]

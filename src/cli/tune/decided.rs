@@ -35,7 +35,7 @@ pub(super) struct OwnStacks {
 impl OwnStacks {
     fn question<'a>(&'a self, args: &'a Args) -> CompareQuestion<'a> {
         CompareQuestion {
-            appetite: args.promise.appetite(),
+            appetite: args.appetite(),
             failure_rate: None,
             baseline: self.today.as_deref(),
             keeps: Keeps::default(),

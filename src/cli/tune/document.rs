@@ -5,19 +5,19 @@ use serde_json::json;
 use super::words::TuneSentences;
 use crate::aggregate::RecordedRun;
 use crate::stats::Estimate;
-use crate::tune::{Shipped, Study, grounds};
+use crate::tune::{Shipped, grounds, named};
 
 impl TuneSentences<'_> {
     /// The answer as JSON: the certificate.
     pub(super) fn json(&self) -> serde_json::Value {
         let (study, answer) = (self.study, self.answer);
         let estimate = |of: &Estimate| json!({"value": of.value, "low": of.low(), "high": of.high(), "n": of.n, "method": of.method.name()});
-        let lines: Vec<serde_json::Value> = self
-            .lines()
+        let lines: Vec<serde_json::Value> = answer
+            .beside
             .iter()
             .map(|line| {
                 json!({
-                    "what": line.what,
+                    "what": line.rival.name(),
                     "rule": line.name,
                     "certified": line.certified,
                     "killed": estimate(&line.totals.killed()),
@@ -56,7 +56,7 @@ impl TuneSentences<'_> {
                 "stop_when": shipped.condition(study),
                 "rules": shipped.rules(study),
                 "from_step": shipped.from_step(),
-                "kind": if self.is_estimate() { "estimated" } else { "certified" },
+                "kind": if answer.is_estimate() { "estimated" } else { "certified" },
                 "promise": grounds.promise,
                 "p": p,
                 "judged_on_tasks": judged_on,
@@ -91,9 +91,4 @@ impl TuneSentences<'_> {
             "walks": walks,
         })
     }
-}
-
-fn named(study: &Study, of: fn(&RecordedRun) -> Option<&str>) -> Vec<&str> {
-    let names = study.runs().iter().filter_map(|run| of(run.facts()));
-    names.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }

@@ -7,19 +7,18 @@ use std::path::Path;
 use super::Args;
 use super::beside::Rival;
 use super::words::TuneSentences;
-use crate::answers::{Tolerances, TunedAnswer};
+use crate::answers::TunedAnswer;
 use crate::catalog::{self, Strategies};
 use crate::cli::compare::{GatheredRuns, gather};
-use crate::cli::export::configurations_of;
+use crate::cli::export::{configurations_of, hosts_of};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;
 use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, one_line};
-use crate::export::{ExportedStack, hosts};
 use crate::framework::FrameworkKind;
 use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically};
-use crate::stack::{Grounds, Stack, StackFile};
+use crate::stack::{Grounds, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
 
 /// The name of the shipped stack.
@@ -27,28 +26,25 @@ pub(super) const TUNED: &str = "tuned";
 
 /// Writes the folder: all files, or none. If there is nothing to ship, there is no stack among them.
 pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: &Output) -> Result<(), CommandFailure> {
-    let text = words.shipped().map(|shipped| tuned_stack(words, shipped));
-    let strategies = beside(args, words, text.as_deref())?;
+    let (configurations, mut strategies) = match words.shipped() {
+        Some(shipped) => {
+            let (file, own) = loaded(&tuned_stack(words, shipped))?;
+            (configurations_of(&file), own)
+        }
+        None => (Vec::new(), Strategies::new()),
+    };
+    add_rivals(args, words, &mut strategies)?;
     let options = EvaluationOptions { stories: Some(args.embed_text.texts()), ..EvaluationOptions::default() };
     let stacks = LoadedStacks::without_files(strategies);
     let GatheredRuns { evidence, stacks, found, .. } = gather(&args.corpus.runs(), &stacks, &options, output)?;
-    let appetite = Tolerances {
-        max_killed: words.question.max_killed,
-        confidence: words.question.confidence,
-        lost_success_costs: words.question.lost_success_costs,
-        ..Tolerances::default()
-    };
-    let tuned = Some(TunedAnswer { stack: text.as_ref().map(|_| TUNED.to_owned()), verdict: words.verdict() });
+    let tuned = Some(TunedAnswer { stack: words.shipped().map(|_| TUNED.to_owned()), verdict: words.verdict() });
     let remarks = vec![
         "What follows is judged on the very runs it was tuned on, with 95 % intervals over all successful runs; the certificate is \
          of the mean over tasks."
             .to_owned(),
     ];
-    let configurations = match &text {
-        Some(text) => configurations_of(&StackFile::parse("tuned.toml", text).map_err(CommandFailure::usage)?),
-        None => Vec::new(),
-    };
-    let manifest = Manifest { appetite, found, remarks, tuned, configurations, ..Manifest::new(stacks) };
+    let manifest =
+        Manifest { appetite: args.appetite(), found, remarks, tuned, configurations, ..Manifest::new(stacks) };
     let publication = Publication::new(evidence, manifest);
     let summaries = publication.summaries();
     let write_own = |folder: &Path| {
@@ -84,7 +80,7 @@ pub(super) fn pull_request(
     output: &Output,
 ) -> Result<String, CommandFailure> {
     let text = tuned_stack(words, shipped);
-    let mut strategies = own(&text)?;
+    let (_, mut strategies) = loaded(&text)?;
     let today = StackArgs::named(args.today.clone()).load()?.strategies;
     let name = today.first().map(|strategy| strategy.name().to_owned());
     strategies.splice(0..0, today.into_iter().take(1));
@@ -140,60 +136,38 @@ pub(super) fn grounds_text(grounds: Grounds) -> String {
     text
 }
 
-/// The tuned stack, then what runs today, the certified budget, and the best preset.
-fn beside(args: &Args, words: &TuneSentences<'_>, text: Option<&str>) -> Result<Strategies, CommandFailure> {
-    let mut strategies = text.map(own).transpose()?.unwrap_or_default();
+/// Adds what runs today, the certified budget, and the best preset.
+fn add_rivals(args: &Args, words: &TuneSentences<'_>, strategies: &mut Strategies) -> Result<(), CommandFailure> {
     strategies.extend(StackArgs::named(args.today.clone()).load()?.strategies);
-    let preset = words.answer.beside.others.iter().find(|other| other.rival == Rival::Preset);
-    if let Some(preset) = preset
-        && let Some(name) = &preset.name
-    {
+    if let Some(best) = words.beside(Rival::Preset) {
         // Not by its name as an argument: that of a profile is none.
-        strategies.extend(catalog::all(FrameworkKind::Preset).into_iter().filter(|preset| preset.name() == name));
+        strategies.extend(catalog::all(FrameworkKind::Preset).into_iter().filter(|preset| preset.name() == best.name));
     }
     if let Some(budget) = words.answer.tuned.budget() {
         strategies.push(words.study.families()[budget.at.family].stack("budget alone", budget.at.limit));
     }
-    Ok(strategies)
+    Ok(())
 }
 
 /// The frameworks with settings for the shipped stack, even if with a difference that `export` names.
-pub(super) fn hosts_of(words: &TuneSentences<'_>, shipped: &Shipped) -> Vec<&'static str> {
-    hosts_of_stack(&shipped.stack(words.study, TUNED))
-}
-
-/// The same for a stack under the name `tuned`.
-pub(super) fn hosts_of_stack(text: &str) -> Vec<&'static str> {
-    let Ok(file) = StackFile::parse("tuned.toml", text) else { return Vec::new() };
+pub(super) fn hosts_of_shipped(shipped: &Shipped, study: &Study) -> Vec<&'static str> {
+    let Ok(file) = StackFile::parse("tuned.toml", &shipped.stack(study, TUNED)) else { return Vec::new() };
     match file.stack(TUNED) {
-        Some(stack) => holding(&stack),
+        Some(stack) => hosts_of(&stack),
         None => Vec::new(),
     }
-}
-
-/// The frameworks with settings for a stack.
-pub(super) fn holding(stack: &std::sync::Arc<Stack>) -> Vec<&'static str> {
-    let held = hosts().into_iter().filter(|to| ExportedStack::new(stack, *to, true).holds_all());
-    held.map(|to| to.id).collect()
 }
 
 /// A family with the number of frameworks that have a setting for it.
 pub(super) fn held(family: Family) -> Family {
     let middle = family.limits().len() / 2;
-    let hosts = holding(&family.stack(TUNED, middle)).len();
+    let hosts = hosts_of(&family.stack(TUNED, middle)).len();
     family.held_by(hosts)
 }
 
 /// The tuned stack, as read back from its file.
-fn own(text: &str) -> Result<Strategies, CommandFailure> {
-    let file = StackFile::parse("tuned.toml", text).map_err(CommandFailure::usage)?;
-    catalog::strategies(&file, &unreachable_config).map_err(CommandFailure::usage)
-}
-
-/// Never called: a tuned stack names no configuration.
-fn unreachable_config(name: &str) -> Result<crate::framework::ConfigText, Diagnostic> {
-    let at = crate::diagnostic::Location::file("tuned.toml");
-    Err(Diagnostic::new(at, format!("`{name}` is not asked for"), "report this as a defect"))
+fn loaded(text: &str) -> Result<(StackFile, Strategies), CommandFailure> {
+    catalog::load("tuned.toml", text).map_err(CommandFailure::usage)
 }
 
 /// The answer as a Markdown page.

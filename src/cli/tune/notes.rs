@@ -1,6 +1,7 @@
 //! The notes below the tables, and what can be shipped besides.
 
 use super::beside::Rival;
+use super::files::hosts_of_shipped;
 use super::words::{TuneSentences, cost_of_success, with_interval};
 use crate::transcript::Outcome;
 use crate::tune::{Learned, Shipped, TaskTotals};
@@ -67,15 +68,9 @@ impl TuneSentences<'_> {
         ))
     }
 
-    /// The label of the catalogue's own choice if something else is shipped.
-    pub(super) fn without(&self) -> Option<&'static str> {
-        if self.question.learn { Some("without --learn") } else { None }
-    }
-
     /// Whether a list gains over one limit on tasks that neither was chosen on.
     fn gain(&self, shipped: &TaskTotals) -> Option<String> {
-        self.without()?;
-        let limit = self.answer.beside.limit.as_ref()?;
+        let limit = self.beside(Rival::Catalogue)?;
         let (saved, by_limit) = (shipped.saved().value?, limit.totals.saved().value?);
         let points = (saved - by_limit) * 100.0;
         Some(format!(
@@ -88,8 +83,8 @@ impl TuneSentences<'_> {
     pub(super) fn budget(&self) -> Option<(Shipped, String)> {
         let choice = self.answer.tuned.budget()?;
         let shipped = Shipped::Limit(choice);
-        let (other, _) = self.answer.shipped.as_ref().ok()?;
-        let totals = &self.answer.beside.others.iter().find(|other| other.rival == Rival::Budget)?.totals;
+        let other = self.shipped()?;
+        let totals = &self.beside(Rival::Budget)?.totals;
         let sentence = format!(
             "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
              on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
@@ -107,7 +102,7 @@ impl TuneSentences<'_> {
     /// Where the shipped stack can be configured, and what can be configured in more places.
     fn in_frameworks(&self, shipped: &Shipped) -> String {
         const NAMED: usize = 3;
-        let hosts = super::files::hosts_of(self, shipped);
+        let hosts = hosts_of_shipped(shipped, self.study);
         let names = hosts.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
         let more = if hosts.len() > NAMED { ", …" } else { "" };
         let own = match hosts.len() {
@@ -115,7 +110,7 @@ impl TuneSentences<'_> {
             1 => format!("1 framework has a setting for it ({names})"),
             n => format!("{n} frameworks have a setting for it ({names}{more})"),
         };
-        let budget = self.budget().map(|(budget, _)| (super::files::hosts_of(self, &budget).len(), budget));
+        let budget = self.budget().map(|(budget, _)| (hosts_of_shipped(&budget, self.study).len(), budget));
         let budget = budget.filter(|(n, _)| *n > hosts.len()).map(|(n, budget)| {
             let rule = budget.condition(self.study);
             format!("; {n} have one for {rule}, which is certified, too (`budget.toml`)")

@@ -1,6 +1,6 @@
 //! What was found, rated as a comparison rates stacks, and held against what such choices do to tasks left out.
 
-use super::files::hosts_of_stack;
+use super::files::hosts_of_shipped;
 use crate::aggregate::{Candidate, Entrant, LEAST_SAVED, LEVEL};
 use crate::stats::{CostSums, Estimate, cost_estimate};
 use crate::tune::{Appetite, Fate, HeldOut, Shipped, Study, TaskTotals};
@@ -22,20 +22,11 @@ pub(super) struct RatedStack {
 
 /// What is shipped as a candidate of a comparison, on the tasks it was chosen on.
 pub(super) fn rate(shipped: &Shipped, study: &Study, tasks: &[usize], appetite: Appetite) -> RatedStack {
-    let fates = fates(shipped, study);
-    let hosts = hosts_of_stack(&shipped.stack(study, "tuned")).len();
+    let fates: Vec<Fate> = (0..study.runs().len()).map(|run| shipped.fate(study, run)).collect();
+    let hosts = hosts_of_shipped(shipped, study).len();
     let entrant = Entrant { hosts, rules: shipped.rules(study).len(), place: None };
     let fate = |run: usize| fates.get(run).copied().unwrap_or(Fate::Unread);
     RatedStack { candidate: study.rate(tasks, appetite, entrant, fate), totals: study.totals(tasks, fate) }
-}
-
-/// What becomes of every run under what is shipped.
-fn fates(shipped: &Shipped, study: &Study) -> Vec<Fate> {
-    let runs = 0..study.runs().len();
-    match shipped {
-        Shipped::Limit(choice) => runs.map(|run| study.fate(choice.at, run)).collect(),
-        Shipped::List(learned) => runs.map(|run| learned.list.fate(study, run)).collect(),
-    }
 }
 
 /// What tasks left out say against a choice, if they tell anything.

@@ -9,12 +9,7 @@ use crate::cli::inputs::unnamed_tasks;
 use crate::diagnostic::count;
 use crate::transcript::Outcome;
 use crate::tune::{Refusal, Shipped, clean_tasks_needed};
-use crate::words::{chosen_percent, digits, dollars};
-
-/// Formats a share of runs in percent.
-fn share(of: f64) -> String {
-    format!("{} %", digits(of))
-}
+use crate::words::{chosen_percent, dollars, percent};
 
 impl TuneSentences<'_> {
     /// Why nothing can be shipped, the reason first.
@@ -90,8 +85,8 @@ impl TuneSentences<'_> {
             Standing::Unknown => format!(
                 "Nothing can be recommended at {alpha}: the best of what is certified, {condition}, is known on {} of the graded \
                  runs only, and {} is asked for.",
-                share(candidate.map_or(0.0, |candidate| candidate.known)),
-                share(MIN_KNOWN),
+                percent(candidate.map_or(0.0, |candidate| candidate.known)),
+                percent(MIN_KNOWN),
             ),
             Standing::Unsafe => format!(
                 "Nothing can be recommended at {alpha}: {condition} is certified, but it {own}, which is more than is tolerated."
@@ -133,7 +128,7 @@ impl TuneSentences<'_> {
     fn fails_elsewhere(&self, shipped: &Shipped, elsewhere: &Elsewhere) -> String {
         let own = self.own().unwrap_or_default();
         let told = match elsewhere {
-            Elsewhere::SavesLittle(saved) => format!("saved {} % of the {}", digits(*saved), self.study.unit().noun()),
+            Elsewhere::SavesLittle(saved) => format!("saved {} of the {}", percent(*saved), self.study.unit().noun()),
             Elsewhere::Dearer(cost) => format!("made it so that {}", dearer(Some(cost))),
         };
         format!(

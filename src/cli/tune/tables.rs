@@ -1,9 +1,10 @@
 //! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
+use super::beside::{BesideLine, Rival};
 use super::words::{TuneSentences, with_interval};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::stats::Estimate;
-use crate::tune::{Fate, Stratum, TaskTotals};
+use crate::tune::{Stratum, TaskTotals};
 use crate::words::{chosen_percent, cut, digits, interval};
 
 /// Maximum suites and models shown, the worst first.
@@ -15,64 +16,24 @@ fn cell(estimate: &Estimate) -> TableCell {
     TableCell::Text(digits(value) + &interval(estimate.interval.map(|i| (i.low, i.high))))
 }
 
-/// A line of the table.
-pub(super) struct CandidateLine {
-    /// What it is.
-    pub(super) what: &'static str,
-    /// Its rule or name.
-    pub(super) name: String,
-    /// Whether it is certified at the requested rate.
-    pub(super) certified: bool,
-    /// Its totals on tasks it was not chosen on.
-    pub(super) totals: TaskTotals,
-    /// Number of parts for which nothing could be chosen, of how many.
-    pub(super) refused: (usize, usize),
-}
-
 impl TuneSentences<'_> {
-    /// Every line of the table.
-    pub(super) fn lines(&self) -> Vec<CandidateLine> {
-        let study = self.study;
-        let totals = study.totals(&study.all_tasks(), |_| Fate::Untouched);
-        let none =
-            CandidateLine { what: "no stopping", name: String::new(), certified: false, totals, refused: (0, 0) };
-        let mut lines = vec![none];
-        let limit = self.answer.beside.limit.as_ref().zip(self.without());
-        let others = self.answer.beside.others.iter().map(|other| (other, other.rival.name())).chain(limit);
-        for (other, what) in others {
-            let name = other.name.clone().unwrap_or_else(|| "none".to_owned());
-            let (certified, totals, refused) = (other.certified, other.totals.clone(), other.refused);
-            lines.push(CandidateLine { what, name, certified, totals, refused });
-        }
-        if let Ok((shipped, held_out)) = &self.answer.shipped {
-            let rules = shipped.rules(study);
-            let name =
-                if let [rule] = &rules[..] { rule.clone() } else { format!("{} rules, any of them", rules.len()) };
-            let (totals, refused) = (held_out.totals.clone(), (held_out.refused, held_out.parts));
-            lines.push(CandidateLine { what: "tuned", name, certified: !self.is_estimate(), totals, refused });
-        }
-        lines
-    }
-
     /// The table for people.
     pub(super) fn table(&self) -> DataTable {
         let unit = self.study.unit().noun();
         let promise = chosen_percent(self.question.max_killed);
         let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
-        let mut rows: Vec<Vec<TableCell>> = self
-            .lines()
-            .into_iter()
-            .map(|CandidateLine { what, name, certified, totals, refused }| {
-                let certified = if certified { promise.clone() } else { "–".to_owned() };
-                let does_nothing = what == "no stopping" || (name == "none" && refused.0 == refused.1);
-                let (killed, saved) = if does_nothing {
-                    (TableCell::Text("0".to_owned()), TableCell::Text("0".to_owned()))
-                } else {
-                    (cell(&totals.killed()), cell(&totals.saved()))
-                };
-                vec![TableCell::Text(what.to_owned()), TableCell::Text(name), TableCell::Text(certified), killed, saved]
-            })
-            .collect();
+        let mut rows = Vec::new();
+        for BesideLine { rival, name, certified, totals, refused } in &self.answer.beside {
+            let certified = if *certified { promise.clone() } else { "–".to_owned() };
+            let does_nothing = *rival == Rival::NoStopping || (name == "none" && refused.0 == refused.1);
+            let (killed, saved) = if does_nothing {
+                (TableCell::Text("0".to_owned()), TableCell::Text("0".to_owned()))
+            } else {
+                (cell(&totals.killed()), cell(&totals.saved()))
+            };
+            let [what, name, certified] = [rival.name().to_owned(), name.clone(), certified].map(TableCell::Text);
+            rows.push(vec![what, name, certified, killed, saved]);
+        }
         if let Some(oracle) = self.study.oracle() {
             let texts = ["oracle", "stops what fails", "–", "0", &digits(oracle)];
             rows.push(texts.map(|text| TableCell::Text(text.to_owned())).to_vec());

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::answer::TuneAnswer;
+use super::beside::{BesideLine, Rival};
 use crate::aggregate::{Candidate, CostOfSuccess};
 use crate::answers::words::passed_over;
 use crate::cli::ProgramExit;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
-use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals, TuneQuestion};
+use crate::tune::{HeldOut, Shipped, Stratum, Study, StudyRun, TaskTotals, TuneQuestion};
 use crate::words::{chosen_percent, digits, dollars, interval, known_percent};
 
 /// Rates for which the answer says whether the tasks suffice.
@@ -59,8 +60,9 @@ fn in_dollars(worth: &Estimate) -> String {
 }
 
 impl TuneSentences<'_> {
-    pub(super) fn is_estimate(&self) -> bool {
-        matches!(&self.answer.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
+    /// The first line of the comparison that is about this, if there is one.
+    pub(super) fn beside(&self, rival: Rival) -> Option<&BesideLine> {
+        self.answer.beside.iter().find(|line| line.rival == rival)
     }
 
     /// What is shipped, if anything is.
@@ -83,7 +85,7 @@ impl TuneSentences<'_> {
 
     /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
-        if self.is_estimate() {
+        if self.answer.is_estimate() {
             let alpha = chosen_percent(self.question.max_killed);
             format!("estimated, not certified: at most {alpha} of successes killed, averaged over tasks")
         } else {
@@ -98,7 +100,7 @@ impl TuneSentences<'_> {
             Err(why) => return self.refusal(why),
         };
         let (alpha, confidence) = (chosen_percent(self.question.max_killed), chosen_percent(self.question.confidence));
-        let promise = if self.is_estimate() {
+        let promise = if self.answer.is_estimate() {
             format!("Estimated, not certified: it kills at most {alpha} of successes")
         } else {
             format!("Certified: it kills at most {alpha} of successes (averaged over tasks, {confidence} confidence)")

@@ -18,13 +18,18 @@ pub enum Shipped {
 }
 
 impl Shipped {
+    /// What it does to a run of the study, by index.
+    pub fn fate(&self, study: &Study, run: usize) -> Fate {
+        match self {
+            Self::Limit(choice) => study.fate(choice.at, run),
+            Self::List(learned) => learned.list.fate(study, run),
+        }
+    }
+
     /// The share of the runs it was tuned on that it stops.
     fn stopped(&self, study: &Study) -> f64 {
         let runs = study.runs().len();
-        let stops = |run: &usize| match self {
-            Self::Limit(choice) => matches!(study.fate(choice.at, *run), Fate::Stopped(_)),
-            Self::List(learned) => matches!(learned.list.fate(study, *run), Fate::Stopped(_)),
-        };
+        let stops = |run: &usize| matches!(self.fate(study, *run), Fate::Stopped(_));
         if runs == 0 { 0.0 } else { (0..runs).filter(stops).count() as f64 / runs as f64 }
     }
 
@@ -103,17 +108,19 @@ impl Shipped {
     }
 }
 
+/// The models or agents of the recordings, by name.
+pub fn named(study: &Study, of: fn(&RecordedRun) -> Option<&str>) -> Vec<String> {
+    let names = study.runs().iter().filter_map(|run| of(run.facts()));
+    names.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
+}
+
 /// The grounds of the certificate: the models and agents of the recordings, how often it stops, and the range of its
 /// signals.
 pub fn grounds(study: &Study, shipped: &Shipped, promise: String) -> Grounds {
-    let named = |of: fn(&RecordedRun) -> Option<&str>| -> Vec<String> {
-        let names = study.runs().iter().filter_map(|run| of(run.facts()));
-        names.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
-    };
     Grounds {
         promise,
-        models: named(RecordedRun::model),
-        agents: named(RecordedRun::agent),
+        models: named(study, RecordedRun::model),
+        agents: named(study, RecordedRun::agent),
         runs: u32::try_from(study.runs().len()).unwrap_or(u32::MAX),
         stopped: shipped.stopped(study),
         ranges: shipped.ranges(study),
