@@ -1,29 +1,24 @@
 //! `whenstop tune --grid FILE`: tries every stack of a grid.
 
-mod answer;
 mod cache;
 mod findings;
 mod forward;
 mod manifest;
 mod parts;
 mod recordings;
+mod results;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::decided::tuned_file;
 use super::limits::shippable;
 use super::parts::write_grid;
 use super::{Args, CommandFailure, Output, ProgramExit, nothing_today, promise, settings, told};
-use crate::aggregate::{
-    Count, Entrant, FrontierSpread, Rows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
-};
-use crate::answers::Tolerances;
+use crate::aggregate::{Count, Unit};
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
-use crate::cli::export::hosts_of;
 use crate::cli::inputs::{SplitArgs, SplitPart, read_text, tell_troubles};
 use crate::cli::interrupt::Listening;
 use crate::cli::output::TableFormat;
@@ -32,15 +27,13 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
 use crate::snapshot::known_or;
-use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
-use crate::sweep::{Candidates, Find, GridFile, GridKind, GridQuestion, Search, WideGrid};
+use crate::sweep::{Find, GridFile, GridKind, GridQuestion, Search, WideGrid};
 use crate::words::grouped;
-use answer::GridAnswer;
 use findings::SweepFindings;
-use manifest::{GridManifest, Swept};
 pub(super) use parts::show_parts;
 use recordings::GridRecordings;
+use results::GridResults;
 
 /// Arguments for a grid.
 #[derive(Debug, clap::Args)]
@@ -111,27 +104,9 @@ impl Walked {
     }
 }
 
-/// The results of the kept stacks.
-struct GridResults {
-    rows: Rows,
-    summaries: Vec<Summary>,
-    spread: FrontierSpread,
-    searched: Option<Vec<Summary>>,
-    chosen: Option<usize>,
-    answer: GridAnswer,
-}
-
-impl GridResults {
-    /// The stack to ship, where it stands in the grid and what it did.
-    fn shipped<'r>(&'r self, walked: &'r Walked) -> Option<(&'r Find, &'r Summary)> {
-        let ship = self.answer.ship.as_deref()?;
-        walked.finds.iter().zip(&self.summaries).find(|(_, summary)| &*summary.stack == ship)
-    }
-}
-
 /// How much better the chosen stack looks on the dev tasks than on the test tasks, in words.
-fn points(dev: Option<f64>, test: Option<f64>) -> String {
-    known_or("undefined", optimism(dev, test).map(|gap| format!("{:+.1} points", gap * 100.0)))
+fn points(optimism: Option<f64>) -> String {
+    known_or("undefined", optimism.map(|gap| format!("{:+.1} points", gap * 100.0)))
 }
 
 /// `whenstop tune --grid FILE`.
@@ -213,7 +188,7 @@ fn grid_of(
 fn exit(walked: &Walked, judged: &GridResults) -> ProgramExit {
     if walked.interrupted {
         ProgramExit::Interrupted
-    } else if judged.answer.ship.is_some() {
+    } else if judged.ship.is_some() {
         ProgramExit::Done
     } else {
         ProgramExit::GateFailed
@@ -307,33 +282,6 @@ impl Sweep<'_> {
         Ok(Walked { finds, tried, reached, interrupted, unit, scale, cells })
     }
 
-    fn judge(&self, walked: &Walked) -> GridResults {
-        let stacks = walked.finds.iter().map(|find| Arc::new(self.grid.stack(find.index)));
-        let candidates = Candidates::new(stacks, &mut self.plan.clone());
-        let rows = candidates.rows(self.recordings.reported());
-        let groups = by_stack(&rows);
-        let mut summaries = summarise(&groups, None);
-        let spread = frontier_spread(&groups, walked.unit);
-        drop(groups);
-        let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
-        let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
-        let GridQuestion { max_killed, confidence, .. } = *self.question;
-        let appetite = Tolerances { max_killed, confidence, ..Tolerances::default() };
-        let entrant = |find: &Find| Entrant {
-            hosts: hosts_of(&self.grid.stack(find.index)).len(),
-            rules: self.grid.rules_of(find.index).len(),
-            place: Some(self.grid.place(find.index)),
-        };
-        let entrants: Vec<Entrant> = walked.finds.iter().map(entrant).collect();
-        let whole = Whole { stacks: walked.tried, chains: self.grid.n_chains() };
-        let answer =
-            GridAnswer::from_reported(&rows, searched_on.as_ref(), self.split, walked.unit, appetite, &entrants, whole);
-        for (summary, most) in summaries.iter_mut().zip(&answer.killed_at_most) {
-            summary.killed_at_most = *most;
-        }
-        GridResults { rows, summaries, spread, searched, chosen: answer.chosen, answer }
-    }
-
     fn kept<'k>(walked: &'k Walked, judged: &'k GridResults) -> Vec<KeptStack<'k>> {
         let shares = judged.spread.shares.iter().copied().chain(std::iter::repeat(None));
         let kept = walked.finds.iter().zip(&judged.summaries).zip(shares);
@@ -359,24 +307,19 @@ impl Sweep<'_> {
 
     fn notes(&self, walked: &Walked, judged: &GridResults) -> Vec<String> {
         let mut notes = Vec::new();
-        match (&judged.searched, judged.chosen) {
-            (Some(dev), Some(at)) => {
-                let gap = |of: &dyn Fn(&Summary) -> Option<f64>| {
-                    points(dev.get(at).and_then(of), judged.summaries.get(at).and_then(of))
-                };
-                notes.push(format!(
-                    "searched and chosen on the dev tasks, reported on the test tasks; optimism (dev minus test): killed \
-                    {}, saved {}",
-                    gap(&|summary| summary.fes_rate().value()),
-                    gap(&|summary| summary.ratios_in(walked.unit).useful.value())
-                ));
-            }
-            (None, Some(_)) => notes.push(format!(
+        match (self.recordings.reported.is_some(), judged.chosen, &judged.choice) {
+            (true, Some(_), Some(choice)) => notes.push(format!(
+                "searched and chosen on the dev tasks, reported on the test tasks; optimism (dev minus test): killed {}, \
+                 saved {}",
+                points(choice.optimism_killed_rate),
+                points(choice.optimism_saved_share)
+            )),
+            (true, ..) => notes.push("searched on the dev tasks, reported on the test tasks".to_owned()),
+            (false, Some(_), _) => notes.push(format!(
                 "found among {} stacks on the same runs, so it looks better than it is: `--split test` reports on others",
                 grouped(walked.tried)
             )),
-            (Some(_), None) => notes.push("searched on the dev tasks, reported on the test tasks".to_owned()),
-            (None, None) => {}
+            (false, None, _) => {}
         }
         let ungraded =
             self.recordings.searched.iter().filter(|on| on.shared().facts().outcome().grade().is_none()).count();
@@ -419,7 +362,6 @@ impl Sweep<'_> {
         let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
         let more = kept.len().saturating_sub(shown.len());
         SweepFindings {
-            answer: &judged.answer,
             headline: self.headline(walked),
             table: tables::grid(self.grid, &kept, walked.unit),
             overview: tables::grid_overview(&shown, walked.unit, chosen),
@@ -434,7 +376,7 @@ impl Sweep<'_> {
                 "\n![Killed and saved at every pair of limits](heat.svg)\n"
             },
             manifest: self.manifest(walked, judged),
-            rows: &judged.rows,
+            judged,
         }
     }
 
@@ -490,10 +432,5 @@ impl Sweep<'_> {
         };
         save(&figure, folder, "heat")?;
         Ok(())
-    }
-
-    fn manifest(&self, walked: &Walked, judged: &GridResults) -> serde_json::Value {
-        let swept = Swept::from_rows(self.split, &judged.rows, self.recordings.reported.is_some());
-        GridManifest::from_walked(self.question, self.grid, swept, walked, judged.chosen)
     }
 }

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::answer::GridAnswer;
+use super::results::GridResults;
 use super::{CommandFailure, Output, TableFormat};
-use crate::aggregate::Rows;
 use crate::answers::tables::DataTable;
 use crate::cli::output::lines_of;
 use crate::diagnostic::Diagnostic;
@@ -14,8 +13,8 @@ use crate::report::{self, write_atomically, write_rows};
 
 /// What a sweep found.
 pub(super) struct SweepFindings<'a> {
-    /// Which stack to ship.
-    pub(super) answer: &'a GridAnswer,
+    /// What the stacks that were kept do, and which to ship.
+    pub(super) judged: &'a GridResults,
     /// What was swept over which recordings.
     pub(super) headline: String,
     /// Everything that is known about every stack that was kept.
@@ -30,8 +29,6 @@ pub(super) struct SweepFindings<'a> {
     pub(super) figure: &'static str,
     /// Enough to judge how much was tried, and to run it again.
     pub(super) manifest: Value,
-    /// The rows of the stacks that were kept, on the reported tasks.
-    pub(super) rows: &'a Rows,
 }
 
 impl SweepFindings<'_> {
@@ -39,24 +36,23 @@ impl SweepFindings<'_> {
     pub(super) fn show(&self, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
         match format {
             TableFormat::Table => {
-                output.paragraph(&self.answer.verdict);
+                output.paragraph(&self.judged.verdict);
                 output.data("\n");
                 output.paragraph(&self.headline);
                 output.table(&self.overview, TableFormat::Table)?;
                 let notes: Vec<String> = self.more.iter().chain(&self.notes).cloned().collect();
-                let used = lines_of(&[&self.answer.verdict, &self.headline], &[&self.overview]) + 1;
+                let used = lines_of(&[&self.judged.verdict, &self.headline], &[&self.overview]) + 1;
                 output.notes(used, &notes);
             }
             TableFormat::Json => output.json(&serde_json::json!({
                 "schema_version": 1,
-                "verdict": self.answer.verdict,
-                "ship": self.answer.ship,
+                "verdict": self.judged.verdict,
+                "ship": self.judged.ship,
                 "manifest": self.manifest,
                 "sweep": self.table.to_json(),
             })),
             TableFormat::Csv => output.table(&self.table, TableFormat::Csv)?,
-            TableFormat::Md => output.table(&self.overview, TableFormat::Md)?,
-            TableFormat::Latex => output.table(&self.overview, TableFormat::Latex)?,
+            TableFormat::Md | TableFormat::Latex => output.table(&self.overview, format)?,
         }
         Ok(())
     }
@@ -67,7 +63,7 @@ impl SweepFindings<'_> {
         write_atomically(&folder.join("sweep.csv"), |file| self.table.write_csv(file))?;
         let page = format!(
             "# Which stack?\n\n**{}**\n\n{}.\n\n{}\n{}{}",
-            self.answer.verdict,
+            self.judged.verdict,
             self.headline,
             self.overview.to_markdown(),
             report::bullets(&self.notes),
@@ -75,6 +71,6 @@ impl SweepFindings<'_> {
         );
         put("sweep.md", &report::page(&page))?;
         put("manifest.json", &format!("{:#}\n", self.manifest))?;
-        if with_rows { write_rows(&folder.join("sweep-rows.csv"), self.rows) } else { Ok(()) }
+        if with_rows { write_rows(&folder.join("sweep-rows.csv"), &self.judged.rows) } else { Ok(()) }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn run(
             }
             let judged = sweep.judge(&walked);
             stack = judged.shipped(&walked).map(|(find, _)| grid.stack(find.index));
-            walk.say(judged.answer.verdict);
+            walk.say(judged.verdict);
         }
         walk.step(period, stack, &runs, plan);
         past.searched.extend(runs);
