@@ -40,6 +40,7 @@ use crate::report::{Publication, Shard, refuse_foreign};
 use crate::tune::{BUDGETS, Family, Study, StudyRun, TuneQuestion, promise};
 use crate::verdict::Assumptions;
 use answer::{Recordings, answer};
+use decided::decide;
 use forward::PeriodArg;
 use grid::GridArgs;
 use limits::OwnArgs;
@@ -233,10 +234,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         return grid::run(args, path, output);
     }
     if let Some(name) = &args.of {
-        return settings::run_around(args, name, output);
+        return decide(args, &settings::around(name, output)?, output);
     }
     if args.own.are_asked_for() {
-        return limits::run(args, output);
+        return decide(args, &limits::own(args)?, output);
     }
     if let Some(by) = args.walk_forward {
         return forward::run(args, by, output);
@@ -352,7 +353,7 @@ fn for_the_command_line() -> CommandFailure {
 pub(super) fn write_part(args: &Args, extent: &ShardScope, out: &Path, output: &Output) -> Result<u64, CommandFailure> {
     refuse_embedded(args)?;
     if args.own.are_asked_for() {
-        return limits::write_part(args, extent, out, output);
+        return decided::write_part(args, &limits::own(args)?, extent, out, output);
     }
     parts::write_part_of(args, extent, out, output)
 }
@@ -361,7 +362,7 @@ pub(super) fn write_part(args: &Args, extent: &ShardScope, out: &Path, output: &
 pub(super) fn answered(args: &Args, output: &Output) -> Result<TuneResult, CommandFailure> {
     refuse_embedded(args)?;
     if args.own.are_asked_for() {
-        return limits::answered(args, output);
+        return decided::answered(args, &limits::own(args)?, output);
     }
     refuse_contradictions(args)?;
     tune(args, output, |words| Ok(values(words))).map(|(answered, _)| answered)

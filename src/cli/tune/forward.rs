@@ -94,25 +94,23 @@ impl<T> Dated<T> {
 
 /// A walk through the periods, in order of time.
 pub(super) struct ForwardWalk {
-    by: PeriodArg,
-    undated: u64,
+    forward: Forward,
     unit: Unit,
-    periods: Vec<ForwardPeriod>,
     /// Number of runs of the periods so far.
     past: u64,
     /// What was said of the runs before the last period.
-    why: String,
+    pub(super) why: String,
 }
 
 impl ForwardWalk {
-    pub(super) fn new<T>(by: PeriodArg, dated: &Dated<T>, unit: Unit) -> Self {
-        let why = String::new();
-        Self { by, undated: dated.undated, unit, periods: Vec::new(), past: 0, why }
-    }
-
-    /// Sets what was said of the runs before the next period.
-    pub(super) fn say(&mut self, why: String) {
-        self.why = why;
+    pub(super) fn new<T>(args: &Args, by: PeriodArg, dated: &Dated<T>, unit: Unit) -> Self {
+        let forward = Forward {
+            length: by.length(),
+            max_killed: args.promise.max_killed,
+            undated: dated.undated,
+            periods: Vec::new(),
+        };
+        Self { forward, unit, past: 0, why: String::new() }
     }
 
     /// The next period, with the stack that the runs before would have shipped.
@@ -127,19 +125,14 @@ impl ForwardWalk {
     }
 
     fn add(&mut self, period: Period, stack: Option<Label>, rows: &Group<'_>) {
-        self.periods.push(ForwardPeriod::new(period, self.past, stack, rows, self.unit));
+        self.forward.periods.push(ForwardPeriod::new(period, self.past, stack, rows, self.unit));
         self.past += rows.len() as u64;
     }
 
     /// Shows and writes what was found.
     pub(super) fn finish(self, args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
-        let forward = Forward {
-            length: self.by.length(),
-            max_killed: args.promise.max_killed,
-            undated: self.undated,
-            periods: self.periods,
-        };
-        let verdict = words::forward(&forward, &self.why);
+        let Self { forward, why, .. } = self;
+        let verdict = words::forward(&forward, &why);
         if let Some(out) = &args.out {
             let write = |folder: &std::path::Path| {
                 let table = tables::forward(&forward);
@@ -160,24 +153,23 @@ impl ForwardWalk {
 fn show(args: &Args, forward: &Forward, verdict: &str, output: &Output) -> Result<(), CommandFailure> {
     let notes = words::forward_notes(forward, args.corpus.unit.noun());
     let overview = tables::forward_overview(forward);
-    match args.format {
-        AnswerFormat::Table => {
+    let format = args.format.of_table().ok_or_else(|| nothing_today("--walk-forward"))?;
+    match format {
+        TableFormat::Table => {
             output.paragraph(verdict);
             output.data("\n");
-            output.table(&overview, TableFormat::Table)?;
+            output.table(&overview, format)?;
             output.notes(lines_of(&[verdict], &[&overview]) + 1, &notes);
         }
-        AnswerFormat::Json => output.json(&serde_json::json!({
+        TableFormat::Json => output.json(&serde_json::json!({
             "schema_version": 1,
             "verdict": verdict,
             "held": forward.finding().map(|finding| held(finding.held)),
             "periods": tables::forward(forward).to_json(),
             "notes": notes,
         })),
-        AnswerFormat::Csv => output.table(&tables::forward(forward), TableFormat::Csv)?,
-        AnswerFormat::Md => output.table(&overview, TableFormat::Md)?,
-        AnswerFormat::Latex => output.table(&overview, TableFormat::Latex)?,
-        AnswerFormat::Pr => return Err(nothing_today("--walk-forward")),
+        TableFormat::Csv => output.table(&tables::forward(forward), format)?,
+        TableFormat::Md | TableFormat::Latex => output.table(&overview, format)?,
     }
     Ok(())
 }
@@ -214,14 +206,14 @@ pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Program
     )?;
     let unit = Runs::unit_of(&extracts);
     let dated = Dated::new(extracts.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
-    let mut walk = ForwardWalk::new(by, &dated, unit);
+    let mut walk = ForwardWalk::new(args, by, &dated, unit);
     let mut past: Vec<StudyRun> = Vec::new();
     for (period, runs) in dated.periods {
         let mut stack = None;
         if !past.is_empty() {
             let study = Study::new(past, families.clone());
             let answer = decided(&question, &Tuner::new(&study), report.label_draw);
-            walk.say(TuneSentences { study: &study, answer: &answer, question: &question }.verdict());
+            walk.why = TuneSentences { study: &study, answer: &answer, question: &question }.verdict();
             if let Ok((Shipped::Limit(choice), _)) = &answer.shipped {
                 let name = study.rule(choice.at).to_string();
                 stack = Some(Arc::unwrap_or_clone(study.families()[choice.at.family].stack(&name, choice.at.limit)));
@@ -245,7 +237,7 @@ pub(super) fn run_compared(
     let publication = &published.publication;
     let runs = published.started.iter().copied().zip(0..);
     let dated: Dated<usize> = Dated::new(runs, by)?;
-    let mut walk = ForwardWalk::new(by, &dated, publication.unit());
+    let mut walk = ForwardWalk::new(args, by, &dated, publication.unit());
     let groups = by_stack(publication.rows());
     let mut is_past = vec![false; published.started.len()];
     let n_periods = dated.periods.len();
@@ -254,7 +246,7 @@ pub(super) fn run_compared(
         let stack = if nth == 0 { None } else { publication.shipped_from(&is_past) };
         has_shipped |= stack.is_some();
         if nth + 1 == n_periods && !has_shipped {
-            walk.say(publication.verdict_from(&is_past));
+            walk.why = publication.verdict_from(&is_past);
         }
         let mut is_now = vec![false; is_past.len()];
         for run in runs {

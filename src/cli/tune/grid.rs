@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::decided::tuned_file;
+use super::decided::{decide, tuned_file};
 use super::limits::shippable;
 use super::parts::write_grid;
 use super::{Args, CommandFailure, Output, ProgramExit, nothing_today, promise, settings, told};
@@ -119,15 +119,15 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<ProgramEx
         GridKind::Rules => {}
         GridKind::ToldCaps => {
             args.grid.refuse_walk("caps that the agent is told of")?;
-            return told::run_grid(args, &file, output);
+            return decide(args, &told::stacks(args, &file)?, output);
         }
         GridKind::Settings(axes) => {
             args.grid.refuse_walk("settings of a framework")?;
-            return settings::run_grid(args, &file, axes, output);
+            return decide(args, &settings::of_grid(&file, axes, args.grid.most)?, output);
         }
     }
     let format = args.format.of_table().ok_or_else(|| nothing_today("--grid"))?;
-    if args.own.has_label_errors() {
+    if args.own.label_errors().is_some() {
         let what = "errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: a grid takes the outcomes as they are";
         return Err(CommandFailure::arguments(what, help));

@@ -3,13 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::decided::{self, OwnStacks, decide};
+use super::Args;
+use super::decided::OwnStacks;
 use super::files::TUNED;
-use super::{Args, TuneResult};
 use crate::aggregate::{Count, Detector, Group, Summary, by_stack};
 use crate::answers::tables::{self, DataTable};
-use crate::cli::ProgramExit;
-use crate::cli::compare::shard::ShardScope;
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
 use crate::cli::output::{Output, TableFormat};
@@ -28,8 +26,17 @@ const MOST_LIMITS: u64 = 1_000;
 /// Arguments for limits of the user's own.
 #[derive(Debug, clap::Args)]
 pub(super) struct OwnArgs {
-    #[command(flatten)]
-    limits: LimitArgs,
+    /// A signal, optionally with a comparator and stack-file options: `"call.count >, window = 10"`; or a guard's
+    /// number: `guard:mine.score`. Repeatable.
+    #[arg(long, value_name = "SIGNAL")]
+    signal: Vec<String>,
+    /// The limits of the preceding signal: `2,4,8`, `2..8`, `0.5..0.95` or `"50_000..200_000
+    /// step 25_000"`. One for each.
+    #[arg(long, value_name = "LIMITS")]
+    limits: Vec<String>,
+    /// Add each setting's rule to this stack of a stack file instead of trying the rule alone.
+    #[arg(long, num_args = 2, value_names = ["FILE", "STACK"])]
+    with: Vec<String>,
     #[command(flatten, next_help_heading = "Splitting the tasks")]
     pub(super) split: SplitArgs,
     #[command(flatten, next_help_heading = DOUBTS)]
@@ -39,12 +46,7 @@ pub(super) struct OwnArgs {
 impl OwnArgs {
     /// Whether limits of the user's own are to be tried.
     pub(super) fn are_asked_for(&self) -> bool {
-        self.limits.are_given()
-    }
-
-    /// Whether errors of labels are stated.
-    pub(super) fn has_label_errors(&self) -> bool {
-        self.label_errors().is_some()
+        !(self.signal.is_empty() && self.limits.is_empty() && self.with.is_empty())
     }
 
     /// How labels err, if that is stated.
@@ -59,35 +61,12 @@ impl OwnArgs {
             let help = "name it: `--signal guard:NAME.score --limits 0.5..0.9`, or in the file of `--grid`";
             return Err(CommandFailure::arguments(what, help));
         }
-        if self.split.split == SplitPart::None && !self.has_label_errors() {
+        if self.split.split == SplitPart::None && self.label_errors().is_none() {
             return Ok(());
         }
         let what = "`--split` and errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: without `--signal`, tasks are split where a choice needs it";
         Err(CommandFailure::arguments(what, help))
-    }
-}
-
-/// Which settings to try.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct LimitArgs {
-    /// A signal, optionally with a comparator and stack-file options: `"call.count >, window = 10"`; or a guard's
-    /// number: `guard:mine.score`. Repeatable.
-    #[arg(long, value_name = "SIGNAL")]
-    signal: Vec<String>,
-    /// The limits of the preceding signal: `2,4,8`, `2..8`, `0.5..0.95` or `"50_000..200_000
-    /// step 25_000"`. One for each.
-    #[arg(long, value_name = "LIMITS")]
-    limits: Vec<String>,
-    /// Add each setting's rule to this stack of a stack file instead of trying the rule alone.
-    #[arg(long, num_args = 2, value_names = ["FILE", "STACK"])]
-    with: Vec<String>,
-}
-
-impl LimitArgs {
-    /// Whether limits are to be tried.
-    pub(super) fn are_given(&self) -> bool {
-        !(self.signal.is_empty() && self.limits.is_empty() && self.with.is_empty())
     }
 
     /// A stack for each limit, in the order of the signals, each from cautious to bold.
@@ -146,24 +125,10 @@ impl LimitArgs {
     }
 }
 
-/// Compares the limits, and writes the one to ship.
-pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    decide(args, &own(args)?, output)
-}
-
-/// Computes one part of the comparison of the limits and writes it. Returns the number of its runs.
-pub(super) fn write_part(args: &Args, extent: &ShardScope, out: &Path, output: &Output) -> Result<u64, CommandFailure> {
-    decided::write_part(args, &own(args)?, extent, out, output)
-}
-
-/// The same as values, for a program that embeds whenstop.
-pub(super) fn answered(args: &Args, output: &Output) -> Result<TuneResult, CommandFailure> {
-    decided::answered(args, &own(args)?, output)
-}
-
-fn own(args: &Args) -> Result<OwnStacks, CommandFailure> {
+/// The limits to compare.
+pub(super) fn own(args: &Args) -> Result<OwnStacks, CommandFailure> {
     args.grid.refuse_walk("limits")?;
-    let stacks = args.own.limits.stacks(&args.guards.numbers()?)?;
+    let stacks = args.own.stacks(&args.guards.numbers()?)?;
     let shippable = stacks.iter().map(shippable).collect();
     let stacks: Vec<Arc<Stack>> = stacks.into_iter().map(Arc::new).collect();
     Ok(OwnStacks { stacks: LoadedStacks::from_stacks(&stacks), shippable, today: None })

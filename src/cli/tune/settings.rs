@@ -5,16 +5,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Args;
-use super::decided::{OwnStacks, decide};
+use super::decided::OwnStacks;
 use crate::catalog::{self, Strategies};
-use crate::cli::ProgramExit;
 use crate::cli::export::has_snippet;
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, as_in_tables};
 use crate::cli::output::Output;
 use crate::decision::Strategy;
-use crate::diagnostic::Diagnostic;
 use crate::framework::{Framework, Parameter, Settings};
 use crate::report::{Shippable, ShippableSettings};
 use crate::stack::Use;
@@ -23,73 +20,52 @@ use crate::sweep::{GridFile, SettingsAxis, shown};
 /// Shares of a default that are tried in its place.
 const AROUND: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 1.5, 2.0];
 
-/// Settings to try, as strategies.
-#[derive(Default)]
-struct TriedSettings {
-    used: Vec<Use>,
-    strategies: Strategies,
-}
-
-impl TriedSettings {
-    fn add(&mut self, used: Use, strategy: Arc<dyn Strategy>) {
-        self.used.push(used);
-        self.strategies.push(strategy);
-    }
-}
+/// Settings to try, each with the strategy that has them.
+type TriedSettings = Vec<(Use, Arc<dyn Strategy>)>;
 
 /// `--grid` with axes of settings.
-pub(super) fn run_grid(
-    args: &Args,
-    file: &GridFile,
-    axes: &[SettingsAxis],
-    output: &Output,
-) -> Result<ProgramExit, CommandFailure> {
-    let mut tried = TriedSettings::default();
+pub(super) fn of_grid(file: &GridFile, axes: &[SettingsAxis], most: u64) -> Result<OwnStacks, CommandFailure> {
+    let mut tried = TriedSettings::new();
     for axis in axes {
-        add_axis(&mut tried, file, axis).map_err(CommandFailure::usage)?;
+        for used in axis.combinations() {
+            let strategy = catalog::by_name(&used).map_err(|errors| {
+                let error = errors.first();
+                let what = format!("{}: {}", used.name, error.what);
+                CommandFailure::usage(file.wrong_settings(axis, &what, &error.help))
+            })?;
+            tried.push((used, strategy));
+        }
     }
-    if tried.used.len() as u64 > args.grid.most {
-        let what = format!("{} combinations; the most are {}", tried.used.len(), args.grid.most);
+    if tried.len() as u64 > most {
+        let what = format!("{} combinations; the most are {most}", tried.len());
         let help = "shorten the lists, or allow more with `--most`";
         return Err(CommandFailure::arguments(what, help));
     }
-    answered(args, tried, None, output)
-}
-
-fn add_axis(tried: &mut TriedSettings, file: &GridFile, axis: &SettingsAxis) -> Result<(), Diagnostic> {
-    for used in axis.combinations() {
-        let strategy = catalog::by_name(&used).map_err(|errors| {
-            let error = errors.first();
-            file.wrong_settings(axis, &format!("{}: {}", used.name, error.what), &error.help)
-        })?;
-        tried.add(used, strategy);
-    }
-    Ok(())
+    Ok(own(tried, None))
 }
 
 /// `--of`: each parameter of a framework around its default.
-pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<ProgramExit, CommandFailure> {
+pub(super) fn around(name: &str, output: &Output) -> Result<OwnStacks, CommandFailure> {
     let name = name.strip_prefix("preset:").or(name.strip_prefix("system:")).unwrap_or(name);
     let default = as_in_tables(name);
     let strategy = catalog::by_name(&default).map_err(CommandFailure::usage)?;
     let Some(framework) = catalog::find(&default.system) else {
         return Err(CommandFailure::internal(&"a framework without a name"));
     };
-    let mut tried = TriedSettings::default();
-    tried.add(default.clone(), strategy);
+    let mut tried = vec![(default.clone(), strategy)];
     let mut left_out = Vec::new();
     for parameter in framework.parameters {
-        let before = tried.used.len();
+        let before = tried.len();
         for used in changes(framework, parameter, &default) {
             if let Ok(strategy) = catalog::by_name(&used) {
-                tried.add(used, strategy);
+                tried.push((used, strategy));
             }
         }
-        if tried.used.len() == before {
+        if tried.len() == before {
             left_out.push(parameter.name);
         }
     }
-    if tried.used.len() == 1 {
+    if tried.len() == 1 {
         let what = format!("no parameter of `{name}` has a number or a switch as its default");
         let help = "give values of your own: `--grid FILE` with `[[axis]]`, `use` and `set`";
         return Err(CommandFailure::arguments(what, help));
@@ -100,7 +76,7 @@ pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<Pro
             left_out.join(", ")
         ));
     }
-    answered(args, tried, Some(name), output)
+    Ok(own(tried, Some(name)))
 }
 
 /// A parameter's name without the tables it stands in, if no other ends so: tables have little room.
@@ -150,20 +126,14 @@ fn changes(framework: &Framework, parameter: &Parameter, default: &Use) -> Vec<U
     changes
 }
 
-/// Compares the settings, and writes those to ship.
-fn answered(
-    args: &Args,
-    tried: TriedSettings,
-    today: Option<&str>,
-    output: &Output,
-) -> Result<ProgramExit, CommandFailure> {
-    let TriedSettings { used, strategies } = tried;
-    let own = OwnStacks {
+/// The settings to compare, `today` those that run.
+fn own(tried: TriedSettings, today: Option<&str>) -> OwnStacks {
+    let (used, strategies): (Vec<Use>, Strategies) = tried.into_iter().unzip();
+    OwnStacks {
         stacks: LoadedStacks::without_files(strategies),
         shippable: used.iter().map(shippable).collect(),
         today: today.map(str::to_owned),
-    };
-    decide(args, &own, output)
+    }
 }
 
 /// How settings are written if they are the ones to ship.

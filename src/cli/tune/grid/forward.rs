@@ -18,7 +18,7 @@ pub(super) fn run(
     grid_of(question, file, plan, &recordings)?;
     let unit = Runs::unit_of(&recordings.searched);
     let dated = Dated::new(recordings.searched.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
-    let mut walk = ForwardWalk::new(by, &dated, unit);
+    let mut walk = ForwardWalk::new(args, by, &dated, unit);
     let mut past = GridRecordings { searched: Vec::new(), reported: None };
     for (period, runs) in dated.periods {
         let mut stack = None;
@@ -31,7 +31,7 @@ pub(super) fn run(
             }
             let judged = sweep.judge(&walked);
             stack = judged.shipped(&walked).map(|(find, _)| grid.stack(find.index));
-            walk.say(judged.verdict);
+            walk.why = judged.verdict;
         }
         walk.step(period, stack, &runs, plan);
         past.searched.extend(runs);
