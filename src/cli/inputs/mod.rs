@@ -10,7 +10,7 @@ mod split;
 mod stacks;
 mod starter;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -164,7 +164,10 @@ impl ReadingArgs {
             run: self.run_id.clone(),
             class: self.class.clone(),
             sub_agents: self.subagents,
-            prices: self.prices()?.map(Arc::new),
+            prices: match &self.price {
+                Some(path) => Some(Arc::new(read_prices(path)?)),
+                None => None,
+            },
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
             columns: self.map.clone(),
@@ -172,12 +175,12 @@ impl ReadingArgs {
             ..ReadOptions::default()
         })
     }
+}
 
-    fn prices(&self) -> Result<Option<PriceTable>, CommandFailure> {
-        let Some(path) = &self.price else { return Ok(None) };
-        let text = read_text(path, "give a file of prices, TOML or JSON").map_err(CommandFailure::usage)?;
-        PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(CommandFailure::usage)
-    }
+/// Reads the prices in a file.
+pub(super) fn read_prices(path: &Path) -> Result<PriceTable, CommandFailure> {
+    let text = read_text(path, "give a file of prices, TOML or JSON").map_err(CommandFailure::usage)?;
+    PriceTable::parse(&path.display().to_string(), &text).map_err(CommandFailure::usage)
 }
 
 /// Why there is no certificate for runs of which so many name no task; `None` if nearly all name one.

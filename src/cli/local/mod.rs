@@ -18,7 +18,7 @@ use super::ProgramExit;
 use super::compare::show_answer;
 use super::destination::Destination;
 use super::failure::CommandFailure;
-use super::inputs::{Tell, process_telling, read_text};
+use super::inputs::{Tell, process_telling, read_prices};
 use super::output::{Output, TableFormat};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::answers::{FollowedReport, RunEvidence};
@@ -167,8 +167,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let found = places_here(since);
     let rows: Vec<Vec<TableCell>> = found.iter().filter(|found| found.is_read()).map(AgentFiles::row).collect();
     let unread: Vec<String> = found.iter().filter_map(AgentFiles::unread).collect();
-    let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
-    let places = DataTable { columns, rows };
+    let places = DataTable::new(["agent", "files", "where"], rows);
     let tell_places = || -> Result<(), CommandFailure> {
         if !places.rows.is_empty() {
             output.table(&places, TableFormat::Table)?;
@@ -180,31 +179,30 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         Ok(())
     };
     let agents = agents(&found);
-    let found: Vec<AgentFiles> = found.into_iter().filter(|found| found.unread().is_none()).collect();
-    if !found.iter().any(AgentFiles::is_read) {
+    let found: Vec<AgentFiles> =
+        found.into_iter().filter(|found| found.is_read() && found.unread().is_none()).collect();
+    if found.is_empty() {
         tell_places()?;
         return Err(nothing_here(unread.len()));
     }
-    let older: u64 = found.iter().filter(|found| found.is_read()).map(|found| found.older).sum();
-    let files: Vec<PathBuf> = found.into_iter().filter(AgentFiles::is_read).flat_map(|found| found.files).collect();
+    let older: u64 = found.iter().map(|found| found.older).sum();
+    let files: Vec<PathBuf> = found.into_iter().flat_map(|found| found.files).collect();
     if files.is_empty() {
         tell_places()?;
-    }
-    if files.is_empty() && older == 0 && !unread.is_empty() {
-        return Err(nothing_here(unread.len()));
-    }
-    if files.is_empty() {
+        if older == 0 && !unread.is_empty() {
+            return Err(nothing_here(unread.len()));
+        }
         return Err(CommandFailure::nothing(
             format!("no session was changed in the last {} days", args.days),
             further(older),
         ));
     }
-    let options = ReadOptions {
-        detail: Detail::Counts,
-        sealed: true,
-        prices: Some(Arc::new(prices(args)?)),
-        ..ReadOptions::default()
+    let prices = match &args.price {
+        Some(path) => read_prices(path)?,
+        None => PriceTable::parse("the shipped prices", PRICES).map_err(CommandFailure::usage)?,
     };
+    let options =
+        ReadOptions { detail: Detail::Counts, sealed: true, prices: Some(Arc::new(prices)), ..ReadOptions::default() };
     let corpus = Corpus::open(&files, options)?;
     compare(&corpus, &agents, older, args, output)?;
     output.data("\n");
@@ -241,18 +239,6 @@ fn further(older: u64) -> String {
         0 => "nothing older is there either: name the files yourself, `whenstop corpus PATH --why`".to_owned(),
         _ => format!("look further back with `--days`: {} changed before that", count(older, "file")),
     }
-}
-
-/// The requested prices, or the built-in ones.
-fn prices(args: &Args) -> Result<PriceTable, CommandFailure> {
-    let (name, text) = match &args.price {
-        Some(path) => {
-            let text = read_text(path, "give a file of prices, TOML or JSON").map_err(CommandFailure::usage)?;
-            (path.display().to_string(), text)
-        }
-        None => ("the shipped prices".to_owned(), PRICES.to_owned()),
-    };
-    PriceTable::parse(&name, &text).map_err(CommandFailure::usage)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the last so many days are those of this machine; only `local` asks")]
@@ -293,9 +279,10 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     };
     process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, group, replayed)| {
         of_sessions.extend(session);
-        sum.add(&spend, n);
+        let spent = SpendTotals::of_session(&spend, n);
+        sum.add(&spent);
         if let Some(group) = group {
-            groups.entry(group).or_default().add(&spend, n);
+            groups.entry(group).or_default().add(&spent);
         }
         for round in replayed {
             gathered.take(round);

@@ -26,16 +26,23 @@ pub(super) struct SpendTotals {
 }
 
 impl SpendTotals {
-    /// Adds a session of so many rounds; a sub-agent has none.
-    pub(super) fn add(&mut self, spend: &Spend, rounds: u64) {
-        self.sessions += u64::from(rounds > 0);
-        self.rounds += rounds;
-        if let Some(tokens) = spend.total {
-            self.tokens = Some(self.tokens.unwrap_or(0) + tokens.0);
+    /// A session of so many rounds; a sub-agent has none.
+    pub(super) fn of_session(spend: &Spend, rounds: u64) -> Self {
+        let sessions = u64::from(rounds > 0);
+        let tokens = spend.total.map(|tokens| tokens.0);
+        let cost = spend.cost.map(|cost| cost.0);
+        Self { sessions, rounds, tokens, cost, unpriced: if cost.is_none() { sessions } else { 0 } }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sessions += other.sessions;
+        self.rounds += other.rounds;
+        self.unpriced += other.unpriced;
+        if let Some(tokens) = other.tokens {
+            self.tokens = Some(self.tokens.unwrap_or(0) + tokens);
         }
-        match spend.cost {
-            Some(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost.0),
-            None => self.unpriced += u64::from(rounds > 0),
+        if let Some(cost) = other.cost {
+            self.cost = Some(self.cost.unwrap_or(0.0) + cost);
         }
     }
 }
@@ -82,30 +89,13 @@ pub(super) fn by_group(groups: &BTreeMap<String, SpendTotals>, by: SpendGrouping
     let mut rows: Vec<Vec<TableCell>> =
         lines.iter().take(SHOWN).map(|(name, sum)| line((*name).clone(), sum)).collect();
     if lines.len() > SHOWN {
-        rows.push(line(
-            format!("{} more", lines.len() - SHOWN),
-            &together(lines.iter().skip(SHOWN).map(|(_, sum)| *sum)),
-        ));
+        let mut others = SpendTotals::default();
+        for (_, sum) in &lines[SHOWN..] {
+            others.add(sum);
+        }
+        rows.push(line(format!("{} more", lines.len() - SHOWN), &others));
     }
-    let columns = [name, "sessions", "rounds", "million tokens", "dollars"].map(str::to_owned).to_vec();
-    DataTable { columns, rows }
-}
-
-fn together<'s>(sums: impl Iterator<Item = &'s SpendTotals>) -> SpendTotals {
-    sums.fold(SpendTotals::default(), |all, sum| SpendTotals {
-        sessions: all.sessions + sum.sessions,
-        rounds: all.rounds + sum.rounds,
-        tokens: sum_of_known(all.tokens, sum.tokens),
-        cost: sum_of_known(all.cost, sum.cost),
-        unpriced: all.unpriced + sum.unpriced,
-    })
-}
-
-fn sum_of_known<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a + b),
-        (a, b) => a.or(b),
-    }
+    DataTable::new([name, "sessions", "rounds", "million tokens", "dollars"], rows)
 }
 
 /// Formats sessions, rounds, tokens and dollars as a sentence.
