@@ -119,10 +119,7 @@ fn list() -> DataTable {
     for info in bailout::REGISTRY {
         push("bailout", info.id, info.summary.to_owned());
     }
-    DataTable {
-        columns: ["kind", "name", "what"].map(str::to_owned).to_vec(),
-        rows: rows.into_iter().map(|row| row.map(TableCell::Text).to_vec()).collect(),
-    }
+    DataTable::new(["kind", "name", "what"], rows.into_iter().map(|row| row.map(TableCell::Text).to_vec()))
 }
 
 /// The frameworks: version, rules, default limits, what a hit does, and how many answers of the framework's own code

@@ -71,9 +71,7 @@ impl TuneSentences<'_> {
         let more = strata.len().saturating_sub(STRATA);
         strata.truncate(STRATA);
         let unit = self.study.unit().noun();
-        let mut columns =
-            vec!["suite", "model", "successes", "killed, %"].into_iter().map(str::to_owned).collect::<Vec<_>>();
-        columns.push(format!("{unit} saved, %"));
+        let columns = ["suite", "model", "successes", "killed, %", &format!("{unit} saved, %")];
         let mut rows: Vec<Vec<TableCell>> = strata
             .iter()
             .map(|stratum| {
@@ -94,6 +92,6 @@ impl TuneSentences<'_> {
             last.resize(5, TableCell::Text(String::new()));
             rows.push(last);
         }
-        Some(DataTable { columns, rows })
+        Some(DataTable::new(columns, rows))
     }
 }
