@@ -29,6 +29,11 @@ pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Re
     finish(out, path).map_err(|error| unwritten(path, &error))
 }
 
+/// Writes a text as a file, in the same way.
+pub fn write_text(path: &Path, text: &str) -> Result<(), Diagnostic> {
+    write_atomically(path, |file| file.write_all(text.as_bytes()))
+}
+
 /// The diagnostic for a file that could not be written.
 pub(super) fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(

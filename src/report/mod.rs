@@ -23,7 +23,7 @@ pub mod schema;
 pub use cells::RecordCells;
 pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
-pub use files::{read_rows, write_atomically, write_rows};
+pub use files::{read_rows, write_atomically, write_rows, write_text};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
 pub use found::{ReadingFindings, unreadable};
 pub use latex::latex_notes;

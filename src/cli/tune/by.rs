@@ -16,7 +16,7 @@ use crate::cli::inputs::{ByArg, unnamed_tasks};
 use crate::cli::output::{AnswerFormat, Output, TableFormat};
 use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
-use crate::report::{write_atomically, write_folder};
+use crate::report::{write_folder, write_text};
 use crate::snapshot::known_or;
 use crate::tune::{
     ClassLimit, Family, KeptReadings, Shipped, Study, StudyRun, TuneQuestion, TunedClass, TunedClasses, tune_classes,
@@ -50,7 +50,8 @@ pub(super) fn show(
     output: &Output,
 ) -> Result<ProgramExit, CommandFailure> {
     let tuned = tune_classes(runs, &families(question), &question.budget, question.appetite());
-    if let Some(why) = refused(&tuned.pooled, labels) {
+    let unnamed = unnamed_tasks(tuned.pooled.without_task(), tuned.pooled.runs().len());
+    if let Some(why) = unnamed.or_else(|| picked(&tuned.pooled, labels)) {
         if is_json {
             output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] }));
         } else {
@@ -71,11 +72,6 @@ pub(super) fn show(
         None => {}
     }
     Ok(if ships { ProgramExit::Done } else { ProgramExit::GateFailed })
-}
-
-/// Why nothing can be certified for any class.
-fn refused(all: &Study, labels: LabelDraw) -> Option<String> {
-    unnamed_tasks(all.without_task(), all.runs().len()).or_else(|| picked(all, labels))
 }
 
 struct AnswerByClass<'a> {
@@ -121,7 +117,7 @@ impl AnswerByClass<'_> {
         let cut = |of: &ClassLimit| format!("{} of {} successes", of.killed, of.successes);
         let half = match &class.half {
             Some(half) if half.killed > cap.killed => {
-                format!("; {} would have cut {}", number(half.limit), cut(half))
+                format!("; {} would have cut {}", half.limit, cut(half))
             }
             _ => String::new(),
         };
@@ -134,7 +130,7 @@ impl AnswerByClass<'_> {
         };
         format!(
             "`{name}`: {} {} cut at most {} (certified on its {tasks}; {} here{half}).{ship}",
-            number(cap.limit),
+            cap.limit,
             self.question.budget,
             percent(self.question.max_killed),
             cut(cap)
@@ -157,7 +153,7 @@ impl AnswerByClass<'_> {
                 TableCell::Text(if class.is_certified { "own" } else { "none" }.to_owned()),
                 TableCell::Count(class.with_success),
             ];
-            row.extend(limit(class.cap.as_ref(), |of| number(of.limit)));
+            row.extend(limit(class.cap.as_ref(), |of| of.limit.to_string()));
             row.extend(limit(class.best.as_ref(), |of| of.rule.clone()));
             row
         };
@@ -237,20 +233,13 @@ impl AnswerByClass<'_> {
             text += &certified_stack(&class.study, &Shipped::Limit(best.choice), &name, self.promise());
         }
         let write = |folder: &Path| {
-            let put =
-                |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
-            put("tuned.toml", &text)?;
-            put("certificate.json", &format!("{:#}\n", self.json()))
+            write_text(&folder.join("tuned.toml"), &text)?;
+            write_text(&folder.join("certificate.json"), &format!("{:#}\n", self.json()))
         };
         write_folder(out, output.csv_style(), write).map_err(CommandFailure::input)?;
         output.note(&format!("written to {}; ship {}", out.display(), out.join("tuned.toml").display()));
         Ok(())
     }
-}
-
-/// A limit without floating-point noise.
-fn number(limit: f64) -> String {
-    limit.to_string()
 }
 
 /// The name of a class's stack: what a stack file can name.

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::files::{TUNED, grounds_text};
-use super::{Args, TuneResult, limits, nothing_today};
-use crate::aggregate::{Count, Detector, Label, RowView, Rows, Summary};
+use super::{Args, TuneResult, nothing_today};
+use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by_stack};
+use crate::answers::tables::{self, DataTable};
 use crate::answers::words;
 use crate::cli::ProgramExit;
 use crate::cli::compare::shard::{PartQuestion, ShardScope, tell_part, write_part_of};
@@ -19,7 +20,7 @@ use crate::cli::values::shell_path;
 use crate::compare::Keeps;
 use crate::diagnostic::one_line;
 use crate::report::figure::{DetectorFigure, save};
-use crate::report::{FolderFormat, Merge, Publication, Shippable, write_atomically};
+use crate::report::{FolderFormat, Merge, Publication, Shippable, write_text};
 use crate::stack::Grounds;
 use crate::tune::promise;
 use crate::verdict::Assumptions;
@@ -82,7 +83,7 @@ impl<'p> Decided<'p> {
             file = tuned_file(shipped, promise, summary, publication.rows(), agents);
             note = settings_note(shipped, out);
         }
-        let detectors = limits::detectors(publication, &summaries);
+        let detectors = detectors(publication, &summaries);
         Self { publication, summaries, ships, file, note, detectors }
     }
 
@@ -94,7 +95,7 @@ impl<'p> Decided<'p> {
         };
         let write_own = |folder: &Path| {
             if let Some(text) = &self.file {
-                write_atomically(&folder.join("tuned.toml"), |file| file.write_all(text.as_bytes()))?;
+                write_text(&folder.join("tuned.toml"), text)?;
             }
             if !figure.detectors.is_empty() {
                 save(&figure, folder, "detector")?;
@@ -107,13 +108,30 @@ impl<'p> Decided<'p> {
 
     fn show(&self, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
         compare::show_summaries(self.publication, &self.summaries, format, output)?;
-        if format == TableFormat::Table {
-            limits::show_detectors(&self.detectors, self.publication, &self.summaries, output)?;
+        if format == TableFormat::Table
+            && let Some(table) = self.detector_table()
+        {
+            output.data("\n");
+            output.paragraph(
+                "As detectors: of the graded runs that each ends early, the share that fails; the share of all runs of the same \
+                 models that fails anyway; and the share of all failures that it catches.",
+            );
+            output.table(&table, format)?;
         }
         if let Some(note) = &self.note {
             output.note(note);
         }
         Ok(())
+    }
+
+    /// What the stacks of the first table detect; `None` if nothing is known of it.
+    fn detector_table(&self) -> Option<DataTable> {
+        let mut shown = Vec::new();
+        for summary in &self.publication.first(&self.summaries).shown {
+            let detector = self.detectors.iter().find(|detector| detector.stack == summary.stack);
+            shown.extend(detector.map(|detector| (detector, *summary)));
+        }
+        if shown.is_empty() { None } else { Some(tables::detectors(&shown, self.publication.unit())) }
     }
 
     /// Writes the folder, if one is asked for, and shows the answer.
@@ -146,12 +164,24 @@ impl<'p> Decided<'p> {
             recordings: words::headline(answer.headline.as_ref()),
             table: answer.table.unwrap_or_default(),
             strata: None,
-            detectors: limits::detector_table(&self.detectors, self.publication, &self.summaries),
+            detectors: self.detector_table(),
             notes,
             stack: self.file.clone(),
             certificate: compare::json(self.publication, &self.summaries),
         })
     }
+}
+
+/// What each stack detects, in the order of the stacks. One that speaks to agents is left out: whether the runs end early
+/// that it speaks to is not known.
+fn detectors(publication: &Publication, summaries: &[Summary]) -> Vec<Detector> {
+    let groups = by_stack(publication.rows());
+    let speaks = |group: &Group<'_>| {
+        summaries.iter().any(|summary| summary.stack == group.stack && summary.counted(Count::Diverged) > 0)
+    };
+    let mut detectors: Vec<Detector> = groups.iter().filter(|group| !speaks(group)).map(Detector::from_group).collect();
+    detectors.retain(|detector| detector.failures > 0);
+    detectors
 }
 
 /// The stack to ship as a file, with the grounds on which it was chosen: what is promised, and what it does to the runs

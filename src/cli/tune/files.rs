@@ -17,7 +17,7 @@ use crate::cli::output::Output;
 use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, one_line};
 use crate::framework::FrameworkKind;
-use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically};
+use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically, write_text};
 use crate::stack::{Grounds, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
 
@@ -49,7 +49,7 @@ pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: 
     let summaries = publication.summaries();
     let write_own = |folder: &Path| {
         write_answer(words, folder)?;
-        put(folder, "tune.md", &report::page(&answer(words)))
+        write_text(&folder.join("tune.md"), &report::page(&answer(words)))
     };
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
     publication.write_with(&summaries, out, format, write_own).map_err(CommandFailure::input)
@@ -58,18 +58,14 @@ pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: 
 /// Writes what needs no comparison: the stack, the certified budget, the certificate and the table.
 pub(super) fn write_answer(words: &TuneSentences<'_>, folder: &Path) -> Result<(), Diagnostic> {
     if let Some(shipped) = words.shipped() {
-        put(folder, "tuned.toml", &tuned_stack(words, shipped))?;
+        write_text(&folder.join("tuned.toml"), &tuned_stack(words, shipped))?;
     }
     if let Some((budget, sentence)) = words.budget() {
-        put(folder, "budget.toml", &stack_file(words, &budget, "budget", &sentence))?;
+        write_text(&folder.join("budget.toml"), &stack_file(words, &budget, "budget", &sentence))?;
     }
-    put(folder, "certificate.json", &format!("{:#}\n", words.json()))?;
+    write_text(&folder.join("certificate.json"), &format!("{:#}\n", words.json()))?;
     let table = words.table();
     write_atomically(&folder.join("tune.csv"), |file| table.write_csv(file))
-}
-
-fn put(folder: &Path, name: &str, text: &str) -> Result<(), Diagnostic> {
-    write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()))
 }
 
 /// What runs today against what is to be shipped, its proof and its stack file, as a block for a pull request.
@@ -120,16 +116,12 @@ pub(super) fn certified_stack(study: &Study, shipped: &Shipped, name: &str, prom
 
 /// The grounds of a certificate, as a table of its stack.
 pub(super) fn grounds_text(grounds: Grounds) -> String {
-    let quoted = |names: &[String]| {
-        let names: Vec<String> = names.iter().map(|name| toml::Value::String(name.clone()).to_string()).collect();
-        format!("[{}]", names.join(", "))
-    };
     let mut text = "\n[stack.certificate]\n".to_owned();
     let _ = writeln!(text, "promise = {}", toml::Value::String(grounds.promise));
     let _ = writeln!(text, "runs = {}", grounds.runs);
     let _ = writeln!(text, "stopped = {}", grounds.stopped);
-    let _ = writeln!(text, "models = {}", quoted(&grounds.models));
-    let _ = writeln!(text, "agents = {}", quoted(&grounds.agents));
+    let _ = writeln!(text, "models = {}", toml::Value::from(grounds.models));
+    let _ = writeln!(text, "agents = {}", toml::Value::from(grounds.agents));
     let ranges: Vec<String> =
         grounds.ranges.iter().map(|(signal, low, high)| format!("\"{signal}\" = [{low}, {high}]")).collect();
     let _ = writeln!(text, "ranges = {{ {} }}", ranges.join(", "));

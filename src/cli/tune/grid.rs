@@ -30,7 +30,6 @@ use crate::snapshot::known_or;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
 use crate::sweep::{Find, GridFile, GridKind, GridQuestion, Search, WideGrid};
 use crate::words::grouped;
-use findings::SweepFindings;
 pub(super) use parts::show_parts;
 use recordings::GridRecordings;
 use results::GridResults;
@@ -211,7 +210,7 @@ impl Sweep<'_> {
         let Some(out) = out else {
             let walked = self.walk(None).map_err(|error| CommandFailure::internal(&error))?;
             let judged = self.judge(&walked);
-            self.findings(&walked, &judged).show(format, self.output)?;
+            self.show(&walked, &judged, format)?;
             return Ok(exit(&walked, &judged));
         };
         let mut done = None;
@@ -234,7 +233,7 @@ impl Sweep<'_> {
         };
         write_folder(out, self.output.csv_style(), write_all).map_err(CommandFailure::input)?;
         let Some((walked, judged)) = done else { return Err(CommandFailure::internal(&"the walk had no result")) };
-        self.findings(&walked, &judged).show(format, self.output)?;
+        self.show(&walked, &judged, format)?;
         self.output.note(&format!("written to {}", out.display()));
         Ok(exit(&walked, &judged))
     }
@@ -354,40 +353,6 @@ impl Sweep<'_> {
                 .then_with(|| if beyond(a) { killed(a).total_cmp(&killed(b)) } else { saved(b).total_cmp(&saved(a)) })
         });
         chosen.into_iter().chain(others).take(SHOWN).collect()
-    }
-
-    fn findings<'j>(&self, walked: &Walked, judged: &'j GridResults) -> SweepFindings<'j> {
-        let kept = Self::kept(walked, judged);
-        let shown = self.shown(&kept, judged, walked.unit);
-        let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
-        let more = kept.len().saturating_sub(shown.len());
-        SweepFindings {
-            headline: self.headline(walked),
-            table: tables::grid(self.grid, &kept, walked.unit),
-            overview: tables::grid_overview(&shown, walked.unit, chosen),
-            more: match more {
-                0 => None,
-                more => Some(format!("{more} more were kept: `--out DIR` writes all with their rules")),
-            },
-            notes: self.notes(walked, judged),
-            figure: if walked.cells.is_empty() {
-                ""
-            } else {
-                "\n![Killed and saved at every pair of limits](heat.svg)\n"
-            },
-            manifest: self.manifest(walked, judged),
-            judged,
-        }
-    }
-
-    fn write(&self, folder: &Path, walked: &Walked, judged: &GridResults) -> Result<(), Diagnostic> {
-        self.findings(walked, judged).write(self.question.rows, folder)?;
-        let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
-        put("stacks.toml", &self.stacks(walked, judged))?;
-        if let Some(tuned) = self.tuned(walked, judged) {
-            put("tuned.toml", &tuned)?;
-        }
-        self.write_map(folder, walked, judged)
     }
 
     /// The stack to ship as a file, with the grounds on which it was chosen.

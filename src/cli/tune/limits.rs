@@ -6,15 +6,12 @@ use std::sync::Arc;
 use super::Args;
 use super::decided::OwnStacks;
 use super::files::TUNED;
-use crate::aggregate::{Count, Detector, Group, Summary, by_stack};
-use crate::answers::tables::{self, DataTable};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
-use crate::cli::output::{Output, TableFormat};
 use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, did_you_mean, nearest, one_line};
 use crate::export::stack_file;
-use crate::report::{Publication, Shippable};
+use crate::report::Shippable;
 use crate::stack::{Entry, Guards, Stack, StackFile};
 use crate::stats::labels::ErrorRates;
 use crate::sweep::{Axis, limits, stacks_of};
@@ -147,47 +144,4 @@ pub(super) fn shippable(stack: &Stack) -> Shippable {
 fn guard_comment(guard: &Arc<dyn Strategy>) -> String {
     let command = guard.program().map(|program| program.command.join(" ")).unwrap_or_default();
     format!("# Its guard `{}` is `{}`: name it with `--guard`.\n", one_line(guard.name()), one_line(&command))
-}
-
-/// What each stack detects, in the order of the stacks. One that speaks to agents is left out: whether the runs end early
-/// that it speaks to is not known.
-pub(super) fn detectors(publication: &Publication, summaries: &[Summary]) -> Vec<Detector> {
-    let groups = by_stack(publication.rows());
-    let speaks = |group: &Group<'_>| {
-        summaries.iter().any(|summary| summary.stack == group.stack && summary.counted(Count::Diverged) > 0)
-    };
-    let mut detectors: Vec<Detector> = groups.iter().filter(|group| !speaks(group)).map(Detector::from_group).collect();
-    detectors.retain(|detector| detector.failures > 0);
-    detectors
-}
-
-/// Shows what the stacks of the first table detect.
-pub(super) fn show_detectors(
-    detectors: &[Detector],
-    publication: &Publication,
-    summaries: &[Summary],
-    output: &Output,
-) -> Result<(), CommandFailure> {
-    let Some(table) = detector_table(detectors, publication, summaries) else { return Ok(()) };
-    output.data("\n");
-    output.paragraph(
-        "As detectors: of the graded runs that each ends early, the share that fails; the share of all runs of the same \
-         models that fails anyway; and the share of all failures that it catches.",
-    );
-    output.table(&table, TableFormat::Table)?;
-    Ok(())
-}
-
-/// What the stacks of the first table detect; `None` if nothing is known of it.
-pub(super) fn detector_table(
-    detectors: &[Detector],
-    publication: &Publication,
-    summaries: &[Summary],
-) -> Option<DataTable> {
-    let mut shown = Vec::new();
-    for summary in &publication.first(summaries).shown {
-        let detector = detectors.iter().find(|detector| detector.stack == summary.stack);
-        shown.extend(detector.map(|detector| (detector, *summary)));
-    }
-    if shown.is_empty() { None } else { Some(tables::detectors(&shown, publication.unit())) }
 }

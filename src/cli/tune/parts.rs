@@ -161,11 +161,19 @@ pub(in crate::cli) fn answered_parts(
 fn studied(merge: &Merge, question: &TuneQuestion) -> Result<Vec<(Option<Label>, StudyRun)>, CommandFailure> {
     let families = families(question);
     let plan = Study::plan(&families);
+    restored(merge, &plan, |_, class, on| (class, StudyRun::from_extract(&on, &families, &plan, question.kept())))
+}
+
+/// What `take` makes of each run of the parts: its place among all, its class, and what `plan` reads of it.
+pub(super) fn restored<T>(
+    merge: &Merge,
+    plan: &Plan,
+    take: impl Fn(u64, Option<Label>, Extract) -> T,
+) -> Result<Vec<T>, CommandFailure> {
     let mut runs = Vec::new();
     merge
-        .searched_runs(|_, run| {
-            let on = run.extract.restored(&plan, Assumptions::default())?;
-            runs.push((run.class, StudyRun::from_extract(&on, &families, &plan, question.kept())));
+        .searched_runs(|place, run| {
+            runs.push(take(place, run.class, run.extract.restored(plan, Assumptions::default())?));
             Some(())
         })
         .map_err(CommandFailure::input)?;

@@ -2,75 +2,81 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::results::GridResults;
-use super::{CommandFailure, Output, TableFormat};
-use crate::answers::tables::DataTable;
+use super::{CommandFailure, Sweep, TableFormat, Walked};
+use crate::answers::tables::{self, DataTable, KeptStack};
 use crate::cli::output::lines_of;
 use crate::diagnostic::Diagnostic;
-use crate::report::{self, write_atomically, write_rows};
+use crate::report::{self, write_atomically, write_rows, write_text};
 
-/// What a sweep found.
-pub(super) struct SweepFindings<'a> {
-    /// What the stacks that were kept do, and which to ship.
-    pub(super) judged: &'a GridResults,
-    /// What was swept over which recordings.
-    pub(super) headline: String,
-    /// Everything that is known about every stack that was kept.
-    pub(super) table: DataTable,
-    /// A shorter table for a terminal.
-    pub(super) overview: DataTable,
-    /// A note that matters on a terminal only.
-    pub(super) more: Option<String>,
-    /// The notes below the table.
-    pub(super) notes: Vec<String>,
-    /// The figure on the page, as Markdown; empty without one.
-    pub(super) figure: &'static str,
-    /// Enough to judge how much was tried, and to run it again.
-    pub(super) manifest: Value,
-}
-
-impl SweepFindings<'_> {
-    /// Prints them in the requested format.
-    pub(super) fn show(&self, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
+impl Sweep<'_> {
+    /// Prints the answer in the requested format.
+    pub(super) fn show(
+        &self,
+        walked: &Walked,
+        judged: &GridResults,
+        format: TableFormat,
+    ) -> Result<(), CommandFailure> {
+        let kept = Self::kept(walked, judged);
+        let shown = self.shown(&kept, judged, walked.unit);
+        let table = tables::grid(self.grid, &kept, walked.unit);
+        let overview = overview(&shown, walked, judged);
         match format {
             TableFormat::Table => {
-                output.paragraph(&self.judged.verdict);
-                output.data("\n");
-                output.paragraph(&self.headline);
-                output.table(&self.overview, TableFormat::Table)?;
-                let notes: Vec<String> = self.more.iter().chain(&self.notes).cloned().collect();
-                let used = lines_of(&[&self.judged.verdict, &self.headline], &[&self.overview]) + 1;
-                output.notes(used, &notes);
+                let headline = self.headline(walked);
+                let mut notes = self.notes(walked, judged);
+                let more = kept.len().saturating_sub(shown.len());
+                if more > 0 {
+                    notes.insert(0, format!("{more} more were kept: `--out DIR` writes all with their rules"));
+                }
+                self.output.paragraph(&judged.verdict);
+                self.output.data("\n");
+                self.output.paragraph(&headline);
+                self.output.table(&overview, format)?;
+                self.output.notes(lines_of(&[&judged.verdict, &headline], &[&overview]) + 1, &notes);
             }
-            TableFormat::Json => output.json(&serde_json::json!({
+            TableFormat::Json => self.output.json(&serde_json::json!({
                 "schema_version": 1,
-                "verdict": self.judged.verdict,
-                "ship": self.judged.ship,
-                "manifest": self.manifest,
-                "sweep": self.table.to_json(),
+                "verdict": judged.verdict,
+                "ship": judged.ship,
+                "manifest": self.manifest(walked, judged),
+                "sweep": table.to_json(),
             })),
-            TableFormat::Csv => output.table(&self.table, TableFormat::Csv)?,
-            TableFormat::Md | TableFormat::Latex => output.table(&self.overview, format)?,
+            TableFormat::Csv => self.output.table(&table, format)?,
+            TableFormat::Md | TableFormat::Latex => self.output.table(&overview, format)?,
         }
         Ok(())
     }
 
-    /// Writes the table, the page, the manifest and, if requested, the rows.
-    pub(super) fn write(&self, with_rows: bool, folder: &Path) -> Result<(), Diagnostic> {
-        let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
-        write_atomically(&folder.join("sweep.csv"), |file| self.table.write_csv(file))?;
+    /// Writes everything that was asked for to the folder.
+    pub(super) fn write(&self, folder: &Path, walked: &Walked, judged: &GridResults) -> Result<(), Diagnostic> {
+        let kept = Self::kept(walked, judged);
+        let table = tables::grid(self.grid, &kept, walked.unit);
+        write_atomically(&folder.join("sweep.csv"), |file| table.write_csv(file))?;
+        let figure =
+            if walked.cells.is_empty() { "" } else { "\n![Killed and saved at every pair of limits](heat.svg)\n" };
         let page = format!(
-            "# Which stack?\n\n**{}**\n\n{}.\n\n{}\n{}{}",
-            self.judged.verdict,
-            self.headline,
-            self.overview.to_markdown(),
-            report::bullets(&self.notes),
-            self.figure
+            "# Which stack?\n\n**{}**\n\n{}.\n\n{}\n{}{figure}",
+            judged.verdict,
+            self.headline(walked),
+            overview(&self.shown(&kept, judged, walked.unit), walked, judged).to_markdown(),
+            report::bullets(&self.notes(walked, judged)),
         );
-        put("sweep.md", &report::page(&page))?;
-        put("manifest.json", &format!("{:#}\n", self.manifest))?;
-        if with_rows { write_rows(&folder.join("sweep-rows.csv"), &self.judged.rows) } else { Ok(()) }
+        write_text(&folder.join("sweep.md"), &report::page(&page))?;
+        write_text(&folder.join("manifest.json"), &format!("{:#}\n", self.manifest(walked, judged)))?;
+        if self.question.rows {
+            write_rows(&folder.join("sweep-rows.csv"), &judged.rows)?;
+        }
+        write_text(&folder.join("stacks.toml"), &self.stacks(walked, judged))?;
+        if let Some(tuned) = self.tuned(walked, judged) {
+            write_text(&folder.join("tuned.toml"), &tuned)?;
+        }
+        self.write_map(folder, walked, judged)
     }
+}
+
+/// A table of a few stacks for a terminal.
+fn overview(shown: &[&KeptStack<'_>], walked: &Walked, judged: &GridResults) -> DataTable {
+    let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
+    tables::grid_overview(shown, walked.unit, chosen)
 }

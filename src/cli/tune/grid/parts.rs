@@ -6,10 +6,10 @@ use super::recordings::GridRecordings;
 use super::{
     CommandFailure, GridFile, GridQuestion, Output, Plan, ProgramExit, SplitArgs, Sweep, TableFormat, grid_of,
 };
+use crate::cli::tune::parts::restored;
 use crate::report::{Merge, refuse_foreign};
 use crate::stack::Guards;
 use crate::sweep::engine::Extract;
-use crate::verdict::Assumptions;
 
 /// Answers the search whose parts these are, as one search would.
 pub(in crate::cli::tune) fn show_parts(
@@ -25,16 +25,7 @@ pub(in crate::cli::tune) fn show_parts(
     let file = GridFile::parse(&question.path, &question.text, &Guards::default()).map_err(CommandFailure::usage)?;
     let mut plan = Plan::default();
     file.plan(&mut plan);
-    let mut placed: Vec<(u64, Extract)> = Vec::new();
-    merge
-        .searched_runs(|place, run| {
-            placed.push((place, run.extract.restored(&plan, Assumptions::default())?));
-            Some(())
-        })
-        .map_err(CommandFailure::input)?;
-    if placed.is_empty() {
-        return Err(CommandFailure::nothing("the parts hold no run", "search recordings that have some"));
-    }
+    let mut placed: Vec<(u64, Extract)> = restored(merge, &plan, |place, _, on| (place, on))?;
     placed.sort_by_key(|(place, _)| *place);
     let searched = placed.into_iter().map(|(_, on)| on).collect();
     let recordings = GridRecordings { searched, reported: None };
