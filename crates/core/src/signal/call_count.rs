@@ -1,5 +1,5 @@
 use super::calls::asked;
-use super::tally::StepCounts;
+use super::tally::StepRepeats;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -15,7 +15,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// An argument contains a counter or a timestamp.
 #[derive(Debug)]
-pub struct CallCount(StepCounts);
+pub struct CallCount(StepRepeats);
 
 impl Registered for CallCount {
     const ID: &'static str = "call.count";
@@ -29,7 +29,7 @@ impl Registered for CallCount {
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
-        Self(StepCounts::start(options))
+        Self(StepRepeats::start(options))
     }
 }
 

@@ -1,5 +1,5 @@
 use super::calls::asked_and_got;
-use super::tally::StepCounts;
+use super::tally::StepRepeats;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -16,7 +16,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// Results contain a timestamp or a process id.
 #[derive(Debug)]
-pub struct CallResultCount(StepCounts);
+pub struct CallResultCount(StepRepeats);
 
 impl Registered for CallResultCount {
     const ID: &'static str = "call_result.count";
@@ -32,7 +32,7 @@ impl Registered for CallResultCount {
     const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
-        Self(StepCounts::start(options))
+        Self(StepRepeats::start(options))
     }
 }
 

@@ -1,5 +1,5 @@
 use super::calls::got;
-use super::tally::StepCounts;
+use super::tally::StepRepeats;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -16,7 +16,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// Results contain a timestamp or a process id.
 #[derive(Debug)]
-pub struct ResultCount(StepCounts);
+pub struct ResultCount(StepRepeats);
 
 impl Registered for ResultCount {
     const ID: &'static str = "result.count";
@@ -31,7 +31,7 @@ impl Registered for ResultCount {
     const CONTENTS: &'static [Need] = &[Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
-        Self(StepCounts::start(options))
+        Self(StepRepeats::start(options))
     }
 }
 

@@ -40,13 +40,13 @@ impl WindowedCounts {
 
 /// How often steps like the latest one have occurred: what the signals `*.count` of calls and results read.
 #[derive(Debug)]
-pub(super) struct StepCounts {
+pub(super) struct StepRepeats {
     options: Options,
     counts: WindowedCounts,
     reading: Option<usize>,
 }
 
-impl StepCounts {
+impl StepRepeats {
     pub(super) fn start(options: &Options) -> Self {
         Self { options: options.clone(), counts: WindowedCounts::over(options.window), reading: Some(0) }
     }
