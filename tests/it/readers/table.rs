@@ -20,12 +20,12 @@ fn good(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn run_is(format: &reader::Format, files: &[PathBuf]) -> &'static str {
-    let layouts = files.iter().filter_map(|file| {
+    let mut layouts = files.iter().filter_map(|file| {
         let name = file.file_name()?.to_string_lossy().into_owned();
         Some((format.layout)(&Probe::from_name(&name, File::open(file).ok()?).ok()?))
     });
     let several = files.iter().any(|file| read(std::slice::from_ref(file)).0.len() > 1);
-    match layouts.last() {
+    match layouts.next_back() {
         Some(RecordLayout::Lines) => "a line",
         Some(RecordLayout::Groups(_)) => "lines that follow each other",
         Some(RecordLayout::Elements { .. } | RecordLayout::Values) => "an entry of a file",
