@@ -3,7 +3,7 @@
 use crate::arguments::ParsedArguments;
 use crate::parts::CallEffect;
 use crate::scripts::ScriptEffects;
-use crate::tools;
+use crate::tools::{self, Context};
 use crate::transcript::ToolCall;
 use crate::words::shortened;
 use crate::{Effect, EffectTable};
@@ -11,8 +11,8 @@ use crate::{Effect, EffectTable};
 /// Determines the effects of one run's calls, one after another.
 #[derive(Debug)]
 pub struct EffectReader<'t> {
-    pub(crate) table: &'t EffectTable,
-    pub(crate) scripts: ScriptEffects,
+    table: &'t EffectTable,
+    scripts: ScriptEffects,
 }
 
 impl<'t> EffectReader<'t> {
@@ -31,6 +31,7 @@ impl<'t> EffectReader<'t> {
         }
         let text = call.arguments.as_str();
         let arguments = ParsedArguments::read(call, &text);
-        tools::effect(&call.name, &arguments, self)
+        let mut context = Context { table: self.table, scripts: &mut self.scripts };
+        tools::effect(&call.name, &arguments, &mut context)
     }
 }

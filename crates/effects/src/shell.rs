@@ -75,15 +75,13 @@ pub(crate) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mu
     shell.acts(powershell::acts(text, ShellDialect::PowerShell))
 }
 
-/// Records that `text` was written to each of `files`, by a tool or within so many shells, and searches it once for each
-/// language.
-pub(crate) fn record_scripts(
-    depth: usize,
-    files: &[&str],
-    text: &str,
-    table: &EffectTable,
-    scripts: &mut ScriptEffects,
-) {
+/// Records that a tool wrote `text` to each of `files`, and searches it once for each language.
+pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, scripts: &mut ScriptEffects) {
+    record_scripts_within(0, files, text, table, scripts);
+}
+
+/// The same for a command within so many shells.
+fn record_scripts_within(depth: usize, files: &[&str], text: &str, table: &EffectTable, scripts: &mut ScriptEffects) {
     if text.len() > LONGEST_SCRIPT {
         return;
     }
@@ -238,7 +236,7 @@ impl<'t> Shell<'t> {
             match act {
                 ScriptAction::Effect(call) => parts.add(call),
                 ScriptAction::Text { file, text } => {
-                    record_scripts(self.depth, &[&file], &text, self.table, self.scripts);
+                    record_scripts_within(self.depth, &[&file], &text, self.table, self.scripts);
                 }
                 ScriptAction::Command { words, input, piped, is_assigned } => {
                     let before = std::mem::take(&mut self.parts);
@@ -360,7 +358,7 @@ impl<'t> Shell<'t> {
             if first.text == "tee" {
                 files.extend(words[1..].iter().map(|word| word.text.as_str()));
             }
-            record_scripts(self.depth, &files, text, self.table, self.scripts);
+            record_scripts_within(self.depth, &files, text, self.table, self.scripts);
         }
         if !self.functions.contains(&first.text) {
             self.command(&words, CommandInput { input: input.as_deref(), piped });

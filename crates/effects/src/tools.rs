@@ -3,29 +3,35 @@
 use crate::arguments::{CallCommand, ParsedArguments};
 use crate::code::{self, CodeLanguage};
 use crate::parts::{CallEffect, CombinedEffect};
-use crate::reader::EffectReader;
+use crate::scripts::ScriptEffects;
 use crate::tables::tables;
 use crate::words::shortened;
-use crate::{Effect, command, path, shell, sql, verbs};
+use crate::{Effect, EffectTable, command, path, shell, sql, verbs};
+
+/// What is known before a call, and may change with it.
+pub(crate) struct Context<'c> {
+    pub(crate) table: &'c EffectTable,
+    pub(crate) scripts: &'c mut ScriptEffects,
+}
 
 /// The effect of a call.
-pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> CallEffect {
+pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
     let kinds = &tables().tool_kinds;
     let lower = name.to_ascii_lowercase();
     if kinds.shells.has(&lower) {
-        return shell_call(&lower, arguments, reader);
+        return shell_call(&lower, arguments, context);
     }
     if kinds.batches.has(&lower)
-        && let Some(call) = batch(arguments, reader)
+        && let Some(call) = batch(arguments, context)
     {
         return call;
     }
-    if let Some(call) = by_arguments(name, &lower, arguments, reader) {
+    if let Some(call) = by_arguments(name, &lower, arguments, context) {
         return call;
     }
     let why = format!("tool `{}`", shortened(name));
     if let Some(effect) = tables().tools.effect(&lower) {
-        return with_file(CallEffect::new(effect, why), arguments, reader);
+        return with_file(CallEffect::new(effect, why), arguments, context);
     }
     // For a name with a server's or framework's prefix, the last part says what it does.
     let own = last_part(name);
@@ -37,7 +43,7 @@ pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, reader: &mut E
     }
     let commands = ["command", "cmd", "command_line", "shell_command", "script"];
     if verbs::has_one(&verbs::words_in(own), &kinds.shell_words) && arguments.text(&commands).is_some() {
-        return shell_call(&lower, arguments, reader);
+        return shell_call(&lower, arguments, context);
     }
     if let Some(text) = arguments.text(&["sql", "query", "statement"])
         && let Some(effect) = sql::effect(text)
@@ -56,26 +62,26 @@ fn last_part(name: &str) -> &str {
 }
 
 /// The effect of a call that holds other calls; `None` if it holds none.
-fn batch(arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> Option<CallEffect> {
+fn batch(arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> Option<CallEffect> {
     let calls = arguments.calls();
     if calls.is_empty() {
         return None;
     }
     let mut parts = CombinedEffect::default();
     for call in calls {
-        parts.add(effect(&call.name, &ParsedArguments::read(&call, &call.arguments.as_str()), reader));
+        parts.add(effect(&call.name, &ParsedArguments::read(&call, &call.arguments.as_str()), context));
     }
     Some(parts.combined())
 }
 
-fn shell_call(name: &str, arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> CallEffect {
-    let (table, scripts) = (reader.table, &mut reader.scripts);
+fn shell_call(name: &str, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
+    let (table, scripts) = (context.table, &mut *context.scripts);
     match arguments.command() {
         Some(CallCommand::Text(text)) => {
             // Cline's log appends the host's marker to the command.
             let text = text.strip_suffix("REQ_APP").unwrap_or(text);
             match name {
-                "action" => editor_command(text, reader),
+                "action" => editor_command(text, context),
                 "powershell" | "pwsh" => shell::effect_in_powershell(text, table, scripts),
                 _ => shell::effect(text, table, scripts),
             }
@@ -95,14 +101,14 @@ fn quoted(word: &str) -> String {
 }
 
 /// SWE-agent's commands. Those of its editor take text that a shell cannot parse.
-fn editor_command(text: &str, reader: &mut EffectReader<'_>) -> CallEffect {
+fn editor_command(text: &str, context: &mut Context<'_>) -> CallEffect {
     let first = text.split_whitespace().next().unwrap_or_default();
     let effect = match first {
         "edit" | "insert" | "append" | "create" | "undo_edit" => Effect::Edit,
         "open" | "goto" | "scroll_up" | "scroll_down" | "search_dir" | "search_file" | "find_file" | "set_cursors"
         | "filemap" => Effect::Read,
         "submit" | "exit_forfeit" | "exit_cost" => Effect::Handover,
-        _ => return shell::effect(text, reader.table, &mut reader.scripts),
+        _ => return shell::effect(text, context.table, context.scripts),
     };
     CallEffect::new(effect, format!("`{first}`"))
 }
@@ -112,7 +118,7 @@ fn by_arguments(
     name: &str,
     lower: &str,
     arguments: &ParsedArguments<'_>,
-    reader: &mut EffectReader<'_>,
+    context: &mut Context<'_>,
 ) -> Option<CallEffect> {
     let kinds = &tables().tool_kinds;
     let own = last_part(lower);
@@ -122,7 +128,7 @@ fn by_arguments(
         return Some(CallEffect::new(Effect::Read, format!("{why} `view`")));
     }
     if kinds.editors.has(own) {
-        return Some(with_file(CallEffect::new(Effect::Edit, why), arguments, reader));
+        return Some(with_file(CallEffect::new(Effect::Edit, why), arguments, context));
     }
     if kinds.file_writers.has(own) && arguments.path().is_some_and(is_plan_of_agent) {
         return Some(CallEffect::new(Effect::Plan, format!("{why} writes the host's plan file")));
@@ -141,7 +147,7 @@ fn by_arguments(
     if own == "tool" {
         let called = arguments.text(&["tool"])?;
         let is_itself = last_part(called).eq_ignore_ascii_case("tool");
-        return if is_itself { None } else { Some(effect(called, arguments, reader)) };
+        return if is_itself { None } else { Some(effect(called, arguments, context)) };
     }
     if kinds.interpreters.has(own) {
         let code = arguments.text(&["code", "source", "script", "input", "command"]).or_else(|| arguments.plain())?;
@@ -188,13 +194,13 @@ fn is_plan_of_agent(file: &str) -> bool {
 }
 
 /// Adds the file that an editing tool names, and records what it writes to it.
-fn with_file(call: CallEffect, arguments: &ParsedArguments<'_>, reader: &mut EffectReader<'_>) -> CallEffect {
+fn with_file(call: CallEffect, arguments: &ParsedArguments<'_>, context: &mut Context<'_>) -> CallEffect {
     let Some(file) = arguments.path() else { return call };
     if call.effect != Effect::Edit {
         return call;
     }
     if let Some(text) = arguments.text(&["content", "file_text", "contents", "code_edit", "text", "CodeContent"]) {
-        shell::record_scripts(0, &[file], text, reader.table, &mut reader.scripts);
+        shell::record_scripts(&[file], text, context.table, context.scripts);
     }
     let why = format!("{} on `{}`", call.why, shortened(path::file_name(file)));
     CallEffect { why, ..call.touching(vec![file.to_owned()]) }
