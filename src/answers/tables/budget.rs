@@ -1,11 +1,8 @@
 //! `budget.csv`: success by budget, one line per step of each curve.
 
-use std::rc::Rc;
-
 use super::{DataTable, FileColumns};
-use crate::aggregate::BudgetCurve;
+use crate::aggregate::{BudgetCurve, Label, Unit};
 use crate::stats::Interval;
-use crate::stats::incidence::IncidenceStep;
 
 /// How the curve and its interval are computed.
 const METHOD: &str = "gaffke";
@@ -17,11 +14,19 @@ const DRAWN: usize = 1000;
 
 /// One step of a budget curve.
 pub struct BudgetStep {
-    curve: Rc<BudgetCurve>,
-    step: IncidenceStep,
-    /// The incidence at most.
+    suite: Option<Label>,
+    model: Option<Label>,
+    unit: Unit,
+    runs: u64,
+    tasks: u64,
+    cut_off: u64,
+    informative: u64,
+    budget: f64,
+    least: f64,
     most: f64,
     interval: Option<Interval>,
+    at_risk: u64,
+    known_to: Option<f64>,
 }
 
 /// The budget curves. Unless `whole`, a long curve is thinned to as many steps as can be drawn, keeping every step
@@ -29,14 +34,26 @@ pub struct BudgetStep {
 pub fn budget(curves: &[BudgetCurve], whole: bool) -> DataTable {
     let mut steps = Vec::new();
     for curve in curves {
-        let shared = Rc::new(curve.clone());
         let n = curve.curve.steps.len();
         let every = if whole { 1 } else { n.div_ceil(DRAWN).max(1) };
         let of_curve = curve.curve.steps.iter().zip(&curve.most.steps).zip(&curve.band).enumerate();
         for (at, ((step, most), interval)) in of_curve {
             if at % every == 0 || at + 1 == n || interval.is_some() {
-                let (curve, step) = (Rc::clone(&shared), *step);
-                steps.push(BudgetStep { curve, step, most: most.incidence, interval: *interval });
+                steps.push(BudgetStep {
+                    suite: curve.suite.clone(),
+                    model: curve.model.clone(),
+                    unit: curve.unit,
+                    runs: curve.runs,
+                    tasks: curve.tasks,
+                    cut_off: curve.cut_off,
+                    informative: curve.informative,
+                    budget: step.at,
+                    least: step.incidence,
+                    most: most.incidence,
+                    interval: *interval,
+                    at_risk: step.at_risk,
+                    known_to: curve.curve.known_to,
+                });
             }
         }
     }
@@ -47,43 +64,42 @@ pub fn budget(curves: &[BudgetCurve], whole: bool) -> DataTable {
 pub fn budget_columns() -> FileColumns<BudgetStep> {
     FileColumns::new()
         .some_text("suite", "The suite; empty if the recordings name none.", |step: &BudgetStep| {
-            step.curve.suite.as_ref().map(ToString::to_string)
+            step.suite.as_ref().map(ToString::to_string)
         })
         .some_text("model", "The model; empty if the recordings name none.", |step| {
-            step.curve.model.as_ref().map(ToString::to_string)
+            step.model.as_ref().map(ToString::to_string)
         })
-        .text("unit", "The unit of the budget.", |step| step.curve.unit.name().to_owned())
-        .count("tasks", "The tasks of the curve.", |step| step.curve.tasks)
-        .count("cut_off", "Runs cut off by their own cap.", |step| step.curve.cut_off)
-        .number("budget", "The budget.", |step| Some(step.step.at))
+        .text("unit", "The unit of the budget.", |step| step.unit.name().to_owned())
+        .count("tasks", "The tasks of the curve.", |step| step.tasks)
+        .count("cut_off", "Runs cut off by their own cap.", |step| step.cut_off)
+        .number("budget", "The budget.", |step| Some(step.budget))
         .count(
             "cut_off_informative",
             "Of those, runs cut off while others went on: they make the curve a range.",
-            |step| step.curve.informative,
+            |step| step.informative,
         )
         .number(
             "success_by_budget",
             "The mean over tasks of the share of a task's runs that succeed within the budget; empty if it is a range.",
-            |step| if step.step.incidence.total_cmp(&step.most).is_eq() { Some(step.most) } else { None },
+            |step| if step.least.total_cmp(&step.most).is_eq() { Some(step.least) } else { None },
         )
-        .number("success_by_budget_min", "The same, at least.", |step| Some(step.step.incidence))
+        .number("success_by_budget_min", "The same, at least.", |step| Some(step.least))
         .number("success_by_budget_max", "The same, at most.", |step| Some(step.most))
         .ends("success_by_budget", "the 95 % interval, which covers both; not every step has one", |step| step.interval)
-        .count("success_by_budget_n", "The runs of the curve.", |step| step.curve.runs)
+        .count("success_by_budget_n", "The runs of the curve.", |step| step.runs)
         .text("success_by_budget_of", "What they are.", |_| "runs of known outcome".to_owned())
         .text("success_by_budget_method", "How the curve and its interval were computed.", |step| {
-            if step.curve.informative > 0 { METHOD_OF_RANGE } else { METHOD }.to_owned()
+            if step.informative > 0 { METHOD_OF_RANGE } else { METHOD }.to_owned()
         })
-        .count("at_risk", "Runs that have not ended before this budget.", |step| step.step.at_risk)
+        .count("at_risk", "Runs that have not ended before this budget.", |step| step.at_risk)
         .number("known_to", "The budget up to which the curve is known; empty if it is known to its end.", |step| {
-            step.curve.curve.known_to
+            step.known_to
         })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::Unit;
     use crate::stats::incidence::{End, Ending, incidence_bounds};
 
     #[test]
