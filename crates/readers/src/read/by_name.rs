@@ -12,7 +12,7 @@ pub(crate) struct ByName<T> {
 
 impl<T: Default> ByName<T> {
     /// The value of that name, which may be new.
-    pub(crate) fn of(&mut self, name: String) -> &mut T {
+    pub(crate) fn named(&mut self, name: String) -> &mut T {
         let at = *self.places.entry(name.clone()).or_insert_with(|| {
             self.all.push((name, T::default()));
             self.all.len() - 1

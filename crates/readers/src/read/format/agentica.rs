@@ -34,7 +34,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     for value in Node::values(record, out) {
         let Some(row) = value.into_object("row", out) else { continue };
         let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
-        sessions.of(id).take_in(&row, out);
+        sessions.named(id).take_in(&row, out);
     }
     for (id, session) in sessions.all {
         out.run(session.into_draft(id));

@@ -55,7 +55,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     for row in &rows {
         let root = root_of(&row.run, &parents);
         let lane = if row.run == root { Lane::Main } else { Lane::Side(row.run.as_str().into()) };
-        runs.of(root).take_in(row, lane, record.options.outcome_key.as_deref(), out);
+        runs.named(root).take_in(row, lane, record.options.outcome_key.as_deref(), out);
     }
     for (id, run) in runs.all {
         out.run(run.into_draft(id));

@@ -203,7 +203,7 @@ fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>
             Some(name) => message.some_word(name).unwrap_or_default(),
             None => String::new(),
         };
-        runs.of(id).push(message);
+        runs.named(id).push(message);
     }
     let is_one = runs.all.len() < 2;
     for (id, messages) in runs.all {

@@ -89,7 +89,7 @@ impl LangfuseExport<'_> {
         }
         let own = value.some_word("id").filter(|_| value.has(["observations", "timestamp", "name"]));
         if let Some(id) = &own {
-            let header = &mut self.traces.of(id.clone()).header;
+            let header = &mut self.traces.named(id.clone()).header;
             header.agent = value.some_word("name").or(header.agent.take());
             header.task_id = value.some_word(["datasetItemId", "dataset_item_id"]).or(header.task_id.take());
         }
@@ -126,7 +126,7 @@ impl LangfuseExport<'_> {
             name: value.some_word("name").unwrap_or_default(),
             kind,
         };
-        let trace = self.traces.of(trace);
+        let trace = self.traces.named(trace);
         trace.header.started_at = [trace.header.started_at, start].into_iter().flatten().min();
         trace.header.ended_at = trace.header.ended_at.max(span.end);
         if failed && span.parent.is_none() {
@@ -143,7 +143,7 @@ impl LangfuseExport<'_> {
         let score = value.some_number("value");
         let label = value.some_word(["stringValue", "string_value"]);
         let graded = by_label_or_score(label.as_deref(), score);
-        self.traces.of(about).grade = native_grade("scores", graded, score);
+        self.traces.named(about).grade = native_grade("scores", graded, score);
     }
 
     fn hand_over(self, out: &mut Reading<'_>) {

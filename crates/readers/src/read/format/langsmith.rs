@@ -103,7 +103,7 @@ impl LangSmithExport<'_> {
             id: id.clone(),
         };
         let key = self.key;
-        let trace = self.traces.of(name.clone());
+        let trace = self.traces.named(name.clone());
         if span.parent.is_none() {
             trace.root = Some(id.clone());
             trace.header.agent = Some(span.name.clone()).filter(|name| !name.is_empty());

@@ -68,7 +68,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
             id = runs.all.last().map(|(id, _)| id.clone());
         }
         let Some(list) = map.named(&value, "messages") else {
-            runs.of(id.unwrap_or_default()).push(value);
+            runs.named(id.unwrap_or_default()).push(value);
             continue;
         };
         let Some(messages) = list.elements() else {

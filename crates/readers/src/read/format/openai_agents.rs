@@ -67,7 +67,7 @@ impl OpenAiAgentsExport {
             && let Some(id) = item.some_word(["id", "trace_id"])
         {
             let name = item.some_word(["workflow_name", "name"]);
-            let trace = self.traces.of(id);
+            let trace = self.traces.named(id);
             trace.workflow = name.or(trace.workflow.take());
             return;
         }
@@ -101,7 +101,7 @@ impl OpenAiAgentsExport {
         let end = item.some_instant("ended_at");
         let start = item.some_instant("started_at").map(|start| i128::from(start.0));
         let is_agent = matches!(kind, SpanContent::Agent);
-        let trace = self.traces.of(trace);
+        let trace = self.traces.named(trace);
         if let Some(error) = error.filter(|_| is_agent) {
             trace.failed = Some(error);
         }

@@ -189,7 +189,7 @@ impl<'r> Traces<'r> {
         let mut runs: ByName<Vec<RecordedSpan<'r>>> = ByName::default();
         for recorded in std::mem::take(&mut self.spans) {
             let name = talks.get(&recorded.trace).unwrap_or(&recorded.trace).clone();
-            runs.of(name).push(recorded);
+            runs.named(name).push(recorded);
         }
         for (name, spans) in runs.all {
             self.run(name, spans, key, out);
