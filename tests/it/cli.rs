@@ -69,6 +69,25 @@ fn summary_columns_are_a_contract() {
     }
 }
 
+/// What is over nothing that has a name says so by null, not by an empty text.
+#[test]
+fn an_estimate_says_what_it_is_over_or_nothing() {
+    let scratch = scratch();
+    let runs = |at: usize| RUNS.replace("\"t1\"", &format!("\"t{at}-f\"")).replace("\"t2\"", &format!("\"t{at}-s\""));
+    let runs = |at: usize| {
+        runs(at).replace("\"loops\"", &format!("\"loops-{at}\"")).replace("\"works\"", &format!("\"works-{at}\""))
+    };
+    scratch.put("many.jsonl", &(0..30).map(runs).collect::<String>());
+    let (_, stdout, _) = scratch.run("compare many.jsonl --stacks stacks.toml --format json");
+    let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let estimates = document["estimates"].as_array().unwrap();
+    let is_p = |estimate: &&serde_json::Value| estimate["name"] == "steps_cost_of_success_p";
+    assert!(estimates.iter().filter(is_p).count() > 0, "{estimates:?}");
+    for estimate in estimates {
+        assert!(estimate["of"].is_null() || !estimate["of"].as_str().unwrap().is_empty(), "{estimate}");
+    }
+}
+
 #[test]
 fn a_stack_is_chosen_on_dev_and_reported_on_test() {
     let scratch = scratch();

@@ -96,7 +96,7 @@ pub fn estimate_columns() -> FileColumns<EstimateLine> {
         })
         .some_count("n", "Number of runs it is over.", |line| Some(line.measured.made?.n))
         .some_count("tasks", "Number of tasks they are of.", |line| Some(line.measured.made?.tasks))
-        .some_text("of", "What it is over.", |line| Some(line.metric.of.clone()))
+        .some_text("of", "What it is over.", |line| Some(line.metric.of.clone()).filter(|of| !of.is_empty()))
         .some_text("method", "How the interval was computed, and why to read it with care.", |line| {
             Some(made(line.measured.made?))
         })
