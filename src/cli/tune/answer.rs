@@ -89,13 +89,13 @@ pub(super) fn decided(question: &TuneQuestion, tuner: &Tuner<'_>, labels: LabelD
         Err(_) => None,
     };
     let shipped = match (shipped, &rated) {
-        (Ok((shipped, held_out)), Some(rated)) => {
-            match (rated.candidate.standing(appetite.terms()), elsewhere(&held_out, appetite)) {
-                (Standing::Allowed, None) => Ok((shipped, held_out)),
-                (Standing::Allowed, Some(elsewhere)) => Err(Why::FailsElsewhere(shipped, elsewhere)),
-                (standing, _) => Err(Why::NotWorthIt(shipped, standing)),
-            }
-        }
+        (Ok((shipped, held_out)), Some(rated)) => match rated.candidate.standing(appetite.terms()) {
+            Standing::Allowed => match elsewhere(&held_out, appetite) {
+                None => Ok((shipped, held_out)),
+                Some(elsewhere) => Err(Why::FailsElsewhere(shipped, elsewhere)),
+            },
+            standing => Err(Why::NotWorthIt(shipped, standing)),
+        },
         (shipped, _) => shipped,
     };
     let nearest = if shipped.is_err() { tuner.nearest(&found, &tasks, appetite.alpha) } else { None };

@@ -1,5 +1,5 @@
-//! What a tuned stack is compared with: the budget alone, one limit chosen the usual way, the best of the presets,
-//! what runs today.
+//! The tuned stack beside what it is compared with: the budget alone, one limit chosen the usual way, the best of the
+//! presets, what runs today.
 
 use super::answer::{Recordings, TuneAnswer};
 use crate::tune::{Contenders, Fate, HeldOut, LimitIx, TaskTotals, TuneQuestion, Tuner};
@@ -42,8 +42,8 @@ impl Rival {
 pub(super) struct BesideLine {
     /// What it is.
     pub(super) rival: Rival,
-    /// Its rule or name; `none` if there is none.
-    pub(super) name: String,
+    /// Its rule or name; `None` if there is none.
+    pub(super) name: Option<String>,
     /// Whether it is certified at the requested rate.
     pub(super) certified: bool,
     /// Its totals on tasks it was not chosen on.
@@ -55,11 +55,10 @@ pub(super) struct BesideLine {
 impl BesideLine {
     /// A line of something that was chosen on no task.
     fn given(rival: Rival, name: &str, totals: TaskTotals) -> Self {
-        Self { rival, name: name.to_owned(), certified: false, totals, refused: (0, 0) }
+        Self { rival, name: Some(name.to_owned()), certified: false, totals, refused: (0, 0) }
     }
 
     fn held_out(rival: Rival, name: Option<String>, certified: bool, of: HeldOut) -> Self {
-        let name = name.unwrap_or_else(|| "none".to_owned());
         Self { rival, name, certified, refused: (of.refused, of.parts), totals: of.totals }
     }
 }

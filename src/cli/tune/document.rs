@@ -5,7 +5,7 @@ use serde_json::json;
 use super::words::TuneSentences;
 use crate::aggregate::RecordedRun;
 use crate::stats::Estimate;
-use crate::tune::{Shipped, grounds, named};
+use crate::tune::{Shipped, grounds, names_in};
 
 impl TuneSentences<'_> {
     /// The answer as JSON: the certificate.
@@ -18,7 +18,7 @@ impl TuneSentences<'_> {
             .map(|line| {
                 json!({
                     "what": line.rival.name(),
-                    "rule": line.name,
+                    "rule": line.name.as_deref().unwrap_or("none"),
                     "certified": line.certified,
                     "killed": estimate(&line.totals.killed()),
                     "saved": estimate(&line.totals.saved()),
@@ -83,8 +83,8 @@ impl TuneSentences<'_> {
             "tasks": study.tasks().len(),
             "tasks_with_success": answer.tuned.with_success,
             "saved_unit": study.unit().name(),
-            "models": named(study, RecordedRun::model),
-            "agents": named(study, RecordedRun::agent),
+            "models": names_in(study, RecordedRun::model),
+            "agents": names_in(study, RecordedRun::agent),
             "corpus": study.fingerprint(),
             "oracle": study.oracle(),
             "beside": lines,

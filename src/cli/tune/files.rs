@@ -133,7 +133,11 @@ fn add_rivals(args: &Args, words: &TuneSentences<'_>, strategies: &mut Strategie
     strategies.extend(StackArgs::named(args.today.clone()).load()?.strategies);
     if let Some(best) = words.beside(Rival::Preset) {
         // Not by its name as an argument: that of a profile is none.
-        strategies.extend(catalog::all(FrameworkKind::Preset).into_iter().filter(|preset| preset.name() == best.name));
+        strategies.extend(
+            catalog::all(FrameworkKind::Preset)
+                .into_iter()
+                .filter(|preset| Some(preset.name()) == best.name.as_deref()),
+        );
     }
     if let Some(budget) = words.answer.tuned.budget() {
         strategies.push(words.study.families()[budget.at.family].stack("budget alone", budget.at.limit));

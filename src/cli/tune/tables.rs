@@ -25,13 +25,14 @@ impl TuneSentences<'_> {
         let mut rows = Vec::new();
         for BesideLine { rival, name, certified, totals, refused } in &self.answer.beside {
             let certified = if *certified { promise.clone() } else { "–".to_owned() };
-            let does_nothing = *rival == Rival::NoStopping || (name == "none" && refused.0 == refused.1);
+            let does_nothing = *rival == Rival::NoStopping || (name.is_none() && refused.0 == refused.1);
             let (killed, saved) = if does_nothing {
                 (TableCell::Text("0".to_owned()), TableCell::Text("0".to_owned()))
             } else {
                 (cell(&totals.killed()), cell(&totals.saved()))
             };
-            let [what, name, certified] = [rival.name().to_owned(), name.clone(), certified].map(TableCell::Text);
+            let name = name.as_deref().unwrap_or("none").to_owned();
+            let [what, name, certified] = [rival.name().to_owned(), name, certified].map(TableCell::Text);
             rows.push(vec![what, name, certified, killed, saved]);
         }
         if let Some(oracle) = self.study.oracle() {

@@ -109,7 +109,7 @@ impl Shipped {
 }
 
 /// The models or agents of the recordings, by name.
-pub fn named(study: &Study, of: fn(&RecordedRun) -> Option<&str>) -> Vec<String> {
+pub fn names_in(study: &Study, of: fn(&RecordedRun) -> Option<&str>) -> Vec<String> {
     let names = study.runs().iter().filter_map(|run| of(run.facts()));
     names.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
 }
@@ -119,8 +119,8 @@ pub fn named(study: &Study, of: fn(&RecordedRun) -> Option<&str>) -> Vec<String>
 pub fn grounds(study: &Study, shipped: &Shipped, promise: String) -> Grounds {
     Grounds {
         promise,
-        models: named(study, RecordedRun::model),
-        agents: named(study, RecordedRun::agent),
+        models: names_in(study, RecordedRun::model),
+        agents: names_in(study, RecordedRun::agent),
         runs: u32::try_from(study.runs().len()).unwrap_or(u32::MAX),
         stopped: shipped.stopped(study),
         ranges: shipped.ranges(study),

@@ -21,7 +21,7 @@ mod walk;
 
 pub use by_class::{ClassLimit, TunedClass, TunedClasses, tune_classes};
 pub use catalogue::{BUDGETS, Family, catalogue, pool};
-pub use certificate::{Shipped, grounds, named};
+pub use certificate::{Shipped, grounds, names_in};
 pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};
 pub use contender::{Contender, Contenders};
 pub use held_out::{Chosen, FOLDS, HeldOut, folds};

@@ -142,8 +142,7 @@ impl Study {
         tasks.iter().map(|task| (*task, self.sums(*task, Over::Judged, &fate))).collect()
     }
 
-    /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
-    /// success.
+    /// What becomes of the runs of one task, summed up over those that `over` says, where `fate` says what becomes of each.
     pub(in crate::tune) fn sums(&self, task: usize, over: Over, fate: impl Fn(usize) -> Fate) -> TaskSums {
         let mut sums = TaskSums::default();
         for run in self.tasks[task].runs.clone() {
