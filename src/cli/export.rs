@@ -19,7 +19,7 @@ use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::export::{ExportedStack, HostInfo, agents, comment, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
-use crate::report::{Configuration, CsvStyle, bullets, write_atomically, write_folder};
+use crate::report::{Configuration, CsvStyle, bullets, write_folder, write_text};
 use crate::stack::{Entry, Stack, StackFile, Use};
 
 /// Arguments of `export`.
@@ -217,10 +217,10 @@ pub(super) fn configurations(stacks: &LoadedStacks) -> Vec<Configuration> {
 /// How many frameworks have a setting for the stack of that name: what one ships itself is a setting of that one, and none
 /// has one for a guard.
 pub(super) fn n_hosts(stacks: &LoadedStacks, name: &str) -> usize {
-    match stacks.own_stack(name) {
-        Some(stack) => hosts_of(stack).len(),
-        None => stacks.strategies.iter().filter(|other| other.name() == name && other.program().is_none()).count(),
+    if let Some(stack) = stacks.own_stack(name) {
+        return hosts_of(stack).len();
     }
+    usize::from(stacks.strategies.iter().any(|other| other.name() == name && other.program().is_none()))
 }
 
 /// The frameworks with settings for a stack, even if with a difference that `export` names.
@@ -266,7 +266,7 @@ fn put(text: &str, out: Option<&Path>, output: &Output) -> Result<(), CommandFai
     match out {
         // To be pasted: no line is broken.
         None => output.bytes(text.as_bytes()),
-        Some(path) => write_atomically(path, |file| file.write_all(text.as_bytes())).map_err(CommandFailure::input)?,
+        Some(path) => write_text(path, text).map_err(CommandFailure::input)?,
     }
     Ok(())
 }
@@ -306,7 +306,7 @@ fn all(args: &Args, stack: &Stack, output: &Output) -> Result<ProgramExit, Comma
 
 /// Writes a snippet for each host that holds something, and a stack file of those that hold everything.
 fn write_all(exports: &[ExportedStack], folder: &Path) -> Result<(), Diagnostic> {
-    let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
+    let put = |name: &str, text: &str| write_text(&folder.join(name), text);
     let mut together = String::new();
     for export in exports.iter().filter(|export| export.n_held() > 0) {
         put(&format!("{}.{}", export.to.id, extension(export.to.host.syntax)), &export.snippet())?;
