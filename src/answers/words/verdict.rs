@@ -216,7 +216,7 @@ pub fn more_tasks(missing: Option<u64>, what: &str) -> String {
 
 /// Why the one was passed over for the other, which is as good within chance.
 pub fn passed_over(other: &Candidate, own: &Candidate, by: TieBreak) -> String {
-    let killed = |tied: &Candidate| tied.killed.map(digits).unwrap_or_default();
+    let killed = |candidate: &Candidate| candidate.killed.map(digits).unwrap_or_default();
     match by {
         TieBreak::Kills => format!("it kills {} %, this {} %", killed(other), killed(own)),
         TieBreak::Settings if other.hosts == 0 => "no framework has a setting for it".to_owned(),

@@ -15,7 +15,7 @@ use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::{Output, TableFormat, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
 use crate::report::figure::{AgainstFigure, save};
-use crate::report::{PlainPage, refuse_foreign, write_atomically, write_folder};
+use crate::report::{PlainPage, refuse_foreign, write_atomically, write_folder, write_text};
 use crate::stack::ToldLimit;
 
 /// Arguments of a comparison with what really happened.
@@ -165,7 +165,7 @@ fn write(
             notes: &words::against_notes(answer),
             files: "The numbers: against.csv; successes by step: against-steps.csv.",
         };
-        write_atomically(&to.join("report.html"), |file| file.write_all(page.html().as_bytes()))
+        write_text(&to.join("report.html"), &page.html())
     })
     .map_err(CommandFailure::input)
 }

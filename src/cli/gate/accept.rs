@@ -10,7 +10,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location, count, did_you_mean, nearest};
 use crate::reader::read_whole_text;
-use crate::report::write_atomically;
+use crate::report::write_text;
 use crate::review::ChangeReview;
 use crate::snapshot::StopSnapshot;
 
@@ -35,7 +35,6 @@ pub(in crate::cli) struct AcceptArgs {
 pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let inputs = args.inputs.resolve(output)?;
     let path = inputs.snapshot()?;
-    let name = path.display().to_string();
     if is_ci() {
         let help = "accept on your own machine, review the file, and commit it; in CI use `check`";
         return Err(CommandFailure::file(path, "snapshots are not written under CI", help));
@@ -50,7 +49,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Progr
     if now.troubles > 0 {
         let what = "a guard failed on some runs: where it stops them is not known, so there is nothing to accept";
         return Err(CommandFailure::input(Diagnostic::new(
-            Location::file(name),
+            Location::file(path.display().to_string()),
             what,
             "mend the guard, or leave it out",
         )));
@@ -73,8 +72,8 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Progr
             return Err(CommandFailure::file(path, what, help));
         }
     }
-    write_atomically(path, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(CommandFailure::input)?;
-    output.note(&format!("{} stop points written to {name}", snapshot.len()));
+    write_text(path, &snapshot.to_text()).map_err(CommandFailure::input)?;
+    output.note(&format!("{} stop points written to {}", snapshot.len(), path.display()));
     Ok(ProgramExit::Done)
 }
 

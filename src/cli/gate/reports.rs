@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::diagnostic::{self, did_you_mean, nearest};
-use crate::report::write_atomically;
+use crate::report::write_text;
 use crate::review::{self, CheckResult, LineFinding};
 
 /// A report format.
@@ -101,5 +101,5 @@ pub(super) fn write(path: &Path, text: &str, output: &Output) -> Result<(), Comm
         output.bytes(text.as_bytes());
         return Ok(());
     }
-    write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(CommandFailure::input)
+    write_text(path, text).map_err(CommandFailure::input)
 }

@@ -16,7 +16,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::{LineStyle, Output};
 use crate::diagnostic::{Diagnostic, Location, count, did_you_mean, nearest};
 use crate::reader::read_whole_text;
-use crate::report::write_atomically;
+use crate::report::{write_atomically, write_text};
 use crate::review::{ChangeReview, Changed, Importance, settled};
 
 /// Arguments of `review`.
@@ -142,7 +142,7 @@ pub(in crate::cli) fn review(args: &ReviewArgs, output: &Output) -> Result<Progr
     let has_rest = !review.notices().is_empty();
     if !accepted.is_empty() || (has_rest && rest == ReviewAnswer::Accept) {
         let next = settled(&before, &now.snapshot, &review, &accepted, !has_rest || rest == ReviewAnswer::Accept);
-        write_atomically(path, |out| out.write_all(next.to_text().as_bytes())).map_err(CommandFailure::input)?;
+        write_text(path, &next.to_text()).map_err(CommandFailure::input)?;
     }
     PendingChange::write(&left, &file)?;
     let refused = left.iter().filter(|pending| pending.rejected).count();

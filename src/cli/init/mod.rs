@@ -17,7 +17,7 @@ use crate::answers::{RunEvidence, Tolerances, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
 use crate::reader::{LARGEST_WHOLE, read_whole_text};
-use crate::report::{Manifest, Publication, write_atomically};
+use crate::report::{Manifest, Publication, write_text};
 use files::InitInputs;
 
 /// Arguments of `init`.
@@ -175,7 +175,7 @@ fn stacks(args: &Args, corpus: &CorpusArgs) -> Result<(StackArgs, Option<(PathBu
     }
     // The file must exist to be replayed, and is kept.
     let text = starter(&corpus.runs())?;
-    write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(CommandFailure::input)?;
+    write_text(&path, &text).map_err(CommandFailure::input)?;
     Ok((named, Some((path, text))))
 }
 
@@ -196,7 +196,7 @@ fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), Co
             output.data(&format!("kept     {name}, which is there and cannot be read\n"));
         }
         _ => {
-            write_atomically(path, |out| out.write_all(text.as_bytes())).map_err(CommandFailure::input)?;
+            write_text(path, text).map_err(CommandFailure::input)?;
             output.data(&format!("written  {name}\n"));
         }
     }

@@ -7,7 +7,7 @@ use plotters::prelude::{BitMapBackend, SVGBackend};
 use super::pen::Pen;
 use super::style::register_fonts;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::write_atomically;
+use crate::report::{write_atomically, write_text};
 
 /// Why a picture could not be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +39,7 @@ pub fn save(picture: &impl Picture, folder: &Path, name: &str) -> Result<String,
     let size = picture.draw(&mut pen);
     let svg = to_svg(&pen, size).map_err(|error| error.of_picture(folder, name))?;
     let png = to_png(&pen, size).map_err(|error| error.of_picture(folder, name))?;
-    write_atomically(&folder.join(format!("{name}.svg")), |out| out.write_all(svg.as_bytes()))?;
+    write_text(&folder.join(format!("{name}.svg")), &svg)?;
     write_atomically(&folder.join(format!("{name}.png")), |out| out.write_all(&png))?;
     Ok(svg)
 }

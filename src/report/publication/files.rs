@@ -14,7 +14,7 @@ use crate::report::figure::{
 use crate::report::page::{FollowedAnswer, FrontierView, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
-use crate::report::{CsvStyle, markdown, refuse_foreign, write_atomically, write_folder, write_rows};
+use crate::report::{CsvStyle, markdown, refuse_foreign, write_atomically, write_folder, write_rows, write_text};
 use crate::stats::Interval;
 use crate::words::chosen_percent;
 
@@ -104,11 +104,11 @@ impl Publication {
         let has_bounds = figures.svgs.iter().any(|(name, _)| *name == "bounds");
         self.write_page(&tables, summaries, figures, out)?;
         let summary = self.summary_md(&tables, summaries, has_bounds);
-        write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
+        write_text(&out.join("summary.md"), &summary)?;
         let mut manifest = self.manifest.clone();
         manifest.set_standings(summaries, &first.standings(), &tables.parts);
         let manifest = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
-        write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
+        write_text(&out.join("manifest.json"), &manifest)
     }
 
     fn write_page(
@@ -141,7 +141,7 @@ impl Publication {
             followed: self.told_of_followed(summaries),
         };
         let html = page.html().map_err(|error| failed(&error))?;
-        write_atomically(&path, |file| file.write_all(html.as_bytes()))
+        write_text(&path, &html)
     }
 
     /// Writes rows and firings in the requested format.

@@ -3,7 +3,6 @@
 use super::cache::{Cache, NotKept};
 use super::{Args, CommandFailure, Output};
 use crate::cli::inputs::divided;
-use crate::diagnostic::{Diagnostic, Location};
 use crate::sweep::engine::{Extract, Plan};
 use crate::verdict::Assumptions;
 
@@ -40,8 +39,7 @@ fn extracts(args: &Args, plan: &Plan, output: &Output) -> Result<Vec<Extract>, C
     let (corpus, root) = (&args.corpus, args.grid.cache.as_deref());
     if let Some(root) = root.filter(|root| Cache::is_among(root, corpus)) {
         let what = "the cache lies among the recordings";
-        let at = Location::file(root.display().to_string());
-        return Err(CommandFailure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
+        return Err(CommandFailure::file(root, what, "name a folder outside of them"));
     }
     let cache = root.and_then(|root| Cache::from_root(root, corpus));
     if let (Some(cache), Some(root)) = (&cache, root)
