@@ -2,7 +2,6 @@
 
 use super::{PresetCase, PresetDriver};
 use crate::preset::kilo_code::{KiloUser, answered_by};
-use crate::preset::opencode::OpenCodeAnswer;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "kilo-code",
@@ -18,11 +17,9 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
 };
 
 fn person(case: &PresetCase<'_>) -> KiloUser {
-    let doom_loop = match case.scripted("reply").as_str() {
-        Some("always") => OpenCodeAnswer::Always,
-        Some("reject") => OpenCodeAnswer::Reject,
-        _ => OpenCodeAnswer::Once,
-    };
     let answers = case.scripted("replies").as_array().into_iter().flatten();
-    KiloUser { doom_loop, cost: answers.map(|answer| answer.as_str().unwrap_or_default().to_owned()).collect() }
+    KiloUser {
+        doom_loop: super::opencode::answer(case),
+        cost: answers.map(|answer| answer.as_str().unwrap_or_default().to_owned()).collect(),
+    }
 }
