@@ -141,7 +141,8 @@ impl ActionSink<'_, '_> {
 /// A framework's rules running on one run.
 pub trait Machine: Any + Send + std::fmt::Debug {
     /// Takes in one event, none of a sub-agent's: that has a loop of its own. Tool results come one at a time, before
-    /// the point after the tools.
+    /// the point after the tools. By itself it hands over the messages; a machine that has a function of its own here gets
+    /// no `message`.
     fn event(&mut self, event: &Event, acts: &mut ActionSink<'_, '_>) {
         if let Some(message) = event.message() {
             self.message(message, acts);

@@ -27,9 +27,10 @@ pub static ALL: LazyLock<[Framework; 5]> = LazyLock::new(|| {
     [mira::framework(), adaptive::framework(), awaken::framework(), agentao::framework(), agentica::framework()]
 });
 
-/// A system as its `framework.toml` describes it, still without its code.
-fn described(file: &str, manual: &'static str) -> Framework {
-    let file = File::read("framework.toml", file).expect("a test reads the file of every system");
+/// A system as the `framework.toml` in its folder describes it, still without its code.
+fn described(folder: &str, file: &str, manual: &'static str) -> Framework {
+    let file = File::read(&format!("crates/frameworks/src/system/{folder}/framework.toml"), file)
+        .expect("a test reads the file of every system");
     Framework { kind: FrameworkKind::System, ..file.framework(manual) }
 }
 

@@ -360,7 +360,7 @@ impl InspectSample {
         let act = acts.act(Action::Stop, rule).code(code).detail(words);
         act.decision.event = before;
         if message.is_step() {
-            act.decision.point.moment = Moment::BeforeRequest;
+            act.before_request(before);
         } else if message.is_result() && follows_reply {
             act.decision.point.moment = Moment::AfterResponse;
         }

@@ -17,7 +17,7 @@ pub(super) struct CallRecord {
     pub(super) outcome: CallOutcome,
 }
 
-/// A requested call, before it runs.
+/// A requested call, before and while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct RequestedCall {
     pub(super) tool: Name,

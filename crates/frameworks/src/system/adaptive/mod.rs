@@ -29,6 +29,6 @@ pub(super) fn framework() -> Framework {
         parameters: param::ALL,
         traps: traps::traps,
         build: Build::Strategy(replay::build),
-        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+        ..described("adaptive", include_str!("framework.toml"), include_str!("manual.md"))
     }
 }

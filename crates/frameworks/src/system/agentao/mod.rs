@@ -35,7 +35,7 @@ pub(super) fn framework() -> Framework {
         parameters: param::ALL,
         traps: traps::traps,
         build: Build::Strategy(|settings| Ok(Arc::new(AgentaoStrategy::build(settings)?))),
-        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+        ..described("agentao", include_str!("framework.toml"), include_str!("manual.md"))
     }
 }
 

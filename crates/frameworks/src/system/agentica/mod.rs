@@ -42,7 +42,7 @@ pub(super) fn framework() -> Framework {
         parameters: param::ALL,
         traps: traps::traps,
         build: Build::Strategy(|settings| Ok(Arc::new(AgenticaStrategy::build(settings)?))),
-        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+        ..described("agentica", include_str!("framework.toml"), include_str!("manual.md"))
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn framework() -> Framework {
         parameters: param::ALL,
         traps: traps::traps,
         build: Build::Strategy(|settings| Ok(Arc::new(AwakenStrategy::build(settings)?))),
-        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+        ..described("awaken", include_str!("framework.toml"), include_str!("manual.md"))
     }
 }
 

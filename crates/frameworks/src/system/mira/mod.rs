@@ -48,6 +48,6 @@ pub(super) fn framework() -> Framework {
         parameters: param::ALL,
         traps: traps::traps,
         build: Build::Strategy(replay::build),
-        ..described(include_str!("framework.toml"), include_str!("manual.md"))
+        ..described("mira", include_str!("framework.toml"), include_str!("manual.md"))
     }
 }
