@@ -120,12 +120,12 @@ pub fn some_of(words: &[String], most: usize) -> String {
     }
 }
 
-/// A name of at most `most` characters: a longer one is cut, and ends in `…`.
-pub fn cut(name: &str, most: usize) -> String {
-    if name.chars().count() <= most {
-        return name.to_owned();
+/// A text of at most `most` characters, and at least one: a longer one is cut, and ends in `…`.
+pub fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
     }
-    name.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub struct Summary {
     pub corrected: Option<CorrectedRate>,
     /// Bounds on success.
     pub outcomes: OutcomeBounds,
-    /// What was saved, by unit; `None` if no run records the unit.
+    /// What was saved, in the order of [`Unit::ALL`], which is that of its declaration; `None` if no run records the unit.
     pub savings: [Option<Savings>; 3],
     /// What stopping is worth per run, if a lost success has a price.
     pub net_benefit: Option<NetBenefit>,
