@@ -153,7 +153,7 @@ fn settings(used: &Use, to: HostInfo) -> Result<ExportedStack, CommandFailure> {
     if let Some(config) = &used.config {
         return Err(wrong(format!("`{}` is configured by `{config}`", used.name), "that file is what it reads"));
     }
-    if let Some(profile) = used.profile.as_deref().filter(|profile| to.host.profile != Some(profile)) {
+    if let Some(profile) = used.profile.as_deref().filter(|profile| to.host.profile.as_deref() != Some(profile)) {
         let settings: Vec<String> = used.set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let what = format!("no snippet for {} as `{profile}`", to.id);
         return Err(wrong(what, format!("set {} by hand", settings.join(", "))));
@@ -355,8 +355,8 @@ fn list() -> String {
 /// The signals of a host by the moment at which it checks them; else why there are none.
 fn holds(info: HostInfo) -> String {
     let mut by_moment: BTreeMap<_, Vec<String>> = BTreeMap::new();
-    for slot in info.host.slots {
-        let mark = match (slot.differs, slot.does) {
+    for slot in &info.host.slots {
+        let mark = match (&slot.differs, slot.action) {
             (Some(_), _) => "~",
             (None, Does::LastAnswer) => "+",
             (None, _) => "",
@@ -388,7 +388,7 @@ fn pr(args: &Args, export: &ExportedStack, output: &Output) -> Result<String, Co
         let lines = bullets(&export.lines());
         return Ok(format!("{id} does this by default already: the same setting, and nothing to change.\n\n{lines}"));
     }
-    let profile = export.to.host.profile.map(str::to_owned);
+    let profile = export.to.host.profile.clone();
     let default = Use { name: format!("{id} by default"), system: id.to_owned(), profile, ..Use::default() };
     let default = catalog::by_name(&default).map_err(CommandFailure::usage)?;
     let proposed = export.strategy().map_err(CommandFailure::usage)?;

@@ -36,6 +36,7 @@ pub mod catalog;
 pub mod export;
 pub mod framework;
 pub mod host;
+mod keyword;
 pub mod preset;
 pub mod python;
 pub mod system;

@@ -129,7 +129,7 @@ pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<FilledSlo
     if nearest || others.is_empty() {
         return Ok(best);
     }
-    let (parameter, value) = (best.slot.parameter(), &best.value);
+    let (parameter, value) = (&best.slot.parameter, &best.value);
     Err(format!("{}; `--nearest` takes `{parameter}` at {value} all the same", others.join("; ")))
 }
 
@@ -150,7 +150,7 @@ fn reason(wish: &Wish, to: HostInfo) -> String {
 
 /// The parameter's value for the clause's limit.
 fn value(wish: &Wish, slot: &ClauseSlot) -> Result<Value, String> {
-    let parameter = slot.parameter();
+    let parameter = &slot.parameter;
     if slot.fires == Fires::Named {
         return match &wish.tool {
             Some(tool) if wish.comparator == Comparator::AtLeast => Ok(Value::from(tool.as_str())),
@@ -175,7 +175,7 @@ fn value(wish: &Wish, slot: &ClauseSlot) -> Result<Value, String> {
     };
     #[expect(clippy::cast_precision_loss, reason = "an offset of a step or two")]
     let limit = limit + slot.plus as f64;
-    let (least, most) = slot.range;
+    let (least, most) = slot.range();
     if !(least..=most).contains(&limit) {
         let bounds = if limit < least { format!("begins at {least}") } else { format!("ends at {most}") };
         return Err(format!("`{parameter}` would be {limit}, and {bounds}"));
@@ -184,7 +184,7 @@ fn value(wish: &Wish, slot: &ClauseSlot) -> Result<Value, String> {
         #[expect(clippy::cast_possible_truncation, reason = "whole and small, checked above")]
         return Ok(Value::from(limit as i64));
     }
-    if slot.whole {
+    if !slot.amount {
         return Err(format!("`{parameter}` takes a whole number"));
     }
     Ok(Value::from(limit))
@@ -197,7 +197,7 @@ fn steps_paid_for(signal: &str, at: Moment) -> f64 {
 
 fn differences(wish: &Wish, slot: &ClauseSlot, to: HostInfo) -> Vec<ExportDifference> {
     let mut all: Vec<ExportDifference> = Vec::new();
-    all.extend(slot.differs.map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
+    all.extend(slot.differs.iter().map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
     all.extend(of_moment(wish, slot));
     let one_prompt = "the same on runs of one prompt";
     match (slot.counts, wish.scope) {
@@ -219,7 +219,7 @@ fn differences(wish: &Wish, slot: &ClauseSlot, to: HostInfo) -> Vec<ExportDiffer
         _ => {}
     }
     all.extend(of_action(wish, slot).map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
-    all.extend(to.host.also.iter().map(|what| ExportDifference::new(DifferenceGrade::Condition, *what)));
+    all.extend(to.host.also.iter().map(|what| ExportDifference::new(DifferenceGrade::Condition, what)));
     all
 }
 
@@ -255,15 +255,15 @@ fn of_moment(wish: &Wish, slot: &ClauseSlot) -> Vec<ExportDifference> {
 }
 
 fn of_action(wish: &Wish, slot: &ClauseSlot) -> Option<String> {
-    match (wish.then, slot.does) {
+    match (wish.then, slot.action) {
         // The slot itself says how a refusal differs from a stop.
-        (Action::Stop | Action::Fail, Does::Stop | Does::Fail(_))
+        (Action::Stop | Action::Fail, Does::Stop | Does::Fail)
         | (Action::ForceFinal, Does::LastAnswer)
         | (_, Does::Refuse) => None,
         (Action::Stop | Action::Fail, Does::LastAnswer) => {
             Some("it asks for one last answer, a request more (`then = \"force_final\"`)".to_owned())
         }
-        (then, Does::Stop | Does::Fail(_)) => Some(format!("it ends the run, and the clause says `{then}`")),
+        (then, Does::Stop | Does::Fail) => Some(format!("it ends the run, and the clause says `{then}`")),
         (then, Does::LastAnswer) => Some(format!("it asks for a last answer, and the clause says `{then}`")),
     }
 }

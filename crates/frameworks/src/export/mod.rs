@@ -20,7 +20,7 @@ use crate::catalog;
 use crate::decision::{RuleName, Strategy};
 use crate::diagnostic::nearest;
 use crate::framework::{Framework, FrameworkKind, Parameter, setting};
-use crate::host::{ClauseSlot, Does, ExportTarget, ParameterPlace};
+use crate::host::{ClauseSlot, ExportTarget};
 use crate::stack::{Stack, Use};
 
 pub use agents::agents;
@@ -45,14 +45,14 @@ impl HostInfo {
     /// A parameter's description and default, as written; `None` if it is not declared.
     fn default_of(&self, name: &str) -> Option<(&'static str, &'static str)> {
         let parameter = self.parameters.iter().find(|parameter| parameter.name == name)?;
-        Some((parameter.doc, parameter.default_in(self.host.profile.unwrap_or_default())))
+        Some((parameter.doc, parameter.default_in(self.host.profile.as_deref().unwrap_or_default())))
     }
 }
 
 /// Every host, in the order in which frameworks are listed.
 pub fn hosts() -> Vec<HostInfo> {
     let host = |framework: &'static Framework| {
-        let profile = || framework.host.profile.or(framework.profiles.first().map(|profile| profile.name));
+        let profile = || framework.host.profile.as_deref().or(framework.profiles.first().map(|profile| profile.name));
         let version = match framework.kind {
             FrameworkKind::System => profile().unwrap_or(""),
             FrameworkKind::Preset => framework.version,
@@ -84,8 +84,8 @@ pub enum ClauseOutcome {
         parameter: &'static str,
         /// Its value, as JSON.
         value: Value,
-        /// What happens when it fires.
-        does: Does,
+        /// The error with which it fails when it fires; empty if it raises none.
+        raises: &'static str,
         /// How it differs from the clause; empty if it is exact.
         differences: Vec<ExportDifference>,
     },
@@ -138,9 +138,9 @@ impl ExportedStack {
             let outcome = held.and_then(|held| {
                 add(&mut taken, held.slot, &held.value)?;
                 Ok(ClauseOutcome::Held {
-                    parameter: held.slot.parameter(),
+                    parameter: &held.slot.parameter,
                     value: held.value,
-                    does: held.slot.does,
+                    raises: &held.slot.error,
                     differences: held.differences,
                 })
             });
@@ -151,7 +151,7 @@ impl ExportedStack {
         for (slot, value) in taken {
             export.put(slot, value);
         }
-        for (name, value) in to.host.quiet {
+        for (name, value) in &to.host.quiet {
             let default = to.default_of(name);
             let is_off = matches!(default, Some((_, default)) if Parameter::value_of(default) == json(value));
             if setting(&export.set, name).is_none() && !is_off {
@@ -172,14 +172,14 @@ impl ExportedStack {
             let outcome = match parameter {
                 Some(parameter) => {
                     put(&mut export.set, name, value.clone());
-                    ClauseOutcome::Held { parameter: parameter.name, value, does: Does::Stop, differences: Vec::new() }
+                    ClauseOutcome::Held { parameter: parameter.name, value, raises: "", differences: Vec::new() }
                 }
                 None => ClauseOutcome::Refused { why: format!("this has no place for it: set it to {value} by hand") },
             };
             export.clauses.push(Exported { rule: RuleName::new(name), outcome });
         }
         let limits_steps =
-            |slot: &ClauseSlot| slot.signal == "steps" && setting(&export.set, slot.parameter()).is_some();
+            |slot: &ClauseSlot| slot.signal == "steps" && setting(&export.set, &slot.parameter).is_some();
         export.limits_steps = to.host.slots.iter().any(limits_steps);
         export
     }
@@ -201,7 +201,7 @@ impl ExportedStack {
     /// replay.
     #[must_use]
     pub fn only_this(mut self) -> Self {
-        let quiet = self.to.host.quiet.iter().filter(|(name, _)| self.untouched.contains(name));
+        let quiet = self.to.host.quiet.iter().filter(|(name, _)| self.untouched.contains(&name.as_str()));
         for (name, value) in quiet {
             let what = match self.to.default_of(name) {
                 None => "a rule of its own".to_owned(),
@@ -232,12 +232,12 @@ impl ExportedStack {
 
     /// Sets a parameter.
     fn put(&mut self, slot: &'static ClauseSlot, value: Value) {
-        for (name, value) in slot.with {
+        for (name, value) in &slot.with {
             put(&mut self.set, name, json(value));
         }
-        match slot.place {
-            ParameterPlace::Is(name) => put(&mut self.set, name, value),
-            ParameterPlace::Item(list, item, written) => {
+        match &slot.item {
+            None => put(&mut self.set, &slot.parameter, value),
+            Some((item, written)) => {
                 let text = value.to_string();
                 let native = snippet::string(value.as_str().unwrap_or_default(), self.to.host.syntax);
                 // A text is put in without its quotation marks.
@@ -245,8 +245,8 @@ impl ExportedStack {
                     Value::String(_) => (&text[1..text.len() - 1], &native[1..native.len() - 1]),
                     _ => (text.as_str(), text.as_str()),
                 };
-                push(&mut self.set, list, json(&item.replace('$', text)));
-                self.items.push((list, written.replace('$', native)));
+                push(&mut self.set, &slot.parameter, json(&item.replace('$', text)));
+                self.items.push((&slot.parameter, written.replace('$', native)));
             }
         }
     }
@@ -295,17 +295,18 @@ impl ExportedStack {
 
 /// Adds a parameter. If one parameter holds two clauses, it takes the tighter limit.
 fn add(taken: &mut Vec<(&'static ClauseSlot, Value)>, slot: &'static ClauseSlot, value: &Value) -> Result<(), String> {
-    let kind = |slot: &ClauseSlot| match slot.place {
-        ParameterPlace::Is(_) => Value::Null,
-        ParameterPlace::Item(_, item, _) => json(&item.replace('$', "0"))["type"].clone(),
+    let kind = |slot: &ClauseSlot| match &slot.item {
+        None => Value::Null,
+        Some((item, _)) => json(&item.replace('$', "0"))["type"].clone(),
     };
-    if let Some((_, other)) = taken.iter_mut().find(|(other, _)| other.place == slot.place && value.is_number()) {
+    let is_same = |other: &ClauseSlot| other.parameter == slot.parameter && other.item == slot.item;
+    if let Some((_, other)) = taken.iter_mut().find(|(other, _)| is_same(other) && value.is_number()) {
         if value.as_f64() < other.as_f64() {
             *other = value.clone();
         }
         return Ok(());
     }
-    let same = |other: &&'static ClauseSlot| other.parameter() == slot.parameter() && kind(other) == kind(slot);
+    let same = |other: &&'static ClauseSlot| other.parameter == slot.parameter && kind(other) == kind(slot);
     if kind(slot).is_string() && taken.iter().any(|(other, _)| same(other)) {
         return Err(format!(
             "it takes one {} only, and another clause has it",

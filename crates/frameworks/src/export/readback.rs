@@ -31,11 +31,11 @@ impl ExportedStack {
     pub fn stack_file(&self, config: &str) -> String {
         let mut text = String::new();
         let mut set = if self.to.host.reads_file { Map::new() } else { self.set.clone() };
-        for (name, value) in self.to.host.options {
+        for (name, value) in &self.to.host.options {
             put(&mut set, name, json(value));
         }
         let _ = writeln!(text, "[[stack]]\nname = {}\nuse = \"{}\"", quoted(&self.readback_name()), self.to.id);
-        if let Some(profile) = self.to.host.profile {
+        if let Some(profile) = &self.to.host.profile {
             let _ = writeln!(text, "profile = \"{profile}\"");
         }
         if self.to.host.reads_file {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{ClauseOutcome, ExportedStack, HostInfo, put};
 use crate::diagnostic::{is_hostile, json, one_line};
 use crate::framework::setting;
-use crate::host::{Does, Syntax};
+use crate::host::Syntax;
 
 /// What a comment begins with, beside a setting that switches a rule of the host's off.
 const TURNS_OFF: &str = "turns off:";
@@ -56,8 +56,8 @@ impl ExportedStack {
         for clause in &self.clauses {
             let rule = &clause.rule;
             match &clause.outcome {
-                ClauseOutcome::Held { parameter, value, does, differences } => {
-                    let error = if let Does::Fail(error) = does { format!(" (raises {error})") } else { String::new() };
+                ClauseOutcome::Held { parameter, value, raises, differences } => {
+                    let error = if raises.is_empty() { String::new() } else { format!(" (raises {raises})") };
                     let exactly = if differences.is_empty() { ", exactly" } else { "" };
                     let default = match self.to.default_of(parameter) {
                         Some(_) if self.is_default_of(parameter, value) => ", which is its default".to_owned(),
@@ -96,8 +96,8 @@ impl ExportedStack {
     /// The settings under the paths used in the host's own file.
     fn as_in_file(&self) -> Map<String, Value> {
         let mut set = self.set.clone();
-        for (name, path) in self.to.host.paths {
-            if let Some(value) = set.shift_remove(*name) {
+        for (name, path) in &self.to.host.paths {
+            if let Some(value) = set.shift_remove(name) {
                 put(&mut set, path, value);
             }
         }

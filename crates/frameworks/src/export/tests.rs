@@ -141,7 +141,7 @@ fn clauses(slot: &ClauseSlot) -> Vec<String> {
     if slot.fires == Fires::Named {
         return vec![format!("signal = \"{}\", tool = \"look\"", slot.signal)];
     }
-    let limits: &[f64] = match slot.signal {
+    let limits: &[f64] = match slot.signal.as_str() {
         "tokens.total" | "tokens.input" => &[1.0, 300.0, 600.0, 1100.0],
         "tokens.output" => &[1.0, 40.0, 90.0, 160.0],
         "tokens.context" => &[60.0, 120.0, 145.0],
@@ -150,8 +150,8 @@ fn clauses(slot: &ClauseSlot) -> Vec<String> {
         "messages" => &[4.0, 9.0, 15.0],
         _ => &[1.0, 2.0, 3.0, 5.0, 8.0],
     };
-    let words: &[&str] = match (slot.whole, slot.fires) {
-        (true, _) if slot.signal != "elapsed" => &["at_least", "more_than"],
+    let words: &[&str] = match (slot.amount, slot.fires) {
+        (false, _) if slot.signal != "elapsed" => &["at_least", "more_than"],
         (_, Fires::MoreThan) => &["more_than"],
         _ => &["at_least"],
     };
@@ -199,12 +199,12 @@ fn an_export_read_back_gives_the_same_rows() {
     let mut failures = String::new();
     for info in hosts() {
         let mut stopped = 0;
-        for slot in info.host.slots {
+        for slot in &info.host.slots {
             for clause in clauses(slot) {
                 let moments = ["before_request", "after_response", "after_tools", "end_of_round"];
                 for at in moments {
                     for scope in ["run", "round"] {
-                        let then = match slot.does {
+                        let then = match slot.action {
                             Does::LastAnswer => ", then = \"force_final\"",
                             _ => "",
                         };
@@ -226,7 +226,7 @@ fn an_export_read_back_gives_the_same_rows() {
 fn the_values_that_stand_in_the_sources_are_json_and_every_template_names_known_parameters() {
     for info in hosts().into_iter().chain(agents()) {
         let host = info.host;
-        let pairs = host.quiet.iter().chain(host.options).chain(host.slots.iter().flat_map(|slot| slot.with));
+        let pairs = host.quiet.iter().chain(&host.options).chain(host.slots.iter().flat_map(|slot| &slot.with));
         for (name, value) in pairs {
             let read: Result<serde_json::Value, _> = serde_json::from_str(value);
             assert!(read.is_ok(), "{}: {name} = {value}", info.id);
@@ -237,24 +237,24 @@ fn the_values_that_stand_in_the_sources_are_json_and_every_template_names_known_
                 || host
                     .slots
                     .iter()
-                    .any(|slot| slot.parameter() == name || slot.with.iter().any(|(with, _)| *with == name))
+                    .any(|slot| slot.parameter == name || slot.with.iter().any(|(with, _)| *with == name))
         };
         for hole in host.template.split("<<").skip(1) {
             let (name, _) = hole.split_once(">>").unwrap();
             let name = name.trim_start_matches(['*', '?']).split('*').next().unwrap();
             assert!(known(name), "{}: nothing sets <<{name}>>", info.id);
         }
-        for slot in host.slots {
+        for slot in &host.slots {
             assert!(
-                crate::stack::parse_rule("", slot.signal, crate::rule::Comparator::AtLeast, 1.0, "tool = \"t\"")
+                crate::stack::parse_rule("", &slot.signal, crate::rule::Comparator::AtLeast, 1.0, "tool = \"t\"")
                     .is_ok()
-                    || crate::stack::parse_rule("", slot.signal, crate::rule::Comparator::AtLeast, 1.0, "").is_ok(),
+                    || crate::stack::parse_rule("", &slot.signal, crate::rule::Comparator::AtLeast, 1.0, "").is_ok(),
                 "{}: {}",
                 info.id,
                 slot.signal
             );
-            let in_template = host.template.is_empty() || host.template.contains(slot.parameter());
-            assert!(in_template || slot.parameter() == "condition.or", "{}: {}", info.id, slot.parameter());
+            let in_template = host.template.is_empty() || host.template.contains(&slot.parameter);
+            assert!(in_template || slot.parameter == "condition.or", "{}: {}", info.id, slot.parameter);
         }
         assert!(!host.slots.is_empty() || host.cannot.iter().any(|(name, _)| name.is_empty()), "{}", info.id);
     }
@@ -263,7 +263,7 @@ fn the_values_that_stand_in_the_sources_are_json_and_every_template_names_known_
 #[test]
 fn the_nearest_that_a_host_can_do_is_settings_it_takes() {
     for info in hosts() {
-        for slot in info.host.slots {
+        for slot in &info.host.slots {
             for clause in clauses(slot) {
                 let text = format!("[[stack]]\nname = \"tuned\"\nany = [{{ {clause} }}]\ncap = {{ steps = 30 }}");
                 let export = ExportedStack::new(&stack(&text), info, true);
@@ -306,8 +306,8 @@ fn no_export_turns_off_a_rule_of_the_hosts_own_unless_asked() {
             let line = literals.clone().find(|line| sets(line) && !is_open(line));
             assert!(line.is_none(), "{}: {line:?} is written whatever the stack", info.id);
         }
-        for slot in host.slots {
-            for (name, value) in slot.with {
+        for slot in &host.slots {
+            for (name, value) in &slot.with {
                 let declared = info.parameters.iter().find(|parameter| parameter.name == *name);
                 let off = declared.map_or("", |parameter| parameter.off);
                 assert!(*value != off && *value != "1000000", "{}: {name} = {value}", info.id);
@@ -319,7 +319,7 @@ fn no_export_turns_off_a_rule_of_the_hosts_own_unless_asked() {
                 leaves("", &export.set, &mut names);
                 names.retain(|name| {
                     let is_slot =
-                        |slot: &ClauseSlot| slot.parameter() == name || slot.with.iter().any(|(with, _)| with == name);
+                        |slot: &ClauseSlot| slot.parameter == *name || slot.with.iter().any(|(with, _)| with == name);
                     !host.slots.iter().any(is_slot)
                 });
                 assert!(names.is_empty(), "{}: {text} also sets {names:?}", info.id);
@@ -412,7 +412,7 @@ fn a_stack_in_the_words_of_a_stack_file_is_the_same_stack() {
 fn settings_of_a_host_stand_in_its_own_file() {
     let (mut held, mut left) = (0, 0);
     for to in hosts() {
-        let profile = to.host.profile.unwrap_or_default();
+        let profile = to.host.profile.as_deref().unwrap_or_default();
         for parameter in to.parameters {
             let Some(default) = Parameter::value_of(parameter.default_in(profile)).as_i64() else { continue };
             let set = [(parameter.name.to_owned(), Value::from(default + 7))].into_iter().collect();

@@ -92,6 +92,22 @@ pub enum Build {
     Strategy(fn(&Settings) -> Result<Arc<dyn Strategy>, SettingsError>),
 }
 
+/// What of a framework is code; the rest is in its files.
+#[derive(Clone, Copy)]
+pub(crate) struct FrameworkCode {
+    pub(crate) parameters: &'static [Parameter],
+    /// See [`Framework::traps`].
+    pub(crate) traps: fn(&Settings) -> Vec<SettingsError>,
+    pub(crate) build: Build,
+}
+
+impl FrameworkCode {
+    /// A machine, without a native configuration.
+    pub(crate) const fn machine(parameters: &'static [Parameter], build: &'static BuildMachine) -> Self {
+        Self { parameters, traps: |_| Vec::new(), build: Build::Machine(build) }
+    }
+}
+
 impl std::fmt::Debug for Framework {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Framework({})", self.id)
@@ -105,23 +121,6 @@ impl std::fmt::Display for FrameworkKind {
 }
 
 impl Framework {
-    /// A preset with all fields at their defaults: one profile, no native configuration.
-    pub(crate) const PRESET: Self = Self {
-        kind: FrameworkKind::Preset,
-        id: "",
-        version: "",
-        source: "",
-        summary: "",
-        manual: "",
-        parameters: &[],
-        profiles: &[],
-        config: "",
-        traps: |_| Vec::new(),
-        host: ExportTarget::none(&[]),
-        rules: &[],
-        build: Build::Strategy(|_| Err(SettingsError::refused("unimplemented", "no rules are built here"))),
-    };
-
     /// The names of its profiles.
     pub fn profile_names(&self) -> Vec<&'static str> {
         self.profiles.iter().map(|profile| profile.name).collect()

@@ -12,17 +12,9 @@ mod tests;
 use std::sync::OnceLock;
 
 use crate::diagnostic::Diagnostic;
-use crate::framework::{Build, BuildMachine, Framework, Parameter};
+use crate::framework::{Framework, FrameworkCode, FrameworkKind};
 
 use file::File;
-use frame::Settings;
-use frame::caps::Caps;
-
-/// The rules of a framework, if they are code.
-struct Code {
-    parameters: &'static [Parameter],
-    build: &'static BuildMachine,
-}
 
 /// A framework as it is embedded in the program; its file is read when it is first asked for.
 struct Preset {
@@ -30,7 +22,8 @@ struct Preset {
     folder: &'static str,
     text: &'static str,
     manual: &'static str,
-    code: Option<Code>,
+    /// Its rules; `None` if they are caps.
+    code: Option<FrameworkCode>,
     framework: OnceLock<Framework>,
 }
 
@@ -39,7 +32,7 @@ macro_rules! presets {
         $(#[doc(hidden)] pub mod $module;)*
         const N_PRESETS: usize = [$(stringify!($module),)* $(stringify!($folder),)*].len();
         static PRESETS: [Preset; N_PRESETS] = [
-            $(presets!(@one $module, Some(Code { parameters: $module::param::ALL, build: &$module::build })),)*
+            $(presets!(@one $module, Some(FrameworkCode::machine($module::param::ALL, &$module::build))),)*
             $(presets!(@one $folder, None),)*
         ];
     };
@@ -106,21 +99,8 @@ impl Preset {
     }
 
     fn read(&self) -> Result<Framework, Diagnostic> {
-        let file = File::read(&format!("crates/frameworks/src/preset/{}/framework.toml", self.folder), self.text)?;
-        let front = file.framework(self.manual);
-        let front = match &self.code {
-            Some(code) => Framework { parameters: code.parameters, ..front },
-            None => front,
-        };
-        let build = match (&self.code, file.caps(front.parameters)) {
-            (Some(code), _) => code.build,
-            (None, Some(caps)) => {
-                let caps: &'static Caps = Box::leak(Box::new(caps));
-                Box::leak(Box::new(move |settings: &Settings| caps.build(settings)))
-            }
-            (None, None) => return Ok(front),
-        };
-        Ok(Framework { build: Build::Machine(build), ..front })
+        let path = format!("crates/frameworks/src/preset/{}/framework.toml", self.folder);
+        File::read(&path, self.text)?.framework(&path, FrameworkKind::Preset, self.manual, self.code)
     }
 }
 

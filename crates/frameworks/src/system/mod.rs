@@ -16,7 +16,7 @@ mod traps;
 
 use std::sync::LazyLock;
 
-use crate::framework::{Framework, FrameworkKind, Parameter, Settings, SettingsError};
+use crate::framework::{Framework, FrameworkCode, FrameworkKind, Parameter, Settings, SettingsError};
 use crate::judge::Judge;
 use crate::preset::file::File;
 
@@ -24,14 +24,21 @@ pub use round::{RoundClock, RoundUnit};
 
 /// Every system, in manual order. Their files are read when one is first asked for.
 pub static ALL: LazyLock<[Framework; 5]> = LazyLock::new(|| {
-    [mira::framework(), adaptive::framework(), awaken::framework(), agentao::framework(), agentica::framework()]
+    [
+        system("mira", include_str!("mira/framework.toml"), include_str!("mira/manual.md"), mira::CODE),
+        system("adaptive", include_str!("adaptive/framework.toml"), include_str!("adaptive/manual.md"), adaptive::CODE),
+        system("awaken", include_str!("awaken/framework.toml"), include_str!("awaken/manual.md"), awaken::CODE),
+        system("agentao", include_str!("agentao/framework.toml"), include_str!("agentao/manual.md"), agentao::CODE),
+        system("agentica", include_str!("agentica/framework.toml"), include_str!("agentica/manual.md"), agentica::CODE),
+    ]
 });
 
-/// A system as the `framework.toml` in its folder describes it, still without its code.
-fn described(folder: &str, file: &str, manual: &'static str) -> Framework {
-    let file = File::read(&format!("crates/frameworks/src/system/{folder}/framework.toml"), file)
-        .expect("a test reads the file of every system");
-    Framework { kind: FrameworkKind::System, ..file.framework(manual) }
+/// The system in this folder.
+fn system(folder: &str, file: &str, manual: &'static str, code: FrameworkCode) -> Framework {
+    let path = format!("crates/frameworks/src/system/{folder}/framework.toml");
+    let file =
+        File::read(&path, file).and_then(|file| file.framework(&path, FrameworkKind::System, manual, Some(code)));
+    file.expect("a test reads the file of every system")
 }
 
 /// The value of a parameter that chooses the judge.

@@ -9,8 +9,7 @@ pub mod review;
 mod tests;
 mod traps;
 
-use super::described;
-use crate::framework::{Build, Framework, params};
+use crate::framework::{Build, FrameworkCode, params};
 
 params! {
     MAX_ITERATIONS: "max_iterations" = 5, "iterations at most; goes before the configuration's";
@@ -23,12 +22,6 @@ params! {
         "the reviewer of `published`: recorded, none, or { sensitivity = 0.9, specificity = 0.95, seed = 1 }";
 }
 
-/// The framework as registered.
-pub(super) fn framework() -> Framework {
-    Framework {
-        parameters: param::ALL,
-        traps: traps::traps,
-        build: Build::Strategy(replay::build),
-        ..described("adaptive", include_str!("framework.toml"), include_str!("manual.md"))
-    }
-}
+/// What of the system is code.
+pub(super) const CODE: FrameworkCode =
+    FrameworkCode { parameters: param::ALL, traps: traps::traps, build: Build::Strategy(replay::build) };

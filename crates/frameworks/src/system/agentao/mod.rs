@@ -10,10 +10,9 @@ use std::sync::Arc;
 pub use config::{DEFAULT_MAX_ITERATIONS, IterationCap};
 pub use guard::{ChatGuard, Tripped, WrittenCall, is_cut, why_unreadable};
 
-use super::described;
 use crate::bailout::{AfterCap, AtCap, Bailout, History, HistoryEntry, Reply, RunHistory, Speaker, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::framework::{Build, Framework, Settings, SettingsError, params};
+use crate::framework::{Build, FrameworkCode, Settings, SettingsError, params};
 use crate::transcript::{Header, Message, Moment, PointView};
 
 params! {
@@ -29,15 +28,12 @@ params! {
         "the page's warning to the interface: true for 20 model calls before the cap, or another number";
 }
 
-/// The framework as registered.
-pub(super) fn framework() -> Framework {
-    Framework {
-        parameters: param::ALL,
-        traps: traps::traps,
-        build: Build::Strategy(|settings| Ok(Arc::new(AgentaoStrategy::build(settings)?))),
-        ..described("agentao", include_str!("framework.toml"), include_str!("manual.md"))
-    }
-}
+/// What of the system is code.
+pub(super) const CODE: FrameworkCode = FrameworkCode {
+    parameters: param::ALL,
+    traps: traps::traps,
+    build: Build::Strategy(|settings| Ok(Arc::new(AgentaoStrategy::build(settings)?))),
+};
 
 /// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

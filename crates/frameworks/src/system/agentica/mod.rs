@@ -19,9 +19,9 @@ pub use reply::{JudgeAnswer, read as read_judge_reply};
 pub use ruling::{Cause, GoalEvent, PromptKind, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
-use super::{RoundClock, RoundUnit, described, judge_of};
+use super::{RoundClock, RoundUnit, judge_of};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
-use crate::framework::{Build, Framework, Settings, SettingsError, params};
+use crate::framework::{Build, FrameworkCode, Settings, SettingsError, params};
 use crate::judge::Judge;
 use crate::transcript::{Event, Header, Instant, PointView, Truth};
 
@@ -36,15 +36,12 @@ params! {
          command line, which then does not count that turn)";
 }
 
-/// The framework as registered.
-pub(super) fn framework() -> Framework {
-    Framework {
-        parameters: param::ALL,
-        traps: traps::traps,
-        build: Build::Strategy(|settings| Ok(Arc::new(AgenticaStrategy::build(settings)?))),
-        ..described("agentica", include_str!("framework.toml"), include_str!("manual.md"))
-    }
-}
+/// What of the system is code.
+pub(super) const CODE: FrameworkCode = FrameworkCode {
+    parameters: param::ALL,
+    traps: traps::traps,
+    build: Build::Strategy(|settings| Ok(Arc::new(AgenticaStrategy::build(settings)?))),
+};
 
 /// How the loop's own prompts begin: another turn, and the last one when a budget is used up.
 const OWN_PROMPTS: [&str; 2] = ["[Continuing toward your standing goal]", "[Standing goal budget reached]"];

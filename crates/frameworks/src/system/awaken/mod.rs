@@ -14,10 +14,9 @@ pub use hooks::Hooks;
 pub use policy::{PolicyStop, StopPolicy};
 pub use spec::{AgentStops, StopConditionSpec};
 
-use super::described;
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
-use crate::framework::{Build, Framework, Settings, SettingsError, params};
+use crate::framework::{Build, FrameworkCode, Settings, SettingsError, params};
 use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView};
 
 params! {
@@ -26,15 +25,12 @@ params! {
         "the guard is a second hook on the counters of the stop conditions: each step counts twice";
 }
 
-/// The framework as registered.
-pub(super) fn framework() -> Framework {
-    Framework {
-        parameters: param::ALL,
-        traps: traps::traps,
-        build: Build::Strategy(|settings| Ok(Arc::new(AwakenStrategy::build(settings)?))),
-        ..described("awaken", include_str!("framework.toml"), include_str!("manual.md"))
-    }
-}
+/// What of the system is code.
+pub(super) const CODE: FrameworkCode = FrameworkCode {
+    parameters: param::ALL,
+    traps: traps::traps,
+    build: Build::Strategy(|settings| Ok(Arc::new(AwakenStrategy::build(settings)?))),
+};
 
 /// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,8 +16,7 @@ pub mod stop;
 mod tests;
 mod traps;
 
-use super::described;
-use crate::framework::{Build, Framework, params};
+use crate::framework::{Build, FrameworkCode, params};
 
 params! {
     LOGIC: "logic" = null, "the policy's: AND or OR of its goals; goes before the configuration's, as the next four";
@@ -42,12 +41,6 @@ params! {
         "follow-up runs of one message; fixed before 0.3.3";
 }
 
-/// The framework as registered.
-pub(super) fn framework() -> Framework {
-    Framework {
-        parameters: param::ALL,
-        traps: traps::traps,
-        build: Build::Strategy(replay::build),
-        ..described("mira", include_str!("framework.toml"), include_str!("manual.md"))
-    }
-}
+/// What of the system is code.
+pub(super) const CODE: FrameworkCode =
+    FrameworkCode { parameters: param::ALL, traps: traps::traps, build: Build::Strategy(replay::build) };

@@ -2,7 +2,7 @@
 
 use super::decimal::Decimal;
 use crate::decision::Need;
-use crate::preset::file::Keyword;
+use crate::keyword::Keyword;
 use crate::transcript::{Message, Usage};
 
 /// A counter.

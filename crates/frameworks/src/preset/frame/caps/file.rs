@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::counts::CountedQuantity;
 use crate::framework::Parameter;
-use crate::preset::file::{Keyword, word};
+use crate::keyword::{Keyword, word};
 use crate::preset::frame::{Action, SettingsError};
 
 /// When a cap is checked.
