@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Write crates/frameworks/src/python/unicode.rs: which characters this interpreter calls printable and alphanumeric.
+"""Write crates/frameworks/src/python/unicode/: which characters this interpreter calls printable and alphanumeric.
 
-Usage: python3 unicode_tables.py > unicode.rs && rustfmt --edition 2024 unicode.rs
+Usage: python3 unicode_tables.py crates/frameworks/src/python/unicode
 The tables in the repository are CPython 3.11's (Unicode 14.0).
 """
+import sys
+import textwrap
 import unicodedata
+from pathlib import Path
 
 
 def borders(holds):
@@ -18,13 +21,12 @@ def borders(holds):
     return found
 
 
-def table(name, doc, codes):
-    return f"/// {doc}\npub(super) static {name}: [u32; {len(codes)}] = [{', '.join(f'{code:#x}' for code in codes)}];\n"
+def write(name, codes):
+    """Writes code points as the items of a Rust array, to be included."""
+    items = textwrap.fill(", ".join(f"{code:#x}" for code in codes), 118)
+    Path(sys.argv[1], f"{name}.in").write_text(f"[\n{items}\n]\n")
 
 
-print(f"//! What CPython knows of characters: Unicode {unicodedata.unidata_version}. Written by")
-print("//! `tests/originals/python/unicode_tables.py`; not to be edited by hand.\n")
-print(table("UNPRINTABLE", "Where `str.isprintable()` ends and begins, in turn.", borders(lambda c: not c.isprintable())))
-print(table("ALPHANUMERIC", "Where `str.isalnum()` begins and ends, in turn.", borders(str.isalnum)))
-zeros = [code for code in range(0x110000) if unicodedata.decimal(chr(code), -1) == 0]
-print(table("ZEROS", "The zeros of the decimal digits; each is followed by its one to nine.", zeros), end="")
+write("unprintable", borders(lambda c: not c.isprintable()))
+write("alphanumeric", borders(str.isalnum))
+write("zeros", [code for code in range(0x110000) if unicodedata.decimal(chr(code), -1) == 0])

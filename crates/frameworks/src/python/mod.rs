@@ -12,7 +12,6 @@ mod literal;
 mod number;
 mod repr;
 mod text;
-mod unicode;
 mod value;
 
 pub use dict::Dict;

@@ -2,7 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::unicode::{ALPHANUMERIC, UNPRINTABLE, ZEROS};
+// What CPython knows of characters (Unicode 14.0.0). `tests/originals/python/unicode_tables.py` wrote the files.
+
+/// Where `str.isprintable()` ends and begins, in turn.
+static UNPRINTABLE: &[u32] = &include!("unicode/unprintable.in");
+/// Where `str.isalnum()` begins and ends, in turn.
+static ALPHANUMERIC: &[u32] = &include!("unicode/alphanumeric.in");
+/// The zeros of the decimal digits; each is followed by its one to nine.
+static ZEROS: &[u32] = &include!("unicode/zeros.in");
 
 /// Whether `character` is in a range of `borders`, which lists where ranges begin and end in turn.
 fn is_within(borders: &[u32], character: char) -> bool {
@@ -21,7 +28,7 @@ pub fn is_space(character: char) -> bool {
 
 /// `str.isprintable()` for one character.
 pub fn is_printable(character: char) -> bool {
-    if character.is_ascii() { (' '..='~').contains(&character) } else { !is_within(&UNPRINTABLE, character) }
+    if character.is_ascii() { (' '..='~').contains(&character) } else { !is_within(UNPRINTABLE, character) }
 }
 
 /// `\w` of Python's `re`: `str.isalnum()`, or an underscore.
@@ -29,7 +36,7 @@ pub fn is_word(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_alphanumeric() || character == '_';
     }
-    is_within(&ALPHANUMERIC, character)
+    is_within(ALPHANUMERIC, character)
 }
 
 /// `text.lower()`. Letters added to Unicode after CPython's version stay as they are.
