@@ -10,7 +10,6 @@ use super::failure::CommandFailure;
 use super::output::{Output, TableFormat};
 use super::{examples, lint, texts};
 use crate::answers::tables::{DataTable, TableCell};
-use crate::catalog::golden_cases;
 use crate::diagnostic::{did_you_mean, nearest};
 use crate::framework::{Framework, FrameworkKind};
 use crate::guard::{EXAMPLES, NUMBER_EXAMPLES};
@@ -138,7 +137,7 @@ fn frameworks() -> DataTable {
             text(preset.rules.join(", ")),
             text(if limits.is_empty() { "none".to_owned() } else { limits.join(", ") }),
             text(preset.summary.to_owned()),
-            TableCell::count(golden_cases(preset.id).map(|cases| cases as u64)),
+            TableCell::count(preset.golden_cases),
         ]
     };
     DataTable::new(columns, catalog::of_kind(FrameworkKind::Preset).map(row))

@@ -1,7 +1,6 @@
 //! Looks up frameworks by name, builds the strategies of a stack file, and warns of settings that look wrong before any
 //! run is replayed.
 
-mod golden;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -13,8 +12,6 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::framework::{ConfigText, Framework, FrameworkKind, Settings};
 use crate::stack::{Entry, GuardCommand, Guards, StackFile, Use, lint};
 use crate::{preset, system};
-
-pub use golden::{GOLDEN_CASES, golden_cases};
 
 /// Strategies, in the order they were named.
 pub type Strategies = Vec<Arc<dyn Strategy>>;

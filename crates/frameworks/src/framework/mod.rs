@@ -56,6 +56,8 @@ pub struct Framework {
     pub host: ExportTarget,
     /// Its rules, as they are listed.
     pub rules: &'static [&'static str],
+    /// How many answers of its own code, in `fixtures/golden/presets*`, its rules give; `None` if nobody recorded any.
+    pub golden_cases: Option<u64>,
     /// Builds its rules.
     pub build: Build,
 }

@@ -33,6 +33,7 @@ pub(crate) struct File {
     source: StaticText,
     summary: StaticText,
     rules: Vec<StaticText>,
+    golden_cases: Option<u64>,
     #[serde(default)]
     config: StaticText,
     #[serde(default)]
@@ -152,6 +153,7 @@ impl File {
             traps: code.traps,
             host: self.host,
             rules: texts(&self.rules),
+            golden_cases: self.golden_cases,
             build: code.build,
         })
     }
