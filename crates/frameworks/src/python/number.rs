@@ -165,6 +165,19 @@ pub fn small_int(value: &Value) -> Option<i64> {
     i64::try_from(int(value)?.value()).ok()
 }
 
+/// `f"{number:,}"`: with thousands separators.
+pub fn grouped(number: i128) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut out = String::from(if number < 0 { "-" } else { "" });
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// `repr` of a float: the shortest digits that round-trip, with an exponent below 1e-4 and from 1e16.
 pub fn repr_float(value: f64) -> String {
     if value.is_nan() {

@@ -4,7 +4,7 @@ mod tokens;
 
 use serde_json::Value;
 
-use self::tokens::{SampleTokenLimit, grouped};
+use self::tokens::SampleTokenLimit;
 use super::frame::rounds::answered;
 use super::frame::{
     Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on,
@@ -12,7 +12,7 @@ use super::frame::{
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
-use crate::python;
+use crate::python::{self, grouped};
 use crate::transcript::{Instant, Message, Moment, PointView, Role, Usage};
 
 const MESSAGE: &str = "message_limit";
@@ -307,7 +307,7 @@ impl InspectSample {
             let most = i64::try_from(limit.most).unwrap_or(i64::MAX);
             if value > most || (equal && value == most) {
                 let exceeded = limit.words(status(value == most));
-                let words = format!("{exceeded}. value: {}; limit: {}", grouped(value), grouped(most));
+                let words = format!("{exceeded}. value: {}; limit: {}", grouped(value.into()), grouped(most.into()));
                 self.stop(TOKEN, "token", Some(words), acts).evidence(value as f64, most as f64);
                 return;
             }
@@ -474,16 +474,16 @@ fn working_words(written: &str) -> String {
 /// A whole number with thousands separators; other numbers as they are.
 fn whole(number: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "whole, checked before")]
-    if number.fract() == 0.0 && number.abs() < 9e15 { grouped(number as i64) } else { number.to_string() }
+    if number.fract() == 0.0 && number.abs() < 9e15 { grouped(number as i128) } else { number.to_string() }
 }
 
 /// Dollars with four decimals and thousands separators.
 fn dollars(amount: f64) -> String {
     let text = format!("{amount:.4}");
     if let Some((whole, cents)) = text.split_once('.')
-        && let Ok(whole) = whole.parse()
+        && let Ok(whole) = whole.parse::<i64>()
     {
-        return format!("{}.{cents}", grouped(whole));
+        return format!("{}.{cents}", grouped(whole.into()));
     }
     text
 }

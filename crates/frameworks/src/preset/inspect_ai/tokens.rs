@@ -251,19 +251,6 @@ impl ExpressionParser<'_> {
     }
 }
 
-/// A whole number with thousands separators, as Python formats it.
-pub(super) fn grouped(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut out = String::from(if number < 0 { "-" } else { "" });
-    for (nth, digit) in digits.chars().enumerate() {
-        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,7 +277,7 @@ mod tests {
         check("1M", Some(1_000_000));
         check("1.5", None);
         check("k", None);
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(-1000), "-1,000");
+        assert_eq!(python::grouped(1_234_567), "1,234,567");
+        assert_eq!(python::grouped(-1000), "-1,000");
     }
 }

@@ -3,6 +3,7 @@
 use super::{GOAL, NO_PROGRESS, param};
 use crate::framework::Parameter;
 use crate::preset::frame::{Action, ActionSink, Machine, Settings, starts_run};
+use crate::python::grouped;
 use crate::transcript::{Instant, Message};
 
 /// The largest accepted values.
@@ -154,7 +155,8 @@ impl QwenGoal {
             format!("{number} {word}{}", if (1.0..=1.0).contains(&number) { "" } else { "s" })
         };
         if self.tokens.is_spent() {
-            let tokens = grouped(self.tokens.until);
+            #[expect(clippy::cast_possible_truncation, reason = "a sum of whole numbers")]
+            let tokens = grouped(self.tokens.until as i128);
             let words = format!(
                 "The Goal spent its autonomous token budget ({tokens} tokens). Resume the Goal to authorize another budget \
                  window, or clear it."
@@ -178,19 +180,6 @@ impl QwenGoal {
         );
         Some(("time_budget", words))
     }
-}
-
-/// A whole number with thousands separators.
-fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let places = digits.len();
-    digits.chars().enumerate().fold(String::new(), |mut out, (nth, digit)| {
-        if nth > 0 && (places - nth).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-        out
-    })
 }
 
 impl Machine for QwenGoal {

@@ -1,10 +1,10 @@
 //! Evaluates one turn: agentica's checks in order.
 
 use super::goal::{AgenticaGoal, GoalStatus};
-use super::limit::with_thousands;
 use super::reply::JudgeAnswer;
 use super::ruling::{Cause, GoalEvent, PromptKind, Ruling};
 use super::{GoalRules, Version};
+use crate::python::grouped;
 
 /// How many failures in a row pause the goal: unreadable judge replies, or turns in which all tools failed.
 const LIMIT: u32 = 3;
@@ -97,7 +97,7 @@ fn charge(goal: &mut AgenticaGoal, turn: &TurnUsage) {
 fn exhausted(rules: GoalRules, goal: &AgenticaGoal) -> Option<(Cause, String)> {
     if let Some(limit) = goal.budgets.tokens.filter(|limit| limit.is_reached_by(goal.tokens_used)) {
         let (used, limit) = match rules.version {
-            Version::V15 => (with_thousands(goal.tokens_used), limit.grouped()),
+            Version::V15 => (grouped(goal.tokens_used), limit.grouped()),
             Version::V14 | Version::Documented => (goal.tokens_used.to_string(), limit.to_string()),
         };
         let words = format!("token budget exhausted ({used}/{limit})");

@@ -53,7 +53,7 @@ impl Limit {
         let whole = text.find(['.', 'e']).unwrap_or(text.len());
         let (whole, rest) = text.split_at(whole);
         match whole.parse::<i128>() {
-            Ok(number) if !whole.starts_with("-0") => format!("{}{rest}", with_thousands(number)),
+            Ok(number) if !whole.starts_with("-0") => format!("{}{rest}", python::grouped(number)),
             _ => text,
         }
     }
@@ -67,17 +67,4 @@ impl std::fmt::Display for Limit {
             Self::Real(limit) => f.write_str(&python::repr_float(*limit)),
         }
     }
-}
-
-/// `f"{number:,}"`.
-pub(super) fn with_thousands(number: i128) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut grouped = String::with_capacity(digits.len() * 2);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    format!("{}{grouped}", if number < 0 { "-" } else { "" })
 }
