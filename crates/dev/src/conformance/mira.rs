@@ -282,15 +282,18 @@ fn continuation(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     }))
 }
 
-/// Decides without reading the plan if the case has no project.
+/// Decides without a plan to read or to approve if the case has no project.
 fn continuation_of(
     situation: &Situation<'_>,
     input: &Value,
     on_disk: &mut ProjectFolder,
     guard: &mut GuardrailFindings,
 ) -> Result<AfterRun, Raised> {
-    let has_project = input["has_project_dir"].as_bool().unwrap_or(true);
-    situation.continuation(if has_project { Some(on_disk) } else { None }, guard)
+    if input["has_project_dir"] == false {
+        let rules = MiraRules { approval: false, ..situation.rules };
+        return Situation { rules, ..*situation }.continuation(&mut ProjectFolder::default(), guard);
+    }
+    situation.continuation(on_disk, guard)
 }
 
 fn round(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
@@ -385,7 +388,7 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     let loops = !rules.web_only || input["channel"].as_str() == Some("web");
     let is_auto = |mode: &Value| loops && python::lower(python::strip(mode.as_str().unwrap_or_default())) == "auto";
     let project = project(input, &input["plan_before"]);
-    let mut message = MessageLoop::new(rules, policy, is_auto(&input["run_mode"]), Some(project));
+    let mut message = MessageLoop::new(rules, policy, is_auto(&input["run_mode"]), project);
     message.agent_profile = agent_profile(&input["agent_profile"]);
     message.guards_export =
         is_guarded(rules, &input["channel"]) && !export::is_result_request(&input["user_message"], &input["metadata"]);
@@ -393,8 +396,8 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     let mut progress = Vec::new();
     let mut session = whole(&input["session_tokens_before"]);
     for round in input["rounds"].as_array().into_iter().flatten() {
-        if let Some(project) = message.project.as_mut().filter(|_| !round["plan_after"].is_null()) {
-            project.plan = plan_file(&round["plan_after"]);
+        if !round["plan_after"].is_null() {
+            message.project.plan = plan_file(&round["plan_after"]);
         }
         if !round["switch_mode_to"].is_null() {
             message.is_auto = is_auto(&round["switch_mode_to"]);
@@ -417,6 +420,6 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
         "tokens_used_session": clamped(session),
         "last_progress": progress.last(),
         "progress": progress,
-        "plan_at_end": message.project.as_ref().map(reduced),
+        "plan_at_end": reduced(&message.project),
     }))
 }

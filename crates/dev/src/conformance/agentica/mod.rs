@@ -14,7 +14,7 @@ use crate::catalog;
 use crate::framework::{ConfigText, Settings};
 use crate::python::{self, Dict};
 use crate::system::agentica::{
-    AgenticaGoal, Budgets, GoalEvent, GoalRefusal, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling,
+    AgenticaGoal, Budgets, GoalEvent, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling,
     TurnUsage, Verified, Version, read_judge_reply,
 };
 use crate::transcript::Moment;
@@ -221,7 +221,7 @@ fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
     if !python::is_true(&goal.unset)
         && let Err(refused) = session.set(&goal)?
     {
-        return Ok(json!({ "set_error": refused.to_string() }));
+        return Ok(json!({ "set_error": refused }));
     }
     // 1.4 has no verifier.
     let verifiers = goal.verifier.as_deref().filter(|script| version == Version::V15 && !script.is_empty());
@@ -248,15 +248,15 @@ struct GoalSession {
 
 impl GoalSession {
     /// Sets a goal; returns the event, or why it was refused.
-    fn set(&mut self, goal: &WireGoal) -> Result<Result<GoalEvent, GoalRefusal>, CaseError> {
+    fn set(&mut self, goal: &WireGoal) -> Result<Result<GoalEvent, String>, CaseError> {
         let objective = python::strip(goal.objective.as_deref().unwrap_or_default());
         // The objective is checked before the budgets.
         if objective.is_empty() {
-            return Ok(Err(GoalRefusal::NoObjective));
+            return Ok(Err("Goal objective cannot be empty.".to_owned()));
         }
         let budgets = match goal.budgets()?.checked(self.default_turns, self.rules.version) {
             Ok(budgets) => budgets,
-            Err(refused) => return Ok(Err(refused)),
+            Err(refused) => return Ok(Err(refused.to_string())),
         };
         let new = AgenticaGoal::new(budgets);
         let event = GoalEvent { reason: Some("user".to_owned()), ..GoalEvent::about(&new, "goal.set") };
@@ -329,9 +329,8 @@ impl GoalSession {
             Op::Clear => self.manager.clear(),
             Op::Set(goal) => events.push(self.set(goal)?.map_err(|refused| bad(&refused))?),
             Op::AddSubgoal { text: criterion } => self.add_subgoal(&text(criterion))?,
-            Op::ResumeSafety => {
-                self.manager.pause_for_safety();
-            }
+            // Opening a session again pauses its goal until the user resumes it.
+            Op::ResumeSafety => _ = self.manager.pause(Some("resume-safety")),
             Op::NewProcess => self.manager.restart(),
         }
         Ok(())

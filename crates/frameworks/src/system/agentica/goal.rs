@@ -107,22 +107,16 @@ impl AgenticaGoal {
     }
 }
 
-/// Why a goal was refused.
+/// 1.5 refuses a budget of 0 or below -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GoalRefusal {
-    /// The objective is empty.
-    #[error("Goal objective cannot be empty.")]
-    NoObjective,
-    /// 1.5: a budget of 0 or below -1.
-    #[error("budget must be positive, or -1 for unlimited")]
-    BadBudget,
-}
+#[error("budget must be positive, or -1 for unlimited")]
+pub struct BadBudget;
 
 impl Budgets {
     /// The budgets as `version` interprets them. 1.5 rejects 0 and numbers below -1, and reads -1 as unlimited; earlier
     /// versions take every number as a limit. A missing turn budget is replaced by the manager's own, which no version
     /// checks: 0 or less is a cap that is reached at once.
-    pub fn checked(self, default_turns: Option<Limit>, version: Version) -> Result<Self, GoalRefusal> {
+    pub fn checked(self, default_turns: Option<Limit>, version: Version) -> Result<Self, BadBudget> {
         if version != Version::V15 {
             let turns = self.turns.or(default_turns).unwrap_or(Limit::Whole(super::DEFAULT_TURNS));
             return Ok(Self { turns: Some(turns), ..self });
@@ -130,7 +124,7 @@ impl Budgets {
         let checked = |budget: Option<Limit>| match budget {
             None => Ok(None),
             Some(limit) if limit.value().total_cmp(&-1.0).is_eq() => Ok(None),
-            Some(limit) if limit.value() <= 0.0 => Err(GoalRefusal::BadBudget),
+            Some(limit) if limit.value() <= 0.0 => Err(BadBudget),
             Some(limit) => Ok(Some(limit)),
         };
         let turns = if self.turns.is_none() { default_turns } else { checked(self.turns)? };
@@ -207,11 +201,6 @@ impl Manager {
         goal.paused_reason = reason.map(str::to_owned);
         self.persist();
         true
-    }
-
-    /// Pauses an active goal until the user resumes it, as opening a session again does.
-    pub fn pause_for_safety(&mut self) -> bool {
-        self.pause(Some("resume-safety"))
     }
 
     /// Resumes a paused or out-of-budget goal. What was used and the limits stay the same.

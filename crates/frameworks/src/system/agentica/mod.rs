@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 pub use config::GoalConfig;
 pub use evaluate::{Referee, TurnUsage, Verified};
-pub use goal::{AgenticaGoal, Budgets, GoalRefusal, GoalStatus, Manager};
+pub use goal::{AgenticaGoal, BadBudget, Budgets, GoalStatus, Manager};
 pub use limit::Limit;
 pub use reply::{JudgeAnswer, read as read_judge_reply};
 pub use ruling::{Cause, GoalEvent, PromptKind, Ruling};

@@ -58,24 +58,20 @@ impl Situation<'_> {
         stop_policy(self.policy, project.plan(), self.rules.metrics, self.tokens)
     }
 
-    /// The continuation decision. If the guardrail is checked, its findings are stored in `last`. Without a project
-    /// there is no plan to guard or approve.
+    /// The continuation decision. If the guardrail is checked, its findings are stored in `last`.
     ///
     /// # Errors
     /// See [`Raised`].
     pub fn continuation(
         &self,
-        project: Option<&mut ProjectFolder>,
+        project: &mut ProjectFolder,
         last: &mut GuardrailFindings,
     ) -> Result<AfterRun, Raised> {
         if !self.is_auto {
             return Ok(AfterRun::Stop(None));
         }
         let stop = |reason| Ok(AfterRun::Stop(Some(reason)));
-        let nothing = &mut ProjectFolder::default();
-        let has_project = project.is_some();
-        let project = project.unwrap_or(nothing);
-        if self.rules.approval && has_project && !self.plan_is_unrecorded(project) && awaits_approval(project) {
+        if self.rules.approval && !self.plan_is_unrecorded(project) && awaits_approval(project) {
             return stop(AutoStopReason::PlanApproval);
         }
         if self.rules.provider == ProviderCheck::First

@@ -70,8 +70,8 @@ pub struct MessageLoop {
     pub agent_profile: Option<AgentProfile>,
     /// Whether the export guards apply.
     pub guards_export: bool,
-    /// The project folder, whose plan is changed by runs. `None` if the message is not about a project.
-    pub project: Option<ProjectFolder>,
+    /// The project folder, whose plan is changed by runs.
+    pub project: ProjectFolder,
     /// Follow-up runs so far.
     pub auto_round: u32,
     /// Whether a missing plan means that the recording lacks it, rather than the project.
@@ -87,19 +87,10 @@ pub struct MessageLoop {
     checkpoint_repairs: u32,
 }
 
-fn plan_on_disk(project: Option<&ProjectFolder>) -> Option<Map<String, Value>> {
-    project?.plan().cloned()
-}
-
 impl MessageLoop {
     /// The state before the initial run answers the message.
-    pub fn new(
-        rules: MiraRules,
-        policy: Option<AutomationPolicy>,
-        is_auto: bool,
-        project: Option<ProjectFolder>,
-    ) -> Self {
-        let before = plan_on_disk(project.as_ref());
+    pub fn new(rules: MiraRules, policy: Option<AutomationPolicy>, is_auto: bool, project: ProjectFolder) -> Self {
+        let before = project.plan().cloned();
         Self {
             rules,
             policy,
@@ -127,8 +118,8 @@ impl MessageLoop {
         self.tokens += tokens;
         let mut progress = Vec::new();
         self.reload();
-        if let Some(project) = self.project.as_mut().filter(|_| self.guards_export) {
-            let guarded = export::apply(project, self.before.as_ref(), self.rules.keeps_open)?;
+        if self.guards_export {
+            let guarded = export::apply(&mut self.project, self.before.as_ref(), self.rules.keeps_open)?;
             if guarded.result_restored {
                 progress.push(export::RESULT_NOTE.to_owned());
             }
@@ -152,7 +143,7 @@ impl MessageLoop {
         self.auto_round = 0;
         self.guard_repairs = 0;
         self.checkpoint_repairs = 0;
-        self.before = plan_on_disk(self.project.as_ref());
+        self.before = self.project.plan().cloned();
     }
 
     /// `/new`: resets the token counters; the mode stays, and the policy, which the host and the command line send with
@@ -171,7 +162,7 @@ impl MessageLoop {
     }
 
     fn reload(&mut self) {
-        self.after = plan_on_disk(self.project.as_ref());
+        self.after = self.project.plan().cloned();
     }
 
     /// Appends the loop's announcement of the next run.
@@ -206,10 +197,7 @@ impl MessageLoop {
         if self.is_auto && self.rules.checkpoint_repair && self.needs_checkpoint(progress)? {
             return Ok(AfterRun::Run(RunKind::CheckpointRepair));
         }
-        let mut project = self.project.take();
-        let decision = self.decide(text, project.as_mut(), progress);
-        self.project = project;
-        decision
+        self.decide(text, progress)
     }
 
     /// Checks for experiments that finished and for running ones; true if a repair run is needed.
@@ -219,9 +207,9 @@ impl MessageLoop {
             let names = crossed.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
             progress.push(format!("auto-run guard warning: multiple experiments advanced in one round ({names})"));
         }
-        if let Some(project) = self.project.as_mut().filter(|_| !crossed.is_empty()) {
-            self.last_guard = guard(project, self.agent_profile, self.rules)?;
-            let blocks = self.last_guard.blocks(self.rules, project);
+        if !crossed.is_empty() {
+            self.last_guard = guard(&mut self.project, self.agent_profile, self.rules)?;
+            let blocks = self.last_guard.blocks(self.rules, &self.project);
             if !blocks && self.last_guard.fixed {
                 let note = "auto-run guard: code-level contract normalization applied after experiment transition";
                 progress.push(note.to_owned());
@@ -241,14 +229,8 @@ impl MessageLoop {
         Ok(true)
     }
 
-    fn decide(
-        &mut self,
-        text: &str,
-        mut project: Option<&mut ProjectFolder>,
-        progress: &mut Vec<String>,
-    ) -> Result<AfterRun, Raised> {
+    fn decide(&mut self, text: &str, progress: &mut Vec<String>) -> Result<AfterRun, Raised> {
         let policy = self.policy.clone();
-        let nothing = ProjectFolder::default();
         let situation = Situation {
             rules: self.rules,
             policy: policy.as_ref(),
@@ -261,23 +243,22 @@ impl MessageLoop {
         };
         if self.is_auto
             && self.rules.order == Order::Code
-            && let Some(reason) = situation.stop_policy(project.as_deref().unwrap_or(&nothing))?
+            && let Some(reason) = situation.stop_policy(&self.project)?
         {
             progress.push(format!("{}{reason}", reason.prefix()));
             return Ok(AfterRun::Stop(Some(reason)));
         }
-        let reason = match situation.continuation(project.as_deref_mut(), &mut self.last_guard)? {
+        let reason = match situation.continuation(&mut self.project, &mut self.last_guard)? {
             AfterRun::Stop(reason) => reason,
             run @ AfterRun::Run(_) => return Ok(run),
         };
         let told = reason.as_ref().filter(|_| self.rules.says_why);
         let told = told.map(|reason| format!("{}{reason}{}", reason.prefix(), detail(reason, text)));
-        let project = project.as_deref().unwrap_or(&nothing);
         let repair = match self.rules.repair {
             Repair::Never => None,
             Repair::Any => {
                 progress.extend(told);
-                self.repair(&situation, project, progress)?
+                self.repair(&situation, progress)?
             }
             Repair::Blocked => {
                 let repair = self.repair_of_block(&situation, reason.as_ref());
@@ -302,12 +283,7 @@ impl MessageLoop {
     }
 
     /// Up to 0.3.0: another run despite a printed reason, if the guardrail's findings call for one.
-    fn repair(
-        &mut self,
-        situation: &Situation<'_>,
-        project: &ProjectFolder,
-        progress: &mut Vec<String>,
-    ) -> Result<Option<RunKind>, Raised> {
+    fn repair(&mut self, situation: &Situation<'_>, progress: &mut Vec<String>) -> Result<Option<RunKind>, Raised> {
         if !self.is_auto || self.last_guard.issues.is_empty() || situation.heuristic().is_some() {
             return Ok(None);
         }
@@ -315,11 +291,11 @@ impl MessageLoop {
             self.guard_repairs += 1;
             return Ok(Some(RunKind::GuardrailRepair));
         }
-        if !plan::has_pending_work(project.plan())? || self.auto_round >= self.rules.max_rounds {
+        if !plan::has_pending_work(self.project.plan())? || self.auto_round >= self.rules.max_rounds {
             return Ok(None);
         }
         // The loop's own profile applies here, not the project's.
-        let contract = Contract::from_agent_profile(Some(self.agent_profile.unwrap_or_default()), project, self.rules);
+        let contract = Contract::from_agent_profile(Some(self.agent_profile.unwrap_or_default()), &self.project, self.rules);
         if contract.strict && !contract.completed_fields().is_empty() {
             self.guard_repairs = 0;
             return Ok(Some(RunKind::StrictContractRepair));

@@ -68,7 +68,7 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
     let agent_profile = agent_profile(settings)?;
     let is_auto = settings.word(&param::MODE, &["auto", "manual"])? == "auto";
     let project = ProjectFolder { settings: project, ..ProjectFolder::default() };
-    let mut message = MessageLoop::new(rules, policy, is_auto, Some(project));
+    let mut message = MessageLoop::new(rules, policy, is_auto, project);
     message.agent_profile = agent_profile;
     message.guards_export = settings.word(&param::CHANNEL, &["cli", "ui"])? == "ui";
     message.plan_may_be_unrecorded = true;
@@ -300,7 +300,7 @@ impl AutoRun {
 
     /// Stores a recorded plan or experiment where the project has it.
     fn note(&mut self, metrics: &Metrics) {
-        let Some(project) = &mut self.message.project else { return };
+        let project = &mut self.message.project;
         if let Some(plan) = &metrics.plan {
             project.plan = PlanFile::read(plan.get());
             return;
