@@ -5,7 +5,6 @@ use crate::preset::google_adk::Invocation;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "google-adk",
-    read: |case| case.set_aside(&["seconds_per_model_call"]),
     is_running: |watch| !watch.is_over() && watch.machine::<Invocation>().is_some_and(|invocation| !invocation.over),
     ..PresetDriver::PLAIN
 };

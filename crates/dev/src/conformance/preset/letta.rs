@@ -6,7 +6,6 @@ use crate::preset::letta::LettaRun;
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "letta",
     read: |case| {
-        case.set_aside(&["seconds_per_model_call"]);
         if case.drive() != Some("step") {
             case.settings.profile = Some("documented".to_owned());
         }

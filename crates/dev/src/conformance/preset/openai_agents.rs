@@ -8,7 +8,6 @@ use crate::decision::Action;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "openai-agents",
-    read: |case| case.set_aside(&["seconds_per_model_call"]),
     is_running: caps_are_running,
     action,
     ..PresetDriver::PLAIN

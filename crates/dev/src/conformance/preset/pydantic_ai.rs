@@ -7,7 +7,6 @@ use crate::preset::frame::caps::CapMachine;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "pydantic-ai",
-    read: |case| case.set_aside(&["seconds_per_model_call"]),
     report: |played, fields| {
         if let Some(caps) = played.watch.machine::<CapMachine>() {
             let counts = &caps.counts;

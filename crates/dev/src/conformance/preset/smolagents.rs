@@ -5,7 +5,6 @@ use crate::preset::smolagents::SmolagentsRun;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "smolagents",
-    read: |case| case.set_aside(&["seconds_per_model_call"]),
     report: |played, fields| {
         if let Some(run) = played.watch.machine::<SmolagentsRun>() {
             fields.insert("states".to_owned(), run.states.clone().into());

@@ -5,7 +5,6 @@ use crate::preset::tau2_bench::Orchestrator;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "tau2-bench",
-    read: |case| case.set_aside(&["seconds_per_model_call"]),
     report: |played, fields| {
         if let Some(orchestrator) = played.watch.machine::<Orchestrator>() {
             fields.insert("step_count".to_owned(), orchestrator.steps.into());
