@@ -42,16 +42,6 @@ impl CapComparator {
     }
 }
 
-/// Which limits switch a cap off; an absent one (`null`) always does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum DisablingLimits {
-    /// Only an absent one.
-    #[default]
-    Absent,
-    /// Also 0 and negative limits.
-    NotPositive,
-}
-
 /// The caps of a framework, as they are written, and its parameters.
 #[derive(Debug)]
 pub struct Caps {
@@ -99,8 +89,9 @@ pub(in crate::preset) struct CapEntry {
     pub(super) fires: CapComparator,
     /// The parameter that holds the limit; without one, the limit is 0.
     pub(super) limit: Option<String>,
-    #[serde(default, deserialize_with = "word")]
-    pub(super) off: DisablingLimits,
+    /// Whether limits of 0 and below switch it off, too; an absent one (`null`) always does.
+    #[serde(default)]
+    pub(super) zero_is_off: bool,
     /// The cap is on only if one of these parameters is set.
     #[serde(default)]
     pub(super) if_any_set: Vec<String>,
@@ -154,11 +145,6 @@ impl Keyword for When {
 impl Keyword for CapComparator {
     const WHAT: &'static str = "comparator";
     const ALL: &'static [(&'static str, Self)] = &[("at_least", Self::AtLeast), ("more_than", Self::MoreThan)];
-}
-
-impl Keyword for DisablingLimits {
-    const WHAT: &'static str = "off value";
-    const ALL: &'static [(&'static str, Self)] = &[("absent", Self::Absent), ("not_positive", Self::NotPositive)];
 }
 
 impl Keyword for Action {

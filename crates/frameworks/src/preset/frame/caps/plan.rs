@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::counts::{CountedQuantity, RunCounters};
-use super::file::{CapComparator, CapEntry, Caps, DisablingLimits, EndEntry, SwitchEntry, ToolStopEntry, When};
+use super::file::{CapComparator, CapEntry, Caps, EndEntry, SwitchEntry, ToolStopEntry, When};
 use crate::preset::frame::{Action, Settings, SettingsError, wrong_kind};
 
 /// A cap that is on.
@@ -144,8 +144,8 @@ fn limit(file: &Caps, entry: &CapEntry, settings: &Settings) -> Result<Option<(f
         return Ok(None);
     }
     let limit = value.as_f64().ok_or_else(|| wrong_kind(name, "a number, or none", value))?;
-    let off = entry.off == DisablingLimits::NotPositive && limit <= 0.0;
-    Ok(if off { None } else { Some((limit, value.to_string())) })
+    let is_off = entry.zero_is_off && limit <= 0.0;
+    Ok(if is_off { None } else { Some((limit, value.to_string())) })
 }
 
 fn tool_stop(
