@@ -14,8 +14,8 @@ use crate::catalog;
 use crate::framework::{ConfigText, Settings};
 use crate::python::{self, Dict};
 use crate::system::agentica::{
-    AgenticaGoal, Budgets, GoalEvent, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling,
-    TurnUsage, Verified, Version, read_judge_reply,
+    AgenticaGoal, Budgets, GoalEvent, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling, TurnUsage,
+    Verified, Version, read_judge_reply,
 };
 use crate::transcript::Moment;
 

@@ -6,12 +6,8 @@ use super::played::{Doing, Fields};
 use super::{PresetDriver, caps_are_running};
 use crate::decision::Action;
 
-pub(super) const DRIVER: PresetDriver = PresetDriver {
-    id: "openai-agents",
-    is_running: caps_are_running,
-    action,
-    ..PresetDriver::PLAIN
-};
+pub(super) const DRIVER: PresetDriver =
+    PresetDriver { id: "openai-agents", is_running: caps_are_running, action, ..PresetDriver::PLAIN };
 
 fn action(doing: &Doing<'_>, fields: &mut Fields) {
     let settings = &doing.case.settings;

@@ -62,11 +62,7 @@ impl Situation<'_> {
     ///
     /// # Errors
     /// See [`Raised`].
-    pub fn continuation(
-        &self,
-        project: &mut ProjectFolder,
-        last: &mut GuardrailFindings,
-    ) -> Result<AfterRun, Raised> {
+    pub fn continuation(&self, project: &mut ProjectFolder, last: &mut GuardrailFindings) -> Result<AfterRun, Raised> {
         if !self.is_auto {
             return Ok(AfterRun::Stop(None));
         }

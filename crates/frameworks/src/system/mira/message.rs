@@ -295,7 +295,8 @@ impl MessageLoop {
             return Ok(None);
         }
         // The loop's own profile applies here, not the project's.
-        let contract = Contract::from_agent_profile(Some(self.agent_profile.unwrap_or_default()), &self.project, self.rules);
+        let contract =
+            Contract::from_agent_profile(Some(self.agent_profile.unwrap_or_default()), &self.project, self.rules);
         if contract.strict && !contract.completed_fields().is_empty() {
             self.guard_repairs = 0;
             return Ok(Some(RunKind::StrictContractRepair));
