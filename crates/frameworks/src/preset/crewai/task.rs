@@ -20,7 +20,7 @@ pub(super) enum CallRefusal {
 }
 
 /// A call of the current reply.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TaskCall {
     pub(super) id: Option<String>,
     pub(super) written_name: String,
@@ -50,10 +50,7 @@ impl TaskCall {
             equality: python::value_key(&value),
             sorted: canonical_json(&value),
             empty: !python::is_true(&value),
-            refusal: None,
-            content: None,
-            failed: false,
-            unknown: false,
+            ..Self::default()
         }
     }
 

@@ -66,15 +66,13 @@ pub fn with_program(settings: &Settings, program: &LlamaIndexProgram) -> Result<
         generates: of_run.unwrap_or(method) == "generate",
         retries: agent == "ReActAgent",
         direct,
-        runs: 0,
-        limit: Value::Null,
-        replies: 0,
+        ..LlamaIndexWorkflow::default()
     };
     let recipe = Recipe::new(AgentLoopMachine::new(agent), rules).blind(rules).needs(DIRECT, Need::ErrorFlags);
     Ok(recipe.keeps_own_state())
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct LlamaIndexWorkflow {
     max: Value,

@@ -23,8 +23,9 @@ params! {
 }
 
 /// What becomes of a doom loop by the settings, which Kilo Code has from OpenCode.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum OpenCodePermission {
+    #[default]
     Ask,
     Allow,
     Deny,
@@ -51,7 +52,7 @@ pub enum OpenCodeAnswer {
     Reject,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct OpenCodeMachine {
     permission: OpenCodePermission,
     answer: OpenCodeAnswer,
@@ -82,9 +83,7 @@ pub fn answered_by(settings: &Settings, answer: OpenCodeAnswer) -> Result<Recipe
         answer,
         max_steps,
         documented: settings.is_profile("documented"),
-        streak: StreakCounter::default(),
-        silenced: Vec::new(),
-        requests: 0,
+        ..OpenCodeMachine::default()
     };
     let recipe = Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]);
     Ok(recipe.compares_calls(&[DOOM_LOOP]).resumes_at_user().requests_before_prompts())
