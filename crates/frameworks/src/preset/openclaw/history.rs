@@ -92,93 +92,96 @@ impl CallHistory {
 
     /// The first detector that fires on the requested call.
     pub(super) fn judge(&self, asked: &RequestedCall, limits: &LoopDetection) -> Option<DetectorFinding> {
-        let tool = &asked.tool;
-        let verdict = |critical, detector, count, limit, key, words: String| {
-            Some(DetectorFinding { critical, detector, count, limit, words, key })
-        };
-        let constants = limits.release == Release::Constants;
-        let (unknown, missing) = self.unknown(tool);
-        if unknown >= limits.unknown {
-            let words = format!(
-                "CRITICAL: attempted unavailable tool {missing} {unknown} times. \
-                 Stop retrying that missing tool and answer without it."
-            );
-            return verdict(
-                true,
-                "unknown_tool_repeat",
-                unknown,
-                limits.unknown,
-                WarningKey::Tool(tool.clone()),
-                words,
-            );
+        let streak = self.streak(asked, limits.release == Release::Constants);
+        self.missing_tool(asked, limits)
+            .or_else(|| stuck(asked, limits, streak))
+            .or_else(|| self.alternation(asked, limits))
+            .or_else(|| self.repetition(asked, limits, streak))
+    }
+
+    /// Fires on calls of a tool that does not exist.
+    fn missing_tool(&self, asked: &RequestedCall, limits: &LoopDetection) -> Option<DetectorFinding> {
+        let (count, missing) = self.unknown(&asked.tool);
+        let limit = limits.unknown;
+        if count < limit {
+            return None;
         }
-        let (streak, latest) = self.streak(asked, constants);
-        let poll = WarningKey::Poll(asked.call, latest);
-        if streak >= limits.breaker {
-            let has = if constants { "" } else { "has " };
+        let words = format!(
+            "CRITICAL: attempted unavailable tool {missing} {count} times. \
+             Stop retrying that missing tool and answer without it."
+        );
+        let key = WarningKey::Tool(asked.tool.clone());
+        Some(DetectorFinding { critical: true, detector: "unknown_tool_repeat", count, limit, words, key })
+    }
+
+    /// Fires on two calls in turn.
+    fn alternation(&self, asked: &RequestedCall, limits: &LoopDetection) -> Option<DetectorFinding> {
+        let (count, other, has_one_result) = self.ping_pong(asked.call).filter(|_| limits.ping_pong)?;
+        let key = WarningKey::Pair(asked.call.min(other), asked.call.max(other));
+        let detector = "ping_pong";
+        if count >= limits.critical && has_one_result {
             let words = format!(
-                "CRITICAL: {tool} {has}repeated identical no-progress outcomes {streak} times. \
-                 Session execution blocked by global circuit breaker to prevent runaway loops."
-            );
-            return verdict(true, "global_circuit_breaker", streak, limits.breaker, poll, words);
-        }
-        if asked.is_poll && limits.polls && streak >= limits.critical {
-            let words = format!(
-                "CRITICAL: Called {tool} with identical arguments and no progress {streak} times. \
-                 This appears to be a stuck polling loop. Session execution blocked to prevent resource waste."
-            );
-            return verdict(true, "known_poll_no_progress", streak, limits.critical, poll, words);
-        }
-        if asked.is_poll && limits.polls && streak >= limits.warning {
-            let words = format!(
-                "WARNING: You have called {tool} {streak} times with identical arguments and no progress. \
-                 Stop polling and either (1) increase wait time between checks, or (2) report the task as failed if the \
-                 process is stuck."
-            );
-            return verdict(false, "known_poll_no_progress", streak, limits.warning, poll, words);
-        }
-        let ping_pong = self.ping_pong(asked.call).filter(|_| limits.ping_pong);
-        let (turns, other, stuck) = ping_pong.unwrap_or((0, asked.call, false));
-        let pair = WarningKey::Pair(asked.call.min(other), asked.call.max(other));
-        if turns >= limits.critical && stuck {
-            let words = format!(
-                "CRITICAL: You are alternating between repeated tool-call patterns ({turns} consecutive calls) with no \
+                "CRITICAL: You are alternating between repeated tool-call patterns ({count} consecutive calls) with no \
                  progress. This appears to be a stuck ping-pong loop. Session execution blocked to prevent resource waste."
             );
-            return verdict(true, "ping_pong", turns, limits.critical, pair, words);
+            return Some(DetectorFinding { critical: true, detector, count, limit: limits.critical, words, key });
         }
-        if turns >= limits.warning {
-            let words = format!(
-                "WARNING: You are alternating between repeated tool-call patterns ({turns} consecutive calls). \
-                 This looks like a ping-pong loop; stop retrying and report the task as failed."
-            );
-            return verdict(false, "ping_pong", turns, limits.warning, pair, words);
+        if count < limits.warning {
+            return None;
         }
-        if !asked.is_poll && limits.generic && streak >= limits.critical {
+        let words = format!(
+            "WARNING: You are alternating between repeated tool-call patterns ({count} consecutive calls). \
+             This looks like a ping-pong loop; stop retrying and report the task as failed."
+        );
+        Some(DetectorFinding { critical: false, detector, count, limit: limits.warning, words, key })
+    }
+
+    /// Fires on the same call again, and on a tool's calls that change nothing. `streak` is what [`Self::streak`] gives.
+    fn repetition(
+        &self,
+        asked: &RequestedCall,
+        limits: &LoopDetection,
+        (streak, latest): (usize, Option<Fingerprint>),
+    ) -> Option<DetectorFinding> {
+        let tool = &asked.tool;
+        let constants = limits.release == Release::Constants;
+        let watches_repeats = !asked.is_poll && limits.generic;
+        if watches_repeats && streak >= limits.critical {
             let arguments = if constants { "" } else { "identical arguments and " };
             let words = format!(
                 "CRITICAL: Called {tool} with {arguments}identical outcomes {streak} times. \
                  Session execution blocked to prevent runaway loops."
             );
-            return verdict(true, "generic_repeat", streak, limits.critical, poll, words);
+            let (detector, key) = ("generic_repeat", WarningKey::Poll(asked.call, latest));
+            return Some(DetectorFinding {
+                critical: true,
+                detector,
+                count: streak,
+                limit: limits.critical,
+                words,
+                key,
+            });
         }
-        let (churned, variants) = if constants { self.churn(asked) } else { (0, 0) };
-        if churned >= limits.warning {
+        let limit = limits.warning;
+        let (count, variants) = if constants { self.churn(asked) } else { (0, 0) };
+        if count >= limit {
             let words = format!(
                 "WARNING: {tool} has cycled through {variants} repeated argument patterns with the same stable outcome \
-                 {churned} times. Continued churn is treated as stalled run activity, but this tool call remains allowed."
+                 {count} times. Continued churn is treated as stalled run activity, but this tool call remains allowed."
             );
-            return verdict(false, "argument_churn", churned, limits.warning, WarningKey::Tool(tool.clone()), words);
+            let key = WarningKey::Tool(tool.clone());
+            return Some(DetectorFinding { critical: false, detector: "argument_churn", count, limit, words, key });
         }
-        let repeats = self.0.iter().filter(|entry| entry.call == asked.call).count();
-        if !asked.is_poll && limits.generic && repeats >= limits.warning {
-            let words = format!(
-                "WARNING: You have called {tool} {repeats} times with identical arguments. \
-                 If this is not making progress, stop retrying and report the task as failed."
-            );
-            return verdict(false, "generic_repeat", repeats, limits.warning, WarningKey::Call(asked.call), words);
+        let count = self.0.iter().filter(|entry| entry.call == asked.call).count();
+        if !watches_repeats || count < limit {
+            return None;
         }
-        None
+        let words = format!(
+            "WARNING: You have called {tool} {count} times with identical arguments. \
+             If this is not making progress, stop retrying and report the task as failed."
+        );
+        let key = WarningKey::Call(asked.call);
+        Some(DetectorFinding { critical: false, detector: "generic_repeat", count, limit, words, key })
     }
 
     /// How many of this tool's latest consecutive entries had an error that names the same missing tool, and its name.
@@ -293,4 +296,41 @@ impl CallHistory {
         }
         (variants.iter().map(|(_, _, count)| count).sum(), variants.len())
     }
+}
+
+/// Fires on a call whose results stay the same: on any call at the breaker's limit, and before that on one that polls.
+fn stuck(
+    asked: &RequestedCall,
+    limits: &LoopDetection,
+    (count, latest): (usize, Option<Fingerprint>),
+) -> Option<DetectorFinding> {
+    let tool = &asked.tool;
+    let key = WarningKey::Poll(asked.call, latest);
+    if count >= limits.breaker {
+        let has = if limits.release == Release::Constants { "" } else { "has " };
+        let words = format!(
+            "CRITICAL: {tool} {has}repeated identical no-progress outcomes {count} times. \
+             Session execution blocked by global circuit breaker to prevent runaway loops."
+        );
+        let (detector, limit) = ("global_circuit_breaker", limits.breaker);
+        return Some(DetectorFinding { critical: true, detector, count, limit, words, key });
+    }
+    if !(asked.is_poll && limits.polls) || count < limits.warning {
+        return None;
+    }
+    let critical = count >= limits.critical;
+    let words = if critical {
+        format!(
+            "CRITICAL: Called {tool} with identical arguments and no progress {count} times. \
+             This appears to be a stuck polling loop. Session execution blocked to prevent resource waste."
+        )
+    } else {
+        format!(
+            "WARNING: You have called {tool} {count} times with identical arguments and no progress. \
+             Stop polling and either (1) increase wait time between checks, or (2) report the task as failed if the \
+             process is stuck."
+        )
+    };
+    let limit = if critical { limits.critical } else { limits.warning };
+    Some(DetectorFinding { critical, detector: "known_poll_no_progress", count, limit, words, key })
 }
