@@ -18,8 +18,8 @@ pub(super) struct SampleTokenLimit {
 enum Meter {
     All,
     Output,
-    /// An arithmetic expression over the sums, with its source text.
-    Formula(String, Expression),
+    /// An arithmetic expression over the sums.
+    Formula(String),
 }
 
 impl SampleTokenLimit {
@@ -73,7 +73,7 @@ impl SampleTokenLimit {
         let sum = match &self.meter {
             Meter::All => input.saturating_add(output) as f64,
             Meter::Output => output as f64,
-            Meter::Formula(_, formula) => formula.value(input as f64, output as f64).floor(),
+            Meter::Formula(text) => formula(text, input as f64, output as f64)?.floor(),
         };
         #[expect(clippy::cast_possible_truncation, reason = "a whole number; beyond 64 bits it stays the largest")]
         let sum = if sum.is_finite() { Some(sum as i64) } else { None };
@@ -85,7 +85,7 @@ impl SampleTokenLimit {
         match &self.meter {
             Meter::All => format!("Token limit {status}"),
             Meter::Output => format!("Output token limit {status}"),
-            Meter::Formula(text, _) => format!("Token limit {status} ({text})"),
+            Meter::Formula(text) => format!("Token limit {status} ({text})"),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Meter {
         match word.as_str() {
             "all" => Some(Self::All),
             "output" => Some(Self::Output),
-            _ => Some(Self::Formula(name.to_owned(), Expression::parse(name)?)),
+            _ => formula(name, 0.0, 0.0).map(|_| Self::Formula(name.to_owned())),
         }
     }
 }
@@ -124,63 +124,24 @@ fn tokens(text: &str) -> Option<u64> {
     tokens
 }
 
-/// An arithmetic expression over `input` and `output`, in postfix order.
-#[derive(Clone, Debug)]
-struct Expression(Vec<ExpressionToken>);
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum ExpressionToken {
-    Number(f64),
-    Input,
-    Output,
-    Negate,
-    Plus,
-    Minus,
-    Times,
-    Over,
-}
-
 /// The deepest nesting allowed; nobody writes deeper expressions by hand.
 const DEEPEST: usize = 100;
 
-impl Expression {
-    fn parse(text: &str) -> Option<Self> {
-        let mut parser = ExpressionParser { rest: text.trim(), pieces: Vec::new(), depth: 0 };
-        parser.sum()?;
-        if parser.rest.trim_start().is_empty() { Some(Self(parser.pieces)) } else { None }
-    }
-
-    fn value(&self, input: f64, output: f64) -> f64 {
-        let mut stack: Vec<f64> = Vec::new();
-        for piece in &self.0 {
-            let number = match piece {
-                ExpressionToken::Number(number) => *number,
-                ExpressionToken::Input => input,
-                ExpressionToken::Output => output,
-                ExpressionToken::Negate => -stack.pop().unwrap_or(f64::NAN),
-                operator => {
-                    let (right, left) = (stack.pop().unwrap_or(f64::NAN), stack.pop().unwrap_or(f64::NAN));
-                    match operator {
-                        ExpressionToken::Plus => left + right,
-                        ExpressionToken::Minus => left - right,
-                        ExpressionToken::Times => left * right,
-                        _ => left / right,
-                    }
-                }
-            };
-            stack.push(number);
-        }
-        stack.pop().unwrap_or(f64::NAN)
-    }
+/// The value of an arithmetic expression over `input` and `output`; `None` if the text is none.
+fn formula(text: &str, input: f64, output: f64) -> Option<f64> {
+    let mut parser = FormulaParser { rest: text.trim(), depth: 0, input, output };
+    let value = parser.sum()?;
+    if parser.rest.trim_start().is_empty() { Some(value) } else { None }
 }
 
-struct ExpressionParser<'t> {
+struct FormulaParser<'t> {
     rest: &'t str,
-    pieces: Vec<ExpressionToken>,
     depth: usize,
+    input: f64,
+    output: f64,
 }
 
-impl ExpressionParser<'_> {
+impl FormulaParser<'_> {
     fn take(&mut self, wanted: char) -> bool {
         let rest = self.rest.trim_start();
         let taken = rest.strip_prefix(wanted);
@@ -188,66 +149,62 @@ impl ExpressionParser<'_> {
         taken.is_some()
     }
 
-    fn sum(&mut self) -> Option<()> {
-        self.product()?;
+    fn sum(&mut self) -> Option<f64> {
+        let mut value = self.product()?;
         loop {
-            let operator = if self.take('+') {
-                ExpressionToken::Plus
+            if self.take('+') {
+                value += self.product()?;
             } else if self.take('-') {
-                ExpressionToken::Minus
+                value -= self.product()?;
             } else {
-                return Some(());
-            };
-            self.product()?;
-            self.pieces.push(operator);
+                return Some(value);
+            }
         }
     }
 
-    fn product(&mut self) -> Option<()> {
-        self.factor()?;
+    fn product(&mut self) -> Option<f64> {
+        let mut value = self.factor()?;
         loop {
-            let operator = if self.take('*') {
-                ExpressionToken::Times
+            if self.take('*') {
+                value *= self.factor()?;
             } else if self.take('/') {
-                ExpressionToken::Over
+                value /= self.factor()?;
             } else {
-                return Some(());
-            };
-            self.factor()?;
-            self.pieces.push(operator);
+                return Some(value);
+            }
         }
     }
 
-    fn factor(&mut self) -> Option<()> {
+    fn factor(&mut self) -> Option<f64> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return None;
         }
-        if self.take('-') {
-            self.factor()?;
-            self.pieces.push(ExpressionToken::Negate);
+        let value = if self.take('-') {
+            -self.factor()?
         } else if self.take('+') {
-            self.factor()?;
+            self.factor()?
         } else if self.take('(') {
-            self.sum()?;
+            let inner = self.sum()?;
             if !self.take(')') {
                 return None;
             }
+            inner
         } else {
             let length = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_'));
             let (word, rest) = self.rest.split_at(length.unwrap_or(self.rest.len()));
             self.rest = rest;
-            self.pieces.push(match word {
-                "input" => ExpressionToken::Input,
-                "output" => ExpressionToken::Output,
+            match word {
+                "input" => self.input,
+                "output" => self.output,
                 number if number.starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
-                    ExpressionToken::Number(python::float_of_text(number).filter(|number| number.is_finite())?)
+                    python::float_of_text(number).filter(|number| number.is_finite())?
                 }
                 _ => return None,
-            });
-        }
+            }
+        };
         self.depth -= 1;
-        Some(())
+        Some(value)
     }
 }
 
@@ -258,8 +215,7 @@ mod tests {
     #[test]
     fn formulas_are_arithmetic_over_two_sums() {
         let check = |text: &str, wanted: Option<f64>| {
-            let value = Expression::parse(text).map(|expression| expression.value(12.0, 5.0));
-            assert_eq!(value, wanted, "{text}");
+            assert_eq!(formula(text, 12.0, 5.0), wanted, "{text}");
         };
         check("(input*0.1)+output", Some(6.2));
         check("input - output - 1", Some(6.0));
