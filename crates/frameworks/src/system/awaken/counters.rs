@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::transcript::Fingerprint;
 
 /// How many reply texts are kept; a longer loop window can never be full.
-const HISTORY: usize = 64;
+pub(super) const HISTORY: usize = 64;
 
 /// The result of a step's model call.
 #[derive(Clone, Debug)]

@@ -4,12 +4,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::counters::HISTORY;
 use super::{AgentStops, StopConditionSpec, param};
 use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::system::traps::{few_tokens, long};
 
-/// How many replies awaken keeps for its loop detection.
-const AWAKEN_HISTORY: usize = 64;
 const LEAVE_OUT: &str = "leave the condition out if that is meant";
 
 /// Traps in the order of the configuration. A configuration that awaken rejects has none here; its errors are reported
@@ -83,9 +82,9 @@ fn awaken_trap(condition: &StopConditionSpec, guard: usize) -> (&'static str, Op
             let what = "`window` below 2 switches the condition off";
             ("window", Some((what.to_owned(), LEAVE_OUT.to_owned())))
         }
-        StopConditionSpec::LoopDetection { window } if *window > AWAKEN_HISTORY => {
-            let what = format!("`window` of {window} is never filled: awaken keeps {AWAKEN_HISTORY} replies");
-            ("window", Some((what, format!("write at most {AWAKEN_HISTORY}"))))
+        StopConditionSpec::LoopDetection { window } if *window > HISTORY => {
+            let what = format!("`window` of {window} is never filled: awaken keeps {HISTORY} replies");
+            ("window", Some((what, format!("write at most {HISTORY}"))))
         }
         StopConditionSpec::LoopDetection { window } => ("window", beyond_guard("window", *window)),
     }
