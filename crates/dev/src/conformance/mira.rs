@@ -12,7 +12,7 @@ use crate::python::{self, Dict, Int, Raised};
 use crate::system::mira::decide::Situation;
 use crate::system::mira::export;
 use crate::system::mira::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, has_final_result};
-use crate::system::mira::message::{AfterRun, MessageLoop, RunKind};
+use crate::system::mira::message::{AfterRun, MessageLoop};
 use crate::system::mira::plan::{self, Plan};
 use crate::system::mira::policy::{AutomationPolicy, float_json};
 use crate::system::mira::rules::{MiraProfile, MiraRules};
@@ -392,7 +392,8 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
     message.agent_profile = agent_profile(&input["agent_profile"]);
     message.guards_export =
         is_guarded(rules, &input["channel"]) && !export::is_result_request(&input["user_message"], &input["metadata"]);
-    let mut kinds = vec![RunKind::Initial];
+    // The first run answers the user's message.
+    let mut kinds = vec!["initial"];
     let mut progress = Vec::new();
     let mut session = whole(&input["session_tokens_before"]);
     for round in input["rounds"].as_array().into_iter().flatten() {
@@ -407,14 +408,14 @@ fn message_trace(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
         let turn = message.after_run(round["final_content"].as_str().unwrap_or_default(), tokens)?;
         progress.extend(turn.progress);
         match turn.next {
-            AfterRun::Run(kind) => kinds.push(kind),
+            AfterRun::Run(kind) => kinds.push(kind.name()),
             AfterRun::Stop(_) => break,
         }
     }
     let clamped = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
     Ok(json!({
         "agent_runs": kinds.len(),
-        "run_kinds": kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+        "run_kinds": kinds,
         "auto_round_at_stop": message.auto_round,
         "tokens_this_message": clamped(message.tokens),
         "tokens_used_session": clamped(session),

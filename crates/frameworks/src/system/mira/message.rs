@@ -11,11 +11,9 @@ use super::rules::{MiraRules, Order, Repair, TokenScope};
 use super::stop::AutoStopReason;
 use crate::python::{self, Raised};
 
-/// The reason for an agent run.
+/// The reason for another agent run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunKind {
-    /// The user's message.
-    Initial,
     /// The next cycle.
     Continue,
     /// A running experiment's record was not updated.
@@ -30,7 +28,6 @@ impl RunKind {
     /// The name used in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Initial => "initial",
             Self::Continue => "continue",
             Self::CheckpointRepair => "checkpoint_repair",
             Self::GuardrailRepair => "guardrail_repair",
@@ -168,7 +165,7 @@ impl MessageLoop {
     /// Appends the loop's announcement of the next run.
     fn announce(&self, mut progress: Vec<String>, next: &AfterRun) -> Vec<String> {
         progress.extend(match next {
-            AfterRun::Stop(_) | AfterRun::Run(RunKind::Initial) => None,
+            AfterRun::Stop(_) => None,
             AfterRun::Run(RunKind::Continue) => {
                 let what = if self.rules.says_why { "experiment cycle" } else { "pending experiment" };
                 Some(format!("auto-run round {}: continuing to next {what}", self.auto_round))

@@ -337,7 +337,7 @@ fn exception(view: &PointView<'_>, raised: &Raised) -> Decision {
 /// The decision on the recording that corresponds to the loop's answer.
 fn decision(view: &PointView<'_>, next: &AfterRun) -> Option<Decision> {
     match next {
-        AfterRun::Run(RunKind::Initial | RunKind::Continue) => None,
+        AfterRun::Run(RunKind::Continue) => None,
         AfterRun::Run(kind) => {
             let rule = RuleName::fixed(RULES[5]);
             Some(Decision::at(view, Action::Observe, rule, Evidence::NONE).code(kind.name()))
