@@ -11,7 +11,6 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use self::against::AgainstArgs;
-use self::question::refuse_unknown_baseline;
 pub(super) use self::question::{CompareQuestion, GatheredRuns, Published, gather, published};
 use self::scores::ScoreArgs;
 use super::ProgramExit;

@@ -98,9 +98,10 @@ impl<'f> NameIndex<'f> {
 
 /// Warnings for rules that no run reached, that never fired first, or that many recordings cannot evaluate.
 fn corpus_warnings(gathered: &GatheredRuns, named: &NameIndex<'_>) -> Vec<Diagnostic> {
+    let stacks = &gathered.manifest.stacks;
     let stacks: Vec<(Label, Vec<Label>)> =
-        gathered.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
-    let runs = gathered.evidence.rows.len() / gathered.stacks.len().max(1);
+        stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
+    let runs = gathered.evidence.rows.len() / stacks.len().max(1);
     let missing = missing_rules(&gathered.evidence.rows);
     let mut most_missing: HashMap<(&str, &str), usize> = HashMap::new();
     for ((stack, rule, _), n) in &missing {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::aggregate::{Label, RowView, Rows};
-use crate::answers::{FollowedReport, RunEvidence, ToldRuns, Tolerances};
+use crate::answers::{FollowedReport, RunEvidence, Tolerances};
 use crate::cli::export::{configurations, n_hosts};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
 use crate::cli::output::Output;
-use crate::compare::{Evaluation, EvaluationOptions, Evaluator, Keeps, StackInfo};
+use crate::compare::{Evaluation, EvaluationOptions, Evaluator, Keeps};
 use crate::diagnostic::{did_you_mean, nearest};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
@@ -20,15 +20,11 @@ use crate::verdict::Assumptions;
 /// What the recordings hold under some stacks.
 pub(in crate::cli) struct GatheredRuns {
     pub(in crate::cli) evidence: RunEvidence,
-    pub(in crate::cli) stacks: Vec<StackInfo>,
-    /// Findings from reading the recordings, one line each.
-    pub(in crate::cli) found: Vec<String>,
-    /// How many runs tell their agents of a limit, if that was looked for.
-    pub(in crate::cli) told: Option<ToldRuns>,
+    /// The stacks, what was found in the recordings, and the certificates that do not hold on them: reported in the usual
+    /// way unless the caller says otherwise.
+    pub(in crate::cli) manifest: Manifest,
     /// The full report of the reading.
     pub(in crate::cli) report: CorpusReport,
-    /// One sentence per tuned stack whose certificate does not hold on these recordings, with the reason.
-    pub(in crate::cli) void: Vec<String>,
     /// The agents of the runs, as far as they are recorded.
     pub(in crate::cli) agents: BTreeSet<String>,
     /// When each run started, in the order of the rows.
@@ -38,7 +34,7 @@ pub(in crate::cli) struct GatheredRuns {
 impl GatheredRuns {
     /// Everything that was gathered, reported in the usual way.
     pub(in crate::cli) fn publication(self) -> Publication {
-        Publication::new(self.evidence, Manifest::new(self.stacks))
+        Publication::new(self.evidence, self.manifest)
     }
 }
 
@@ -51,8 +47,7 @@ pub(in crate::cli) fn gather(
 ) -> Result<GatheredRuns, CommandFailure> {
     let hides_texts = options.stories == Some(Texts::None);
     let grounds = stacks.grounds();
-    let EvaluationOptions { assumptions, keeps, stories, .. } = *options;
-    let options = EvaluationOptions { assumptions, effects: stacks.effects(), keeps, stories, grounds: &grounds };
+    let options = EvaluationOptions { effects: stacks.effects(), grounds: &grounds, ..options.clone() };
     let evaluator = Evaluator::new(&stacks.strategies, options);
     let mut gathered = evaluator.gather();
     let (mut agents, mut started) = (BTreeSet::new(), Vec::new());
@@ -68,8 +63,9 @@ pub(in crate::cli) fn gather(
     let found = ReadingFindings::from_report(&report);
     let told = found.told_of_limits();
     let found = if hides_texts { found.without_values().lines() } else { found.lines() };
+    let manifest = Manifest { found, told, remarks: void, ..Manifest::new(stacks) };
     let evidence = RunEvidence { rows, firings, followed, stories };
-    Ok(GatheredRuns { evidence, stacks, found, told, report, void, agents, started })
+    Ok(GatheredRuns { evidence, manifest, report, agents, started })
 }
 
 /// What is asked about stacks on recordings, whoever asks.
@@ -109,19 +105,10 @@ pub(in crate::cli) fn published(
     stacks: &LoadedStacks,
     output: &Output,
 ) -> Result<Published, CommandFailure> {
-    let options = EvaluationOptions {
-        assumptions: question.assumptions,
-        keeps: question.keeps,
-        stories: question.texts,
-        ..EvaluationOptions::default()
-    };
-    let gathered = gather(runs, stacks, &options, output)?;
-    if let Some(name) = question.baseline {
-        refuse_unknown_baseline(name, &gathered.stacks)?;
-    }
-    let GatheredRuns { mut evidence, stacks: replayed, found, told, report, void, agents, started } = gathered;
-    let manifest = question.manifest(replayed, stacks);
-    let manifest = Manifest { found, told, remarks: void, ..manifest };
+    let gathered = gather(runs, stacks, &question.options(), output)?;
+    question.refuse_unknown_baseline(stacks)?;
+    let GatheredRuns { mut evidence, mut manifest, report, agents, started } = gathered;
+    question.describe(&mut manifest, stacks);
     if question.split.split == SplitPart::None {
         return Ok(Published { publication: Publication::new(evidence, manifest), report, agents, started });
     }
@@ -135,9 +122,18 @@ pub(in crate::cli) fn published(
 }
 
 impl CompareQuestion<'_> {
-    /// How the comparison is reported, as far as the question says.
-    pub(super) fn manifest(&self, replayed: Vec<StackInfo>, stacks: &LoadedStacks) -> Manifest {
-        let mut manifest = Manifest::new(replayed);
+    /// How runs are evaluated, as far as no stack file decides it.
+    pub(super) fn options(&self) -> EvaluationOptions<'static> {
+        EvaluationOptions {
+            assumptions: self.assumptions,
+            keeps: self.keeps,
+            stories: self.texts,
+            ..EvaluationOptions::default()
+        }
+    }
+
+    /// How the comparison of the stacks is reported, as far as the question says.
+    pub(super) fn describe(&self, manifest: &mut Manifest, stacks: &LoadedStacks) {
         if let Some(today) = self.baseline {
             manifest.baseline = Label::from(today);
         }
@@ -156,16 +152,16 @@ impl CompareQuestion<'_> {
         if self.texts.is_some() {
             manifest.configurations = configurations(stacks);
         }
-        manifest
     }
-}
 
-/// An error if no stack has this name.
-pub(super) fn refuse_unknown_baseline(name: &str, stacks: &[StackInfo]) -> Result<(), CommandFailure> {
-    if stacks.iter().any(|stack| &*stack.name == name) {
-        return Ok(());
+    /// An error if no stack has the name of the one that the others are compared with.
+    pub(super) fn refuse_unknown_baseline(&self, stacks: &LoadedStacks) -> Result<(), CommandFailure> {
+        let Some(name) = self.baseline else { return Ok(()) };
+        let known: Vec<&str> = stacks.strategies.iter().map(|strategy| strategy.name()).collect();
+        if known.contains(&name) {
+            return Ok(());
+        }
+        let help = did_you_mean(nearest(name, known), "name one of the stacks compared");
+        Err(CommandFailure::arguments(format!("no stack `{name}`"), help))
     }
-    let near = nearest(name, stacks.iter().map(|stack| &*stack.name));
-    let help = did_you_mean(near, "name one of the stacks compared");
-    Err(CommandFailure::arguments(format!("no stack `{name}`"), help))
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Args, CompareQuestion, EmbedText, ProgramExit, refuse_unknown_baseline};
+use super::{Args, CompareQuestion, EmbedText, ProgramExit};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_troubles};
 use crate::cli::output::Output;
@@ -98,17 +98,9 @@ pub(in crate::cli) fn write_part_of(
 ) -> Result<u64, CommandFailure> {
     let PartQuestion { question, stacks, .. } = of;
     let grounds = stacks.grounds();
-    let options = EvaluationOptions {
-        assumptions: question.assumptions,
-        keeps: question.keeps,
-        stories: question.texts,
-        effects: stacks.effects(),
-        grounds: &grounds,
-    };
+    let options = EvaluationOptions { effects: stacks.effects(), grounds: &grounds, ..question.options() };
     let evaluator = Evaluator::new(&stacks.strategies, options);
-    if let Some(name) = question.baseline {
-        refuse_unknown_baseline(name, evaluator.stacks())?;
-    }
+    question.refuse_unknown_baseline(stacks)?;
     // Runs are put into the part and the part is described by turns.
     let (met, agents) = (RefCell::new(evaluator.met()), RefCell::new(BTreeSet::new()));
     let put = |part: &mut PartWriter, (mut run, agent): (OfRun, Option<String>)| {
@@ -126,11 +118,9 @@ pub(in crate::cli) fn write_part_of(
         put,
         |about, report| {
             tell_troubles(&stacks.strategies, recordings.is_strict(), output)?;
-            about.comparison = Manifest {
-                rows: Some(0),
-                unit: if of.unit == UnitOfRun::Round { Some(of.unit.noun().to_owned()) } else { None },
-                ..question.manifest(evaluator.stacks().to_vec(), stacks)
-            };
+            let unit = if of.unit == UnitOfRun::Round { Some(of.unit.noun().to_owned()) } else { None };
+            about.comparison = Manifest { rows: Some(0), unit, ..Manifest::new(evaluator.stacks().to_vec()) };
+            question.describe(&mut about.comparison, stacks);
             if matches!(of.embed_text, EmbedText::None) {
                 about.found = std::mem::take(&mut about.found).without_values();
             }
