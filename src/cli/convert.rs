@@ -17,8 +17,7 @@ use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
-use crate::transcript::Run;
-use shards::RunColumns;
+use crate::transcript::{Grade, Header, Run, Spend};
 
 /// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
@@ -61,11 +60,13 @@ enum Target {
 /// Maximum number of files that are written at the same time.
 const MOST_SHARDS: i64 = 1000;
 
-/// A run as it will be written.
+/// A run as it will be written: its lines, and what is known of the whole of it.
 struct WrittenRun {
-    run_id: String,
     lines: Vec<u8>,
-    about: RunColumns,
+    header: Header,
+    grade: Grade,
+    n_steps: u64,
+    spend: Spend,
 }
 
 /// `whenstop convert`.
@@ -120,7 +121,7 @@ fn convert(
     mut write: impl FnMut(WrittenRun) -> Result<(), Diagnostic>,
 ) -> Result<u64, CommandFailure> {
     let mut state = Ok(());
-    let work = |run: Run| lines_of(&if args.redact { redact(&run, &args.salt) } else { run });
+    let work = |run: Run| as_written(if args.redact { redact(&run, &args.salt) } else { run });
     let report = process_telling(Tell::All, corpus, output, work, |written| {
         if state.is_ok() {
             state = written.and_then(&mut write);
@@ -130,16 +131,14 @@ fn convert(
     Ok(report.runs())
 }
 
-fn lines_of(run: &Run) -> Result<WrittenRun, Diagnostic> {
+fn as_written(run: Run) -> Result<WrittenRun, Diagnostic> {
     let mut lines = Vec::new();
-    match trace::write(run, &mut lines) {
-        Ok(()) => Ok(WrittenRun { run_id: run.header.run_id.clone(), lines, about: RunColumns::from_run(run) }),
-        Err(error) => Err(Diagnostic::new(
-            Location::default(),
-            format!("cannot write run `{}` as a trace: {error}", run.header.run_id),
-            "this is a defect of whenstop: please report it",
-        )),
-    }
+    trace::write(&run, &mut lines).map_err(|error| {
+        let what = format!("cannot write run `{}` as a trace: {error}", run.header.run_id);
+        Diagnostic::new(Location::default(), what, "this is a defect of whenstop: please report it")
+    })?;
+    let (n_steps, spend) = (run.steps().len() as u64, Spend::from_events(run.events()));
+    Ok(WrittenRun { lines, header: run.header, grade: run.grade, n_steps, spend })
 }
 
 fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
@@ -160,7 +159,7 @@ fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> 
     let mut failed = None;
     let written = write_folder(folder, CsvStyle::Plain, |to| {
         let converted = convert(corpus, args, output, |written| {
-            let name = file_name(&written.run_id, &mut given);
+            let name = file_name(&written.header.run_id, &mut given);
             write_atomically(&to.join(name), |file| file.write_all(&written.lines))
         });
         converted.map_err(|failure| {

@@ -9,43 +9,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::reader::{Corpus, ParquetCell, ParquetKind, ParquetWriter};
 use crate::report::{CsvStyle, Shard, write_atomically, write_folder};
-use crate::transcript::{Outcome, Run, Spend};
-
-/// The values of the other Parquet columns for a run.
-pub(super) struct RunColumns {
-    task_id: Option<String>,
-    suite: Option<String>,
-    model: Option<String>,
-    success: Option<bool>,
-    score: Option<f64>,
-    steps: i64,
-    tokens: Option<i64>,
-    cost_usd: Option<f64>,
-}
-
-impl RunColumns {
-    pub(super) fn from_run(run: &Run) -> Self {
-        let spend = Spend::from_events(run.events());
-        Self {
-            task_id: run.header.task_id.clone(),
-            suite: run.header.suite.clone(),
-            model: run.header.model.clone(),
-            success: match run.grade.outcome {
-                Outcome::Success => Some(true),
-                Outcome::Failure => Some(false),
-                Outcome::Unknown => None,
-            },
-            score: run.grade.score,
-            steps: i64::try_from(run.steps().len()).unwrap_or(i64::MAX),
-            tokens: spend.total.and_then(|tokens| i64::try_from(tokens.0).ok()),
-            cost_usd: spend.cost.map(|cost| cost.0),
-        }
-    }
-
-    fn cluster<'a>(&'a self, run_id: &'a str) -> (&'a str, &'a str) {
-        (self.suite.as_deref().unwrap_or_default(), self.task_id.as_deref().unwrap_or(run_id))
-    }
-}
+use crate::transcript::Outcome;
 
 /// The Parquet columns. The reader recognises the layout by `run_id` and `trace`.
 const COLUMNS: &[(&str, ParquetKind)] = &[
@@ -68,17 +32,7 @@ enum Taker {
 }
 
 fn text(text: Option<&str>) -> ParquetCell<'_> {
-    match text {
-        Some(text) => ParquetCell::Text(text),
-        None => ParquetCell::None,
-    }
-}
-
-fn real(number: Option<f64>) -> ParquetCell<'static> {
-    match number {
-        Some(number) => ParquetCell::Real(number),
-        None => ParquetCell::None,
-    }
+    text.map_or(ParquetCell::None, ParquetCell::Text)
 }
 
 impl Taker {
@@ -93,18 +47,24 @@ impl Taker {
         match self {
             Self::Lines(file) => file.write_all(&run.lines),
             Self::Table(table) => {
-                let about = &run.about;
+                let WrittenRun { header, grade, spend, .. } = run;
                 let lines = std::str::from_utf8(&run.lines).map_err(io::Error::other)?;
+                let success = match grade.outcome {
+                    Outcome::Success => ParquetCell::Truth(true),
+                    Outcome::Failure => ParquetCell::Truth(false),
+                    Outcome::Unknown => ParquetCell::None,
+                };
+                let whole = |count: u64| i64::try_from(count).map_or(ParquetCell::None, ParquetCell::Whole);
                 table.row([
-                    ParquetCell::Text(&run.run_id),
-                    text(about.task_id.as_deref()),
-                    text(about.suite.as_deref()),
-                    text(about.model.as_deref()),
-                    about.success.map_or(ParquetCell::None, ParquetCell::Truth),
-                    real(about.score),
-                    ParquetCell::Whole(about.steps),
-                    about.tokens.map_or(ParquetCell::None, ParquetCell::Whole),
-                    real(about.cost_usd),
+                    ParquetCell::Text(&header.run_id),
+                    text(header.task_id.as_deref()),
+                    text(header.suite.as_deref()),
+                    text(header.model.as_deref()),
+                    success,
+                    grade.score.map_or(ParquetCell::None, ParquetCell::Real),
+                    whole(run.n_steps),
+                    spend.total.map_or(ParquetCell::None, |tokens| whole(tokens.0)),
+                    spend.cost.map_or(ParquetCell::None, |cost| ParquetCell::Real(cost.0)),
                     ParquetCell::Text(lines.trim_end()),
                 ])
             }
@@ -152,8 +112,10 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
         let open = |name: &PathBuf| File::create_new(to.join(name)).and_then(|file| Taker::new(args.to, file));
         let mut takers = names.iter().map(open).collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let runs = convert(corpus, args, output, |run| {
-            let cluster = run.about.cluster(&run.run_id);
-            let own = (1..=of).position(|number| Shard { number, of }.holds(cluster)).unwrap_or(0);
+            let header = &run.header;
+            let suite = header.suite.as_deref().unwrap_or_default();
+            let task = header.task_id.as_deref().unwrap_or(&header.run_id);
+            let own = (1..=of).position(|number| Shard { number, of }.holds((suite, task))).unwrap_or(0);
             match takers.get_mut(own) {
                 Some(taker) => taker.take(&run).map_err(failed),
                 None => Ok(()),
