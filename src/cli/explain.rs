@@ -1,9 +1,11 @@
 //! `whenstop explain`: shows one run step by step, with each stack's signals and where it stopped, or only the
 //! decisions as data.
 
+use std::path::PathBuf;
+
 use super::ProgramExit;
 use super::failure::CommandFailure;
-use super::inputs::{CorpusArgs, ForecastArgs, StackArgs, tell_troubles};
+use super::inputs::{CorpusArgs, KeptForecasts, StackArgs, tell_troubles};
 use super::output::{LineStyle, Output, TableFormat, width};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::catalog::Strategies;
@@ -36,8 +38,9 @@ pub(super) struct Args {
     /// How the decisions are printed.
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
-    #[command(flatten)]
-    forecast: ForecastArgs,
+    /// Also tell what is still to come after so many steps: a file that `corpus --forecast --out` wrote.
+    #[arg(long, value_name = "FILE")]
+    forecast: Option<PathBuf>,
     #[command(flatten)]
     corpus: CorpusArgs,
 }
@@ -61,7 +64,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
     let extent = Extent { text: args.text, columns: usize::from(width()), around: args.around };
     let (mut shown, mut others) = (Vec::new(), 0_usize);
     let effects = stacks.effects();
-    let forecasts = args.forecast.kept().map_err(CommandFailure::input)?;
+    let forecasts = KeptForecasts::read(args.forecast.as_deref()).map_err(CommandFailure::input)?;
     args.corpus.classed(forecasts.by().as_ref()).runs().with_undrawn().each(
         output,
         |run| {

@@ -1,6 +1,6 @@
 //! `--forecast FILE`: what `corpus --forecast --out` kept, told of a run that is looked at.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -12,27 +12,12 @@ use crate::snapshot::known_or;
 use crate::transcript::Run;
 use crate::words::digits;
 
-/// Where forecasts were kept.
-#[derive(Clone, Debug, clap::Args)]
-pub(in crate::cli) struct ForecastArgs {
-    /// Also tell what is still to come after so many steps: a file that `corpus --forecast --out` wrote.
-    #[arg(long, value_name = "FILE")]
-    forecast: Option<PathBuf>,
-}
-
 /// Forecasts that were kept.
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::cli) struct KeptForecasts {
     /// What divides runs into classes.
     by: Option<String>,
     forecasts: Vec<Forecast>,
-}
-
-impl ForecastArgs {
-    /// Reads the file.
-    pub(in crate::cli) fn kept(&self) -> Result<KeptForecasts, Diagnostic> {
-        KeptForecasts::read(self.forecast.as_deref())
-    }
 }
 
 impl KeptForecasts {

@@ -17,7 +17,7 @@ use clap::Args;
 
 pub(super) use self::class::ByArg;
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
-pub(super) use self::forecast::{ForecastArgs, KeptForecasts, to_come};
+pub(super) use self::forecast::{KeptForecasts, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process_any, process_telling};
 pub(super) use self::runs::RecordedRuns;
