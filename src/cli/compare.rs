@@ -11,7 +11,7 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use self::against::AgainstArgs;
-pub(super) use self::question::{CompareQuestion, GatheredRuns, Published, gather, published};
+pub(super) use self::question::{CompareQuestion, GatheredRuns, Published, gather, published, pull_request};
 use self::scores::ScoreArgs;
 use super::ProgramExit;
 use super::destination::Destination;
@@ -197,7 +197,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
         return scores::run(args, output);
     }
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return shard::run_shard(args, &runs, shard, out, output);
+        return shard::run_shard(shard, out, output, |extent| shard::write(args, &runs, extent, out, output));
     }
     let Published { publication, .. } = answered(args, &runs, output)?;
     let folder = args.out.as_deref().map(|out| (out, args.folder_format(output.csv_style())));

@@ -9,13 +9,12 @@ use std::sync::Arc;
 use clap::ValueEnum;
 
 use super::ProgramExit;
-use super::compare::gather;
+use super::compare::pull_request;
 use super::destination::Destination;
 use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, broken, width};
 use crate::catalog;
-use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::export::{ExportedStack, HostInfo, agents, comment, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
@@ -392,12 +391,9 @@ fn pr(args: &Args, export: &ExportedStack, output: &Output) -> Result<String, Co
     let default = Use { name: format!("{id} by default"), system: id.to_owned(), profile, ..Use::default() };
     let default = catalog::by_name(&default).map_err(CommandFailure::usage)?;
     let proposed = export.strategy().map_err(CommandFailure::usage)?;
-    let names = (default.name().to_owned(), proposed.name().to_owned());
+    let (today, name) = (default.name().to_owned(), proposed.name().to_owned());
     let corpus = CorpusArgs { paths, reading: args.reading.clone(), unit: UnitOfRun::Run };
-    let stacks = LoadedStacks::without_files(vec![default, proposed]);
-    let publication = gather(&corpus.runs(), &stacks, &EvaluationOptions::default(), output)?.publication();
-    let block = publication.pull_request(&publication.summaries(), Some(&names.0), Some(&names.1));
-    let evidence = block.map_err(CommandFailure::usage)?;
+    let evidence = pull_request(&corpus.runs(), vec![default, proposed], Some(&today), &name, output)?;
     let language = extension(export.to.host.syntax);
     let told = bullets(&export.lines());
     Ok(format!("{evidence}\n{told}\n```{language}\n{}```\n", export.body()))

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::ProgramExit;
-use super::compare::shard::ShardScope;
+use super::compare::shard::{ShardScope, run_shard};
 use super::compare::{EmbedText, price};
 use super::destination::Destination;
 use super::embedded::TuneResult;
@@ -244,7 +244,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     }
     refuse_contradictions(args)?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return parts::write(args, shard, out, output);
+        return run_shard(shard, out, output, |extent| parts::write_part_of(args, extent, out, output));
     }
     if let Some(by) = &args.by {
         return by::run(args, by, output);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::aggregate::{Label, RowView, Rows};
 use crate::answers::{FollowedReport, RunEvidence, Tolerances};
+use crate::catalog::Strategies;
 use crate::cli::export::{configurations, n_hosts};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
@@ -29,13 +30,6 @@ pub(in crate::cli) struct GatheredRuns {
     pub(in crate::cli) agents: BTreeSet<String>,
     /// When each run started, in the order of the rows.
     pub(in crate::cli) started: Vec<Option<Instant>>,
-}
-
-impl GatheredRuns {
-    /// Everything that was gathered, reported in the usual way.
-    pub(in crate::cli) fn publication(self) -> Publication {
-        Publication::new(self.evidence, self.manifest)
-    }
 }
 
 /// Replays the recordings under the stacks. `options` are those that no stack file decides.
@@ -66,6 +60,20 @@ pub(in crate::cli) fn gather(
     let manifest = Manifest { found, told, remarks: void, ..Manifest::new(stacks) };
     let evidence = RunEvidence { rows, firings, followed, stories };
     Ok(GatheredRuns { evidence, manifest, report, agents, started })
+}
+
+/// What runs today and what is proposed, compared on the recordings: a block for a pull request.
+pub(in crate::cli) fn pull_request(
+    runs: &RecordedRuns<'_>,
+    strategies: Strategies,
+    today: Option<&str>,
+    proposed: &str,
+    output: &Output,
+) -> Result<String, CommandFailure> {
+    let stacks = LoadedStacks::without_files(strategies);
+    let GatheredRuns { evidence, manifest, .. } = gather(runs, &stacks, &EvaluationOptions::default(), output)?;
+    let publication = Publication::new(evidence, manifest);
+    publication.pull_request(&publication.summaries(), today, Some(proposed)).map_err(CommandFailure::usage)
 }
 
 /// What is asked about stacks on recordings, whoever asks.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Args, CompareQuestion, EmbedText, ProgramExit};
+use super::{Args, CompareQuestion, ProgramExit};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_troubles};
 use crate::cli::output::Output;
@@ -30,11 +30,6 @@ pub(in crate::cli) struct ShardScope {
 }
 
 impl ShardScope {
-    /// The tasks of a shard.
-    pub(in crate::cli) fn of_tasks(shard: Shard) -> Self {
-        Self { shard, division: Division::Tasks, names: Vec::new() }
-    }
-
     fn holds(&self, run: &Run) -> bool {
         let suite = run.header.suite.as_deref().unwrap_or_default();
         let task = run.header.task_id.as_deref().unwrap_or(&run.header.run_id);
@@ -42,36 +37,20 @@ impl ShardScope {
     }
 }
 
-/// What is asked of a part.
-pub(in crate::cli) struct PartQuestion<'a> {
-    pub(in crate::cli) question: CompareQuestion<'a>,
-    pub(in crate::cli) stacks: &'a LoadedStacks,
-    pub(in crate::cli) unit: UnitOfRun,
-    pub(in crate::cli) embed_text: EmbedText,
-    /// What is written for the one to ship, if that is asked.
-    pub(in crate::cli) shippable: Option<&'a [Shippable]>,
-}
-
-/// Runs one part of a comparison and reports the result.
-pub(super) fn run_shard(
-    args: &Args,
-    runs: &RecordedRuns<'_>,
+/// Writes the part with the tasks of a shard by `write`, which returns the number of its runs, and says that it is there.
+pub(in crate::cli) fn run_shard(
     shard: Shard,
     out: &Path,
     output: &Output,
+    write: impl FnOnce(&ShardScope) -> Result<u64, CommandFailure>,
 ) -> Result<ProgramExit, CommandFailure> {
-    let n_runs = write(args, runs, &ShardScope::of_tasks(shard), out, output)?;
-    tell_part(shard, n_runs, out, output);
-    Ok(ProgramExit::Done)
-}
-
-/// Says that a part is there.
-pub(in crate::cli) fn tell_part(shard: Shard, n_runs: u64, out: &Path, output: &Output) {
+    let n_runs = write(&ShardScope { shard, division: Division::Tasks, names: Vec::new() })?;
     output.note(&format!(
         "part {shard}: {} written to {}; put the parts together with `whenstop report`",
         count(n_runs, "run"),
         out.display()
     ));
+    Ok(ProgramExit::Done)
 }
 
 /// Computes one part of a comparison and writes it run by run. Returns the number of its runs.
@@ -83,20 +62,20 @@ pub(in crate::cli) fn write(
     output: &Output,
 ) -> Result<u64, CommandFailure> {
     let stacks = args.stacks.load_some()?;
-    let (question, unit) = (args.question(recordings, output)?, args.corpus.unit);
-    let part = PartQuestion { question, stacks: &stacks, unit, embed_text: args.embed_text, shippable: None };
-    write_part_of(&part, recordings, extent, out, output)
+    write_part_of(&args.question(recordings, output)?, &stacks, None, recordings, extent, out, output)
 }
 
-/// Computes one part and writes it. Returns the number of its runs.
+/// Computes one part and writes it; `shippable` is what is written for the stack to ship, if that is asked. Returns the
+/// number of its runs.
 pub(in crate::cli) fn write_part_of(
-    of: &PartQuestion<'_>,
+    question: &CompareQuestion<'_>,
+    stacks: &LoadedStacks,
+    shippable: Option<&[Shippable]>,
     recordings: &RecordedRuns<'_>,
     extent: &ShardScope,
     out: &Path,
     output: &Output,
 ) -> Result<u64, CommandFailure> {
-    let PartQuestion { question, stacks, .. } = of;
     let grounds = stacks.grounds();
     let options = EvaluationOptions { effects: stacks.effects(), grounds: &grounds, ..question.options() };
     let evaluator = Evaluator::new(&stacks.strategies, options);
@@ -118,15 +97,15 @@ pub(in crate::cli) fn write_part_of(
         put,
         |about, report| {
             tell_troubles(&stacks.strategies, recordings.is_strict(), output)?;
-            let unit = if of.unit == UnitOfRun::Round { Some(of.unit.noun().to_owned()) } else { None };
+            let unit = Some(recordings.noun().to_owned()).filter(|noun| noun == UnitOfRun::Round.noun());
             about.comparison = Manifest { rows: Some(0), unit, ..Manifest::new(evaluator.stacks().to_vec()) };
             question.describe(&mut about.comparison, stacks);
-            if matches!(of.embed_text, EmbedText::None) {
+            if question.texts == Some(Texts::None) {
                 about.found = std::mem::take(&mut about.found).without_values();
             }
             about.met = met.take();
             about.agents = agents.take();
-            if let Some(shippable) = of.shippable {
+            if let Some(shippable) = shippable {
                 let question = SearchQuestion::Own(shippable.to_vec());
                 about.search = Some(PartSearch { question, labels: report.label_draw });
             }

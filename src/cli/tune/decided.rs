@@ -11,7 +11,7 @@ use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by
 use crate::answers::tables::{self, DataTable};
 use crate::answers::words;
 use crate::cli::ProgramExit;
-use crate::cli::compare::shard::{PartQuestion, ShardScope, tell_part, write_part_of};
+use crate::cli::compare::shard::{ShardScope, run_shard, write_part_of};
 use crate::cli::compare::{self, CompareQuestion};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::LoadedStacks;
@@ -230,9 +230,7 @@ fn settings_note(shipped: &Shippable, out: Option<&Path>) -> Option<String> {
 pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let format = args.format.of_table().ok_or_else(|| nothing_today(args.asked_with()))?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        let n_runs = write_part(args, own, &ShardScope::of_tasks(shard), out, output)?;
-        tell_part(shard, n_runs, out, output);
-        return Ok(ProgramExit::Done);
+        return run_shard(shard, out, output, |extent| write_part(args, own, extent, out, output));
     }
     let runs = args.corpus.runs().with_told_limits();
     let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
@@ -251,14 +249,8 @@ pub(super) fn write_part(
     out: &Path,
     output: &Output,
 ) -> Result<u64, CommandFailure> {
-    let part = PartQuestion {
-        question: own.question(args),
-        stacks: &own.stacks,
-        unit: args.corpus.unit,
-        embed_text: args.embed_text,
-        shippable: Some(&own.shippable),
-    };
-    write_part_of(&part, &args.corpus.runs().with_told_limits(), extent, out, output)
+    let runs = args.corpus.runs().with_told_limits();
+    write_part_of(&own.question(args), &own.stacks, Some(&own.shippable), &runs, extent, out, output)
 }
 
 /// The same as values, for a program that embeds whenstop.

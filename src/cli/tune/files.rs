@@ -9,7 +9,7 @@ use super::beside::Rival;
 use super::words::TuneSentences;
 use crate::answers::TunedAnswer;
 use crate::catalog::{self, Strategies};
-use crate::cli::compare::{GatheredRuns, gather};
+use crate::cli::compare::{self, GatheredRuns, gather};
 use crate::cli::export::{configurations_of, hosts_of};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
@@ -79,10 +79,7 @@ pub(super) fn pull_request(
     let today = StackArgs::named(args.today.clone()).load()?.strategies;
     let name = today.first().map(|strategy| strategy.name().to_owned());
     strategies.splice(0..0, today.into_iter().take(1));
-    let stacks = LoadedStacks::without_files(strategies);
-    let publication = gather(&args.corpus.runs(), &stacks, &EvaluationOptions::default(), output)?.publication();
-    let block = publication.pull_request(&publication.summaries(), name.as_deref(), Some(TUNED));
-    let evidence = block.map_err(CommandFailure::usage)?;
+    let evidence = compare::pull_request(&args.corpus.runs(), strategies, name.as_deref(), TUNED, output)?;
     let verdict = report::page(&words.verdict());
     Ok(format!(
         "{evidence}- It was tuned on these very runs, so the table flatters it. {}\n\n```toml\n{text}```\n",

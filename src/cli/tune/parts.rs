@@ -11,7 +11,7 @@ use crate::aggregate::Label;
 use crate::catalog::Strategies;
 use crate::cli::ProgramExit;
 use crate::cli::compare::EmbedText;
-use crate::cli::compare::shard::{ShardScope, tell_part, write_runs};
+use crate::cli::compare::shard::{ShardScope, run_shard, write_runs};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::ByArg;
 use crate::cli::output::{Output, TableFormat};
@@ -24,13 +24,6 @@ use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::Run;
 use crate::tune::{Study, StudyRun, TuneQuestion};
 use crate::verdict::Assumptions;
-
-/// Writes one part of a search of the catalogue.
-pub(super) fn write(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let n_runs = write_part_of(args, &ShardScope::of_tasks(shard), out, output)?;
-    tell_part(shard, n_runs, out, output);
-    Ok(ProgramExit::Done)
-}
 
 /// Writes one part of a search of the catalogue, of the given extent. Returns the number of its runs.
 pub(super) fn write_part_of(
@@ -64,10 +57,10 @@ pub(super) fn write_grid(
         let help = "compare its limits in parts: `--signal guard:NAME.score --limits 0.5..0.9`";
         return Err(CommandFailure::arguments(what, help));
     }
-    let (question, extent) = (SearchQuestion::Grid(question), ShardScope::of_tasks(shard));
-    let n_runs = write_searched(args, question, plan, &Strategies::new(), &extent, out, output)?;
-    tell_part(shard, n_runs, out, output);
-    Ok(ProgramExit::Done)
+    let question = SearchQuestion::Grid(question);
+    run_shard(shard, out, output, |extent| {
+        write_searched(args, question, plan, &Strategies::new(), extent, out, output)
+    })
 }
 
 /// Writes one part of a search for what `plan` reads, with the rows of `strategies`. Returns the number of its runs.
