@@ -9,7 +9,7 @@ use super::output::{Output, TableFormat, is_seen};
 use super::values::shell_path;
 use super::{effects, forecast, rounds};
 use crate::aggregate::{Tail, Tails};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::diagnostic::{count, one_line};
 use crate::effects::{EffectTable, Work};
 use crate::reader::{
@@ -137,48 +137,41 @@ pub(super) fn listed(args: &Args) -> Result<CorpusReport, CommandFailure> {
 }
 
 fn counts(report: &CorpusReport) -> DataTable {
-    let columns = ["format", "files", "runs", "steps", "successes", "failures", "unknown", "with usage", "tokens"];
-    let counts = report.formats.iter().map(|f| {
-        let tokens = if f.with_usage > 0 { TableCell::Count(f.tokens) } else { TableCell::Missing };
-        vec![
-            TableCell::Text(f.format.clone()),
-            TableCell::Count(f.files),
-            TableCell::Count(f.runs),
-            TableCell::Count(f.steps),
-            TableCell::Count(f.successes),
-            TableCell::Count(f.failures),
-            TableCell::Count(f.unknown),
-            TableCell::Count(f.with_usage),
-            tokens,
-        ]
-    });
-    let mut rows: Vec<Vec<TableCell>> = counts.collect();
+    let columns: TableColumns<'_, FormatCounts> = &[
+        ("format", &|f| TableCell::Text(f.format.clone())),
+        ("files", &|f| TableCell::Count(f.files)),
+        ("runs", &|f| TableCell::Count(f.runs)),
+        ("steps", &|f| TableCell::Count(f.steps)),
+        ("successes", &|f| TableCell::Count(f.successes)),
+        ("failures", &|f| TableCell::Count(f.failures)),
+        ("unknown", &|f| TableCell::Count(f.unknown)),
+        ("with usage", &|f| TableCell::Count(f.with_usage)),
+        ("tokens", &|f| TableCell::count(Some(f.tokens).filter(|_| f.with_usage > 0))),
+    ];
+    let mut table = DataTable::by_column(&report.formats, columns);
     if report.unreadable > 0 {
         let mut row = vec![TableCell::Text("unreadable".to_owned()), TableCell::Count(report.unreadable)];
-        row.resize(columns.len(), TableCell::Missing);
-        rows.push(row);
+        row.resize(table.columns.len(), TableCell::Missing);
+        table.rows.push(row);
     }
-    DataTable::new(columns, rows)
+    table
 }
 
 /// One line per run.
 fn run_table(runs: &[RunRead]) -> DataTable {
-    let columns = ["run", "format", "steps", "tokens", "outcome", "from", "end", "told", "told_at", "odd"];
-    let rows = runs.iter().map(|run| {
-        vec![
-            TableCell::Text(run.run_id.clone()),
-            TableCell::Text(run.format.clone()),
-            TableCell::Count(run.steps),
-            TableCell::count(run.tokens),
-            TableCell::Text(run.outcome.to_owned()),
-            TableCell::some_text(run.outcome_source.clone()),
-            TableCell::Text(run.end.to_owned()),
-            told_cell(run),
-            TableCell::count(run.told.as_ref().and_then(|sign| sign.notice_step)),
-            TableCell::Text(run.hygiene.join(" ")),
-        ]
-    });
-    DataTable::new(columns, rows)
+    let columns: TableColumns<'_, RunRead> = &[
+        ("run", &|run| TableCell::Text(run.run_id.clone())),
+        ("format", &|run| TableCell::Text(run.format.clone())),
+        ("steps", &|run| TableCell::Count(run.steps)),
+        ("tokens", &|run| TableCell::count(run.tokens)),
+        ("outcome", &|run| TableCell::Text(run.outcome.to_owned())),
+        ("from", &|run| TableCell::some_text(run.outcome_source.clone())),
+        ("end", &|run| TableCell::Text(run.end.to_owned())),
+        ("told", &told_cell),
+        ("told_at", &|run| TableCell::count(run.told.as_ref().and_then(|sign| sign.notice_step))),
+        ("odd", &|run| TableCell::Text(run.hygiene.join(" "))),
+    ];
+    DataTable::by_column(runs, columns)
 }
 
 /// What tells of a limit on the steps of a run: a sentence that the model saw, or a setting. Empty if nothing shows one,
@@ -193,18 +186,15 @@ fn told_cell(run: &RunRead) -> TableCell {
 
 /// One line for each field.
 fn unused_table(fields: &[UnusedField]) -> DataTable {
-    let columns = ["format", "field", "runs", "of", "values", "may be used"];
-    let rows = fields.iter().map(|field| {
-        vec![
-            TableCell::Text(field.format.clone()),
-            TableCell::Text(field.field.clone()),
-            TableCell::Count(field.runs),
-            TableCell::Count(field.of),
-            TableCell::Text(field.look.clone()),
-            TableCell::some_text(field.hint.clone()),
-        ]
-    });
-    DataTable::new(columns, rows)
+    let columns: TableColumns<'_, UnusedField> = &[
+        ("format", &|field| TableCell::Text(field.format.clone())),
+        ("field", &|field| TableCell::Text(field.field.clone())),
+        ("runs", &|field| TableCell::Count(field.runs)),
+        ("of", &|field| TableCell::Count(field.of)),
+        ("values", &|field| TableCell::Text(field.look.clone())),
+        ("may be used", &|field| TableCell::some_text(field.hint.clone())),
+    ];
+    DataTable::by_column(fields, columns)
 }
 
 /// The fields that may be what is missing.

@@ -7,7 +7,7 @@ use super::ProgramExit;
 use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, KeptForecasts, StackArgs, tell_troubles};
 use super::output::{LineStyle, Output, TableFormat, width};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::catalog::Strategies;
 use crate::explain::{Explanation, Extent, LineKind, TrailLine, first_actions, trail_lines};
 
@@ -142,11 +142,12 @@ fn decisions(
     if runs.is_empty() {
         return Err(no_such_run(args));
     }
+    let lines: Vec<&TrailLine> = runs.iter().flat_map(|(_, lines)| lines).collect();
     let tables = match (args.first, args.format) {
         (true, TableFormat::Table) => fitting(&first_table(strategies, &runs)),
         (true, _) => vec![first_table(strategies, &runs)],
-        (false, TableFormat::Table) => vec![short_trail_table(&runs)],
-        (false, _) => vec![trail_table(&runs)],
+        (false, TableFormat::Table) => vec![short_trail_table(&lines)],
+        (false, _) => vec![trail_table(&lines)],
     };
     for (index, table) in tables.iter().enumerate() {
         if index > 0 {
@@ -158,21 +159,21 @@ fn decisions(
 }
 
 /// The trail for a terminal: only the essential columns; the other formats have the rest.
-fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> DataTable {
-    let columns = ["run", "stack", "call", "step", "action", "rule", "limit"];
-    let rows = runs.iter().flat_map(|(_, lines)| lines).map(|TrailLine { run_id, stack, call, decision }| {
-        let action = decision.action.name();
-        vec![
-            TableCell::Text(run_id.clone()),
-            TableCell::Text(stack.clone()),
-            TableCell::Count(*call as u64),
-            TableCell::Count(u64::from(decision.point.step)),
-            TableCell::Text(if decision.delivered { action.to_owned() } else { format!("({action})") }),
-            TableCell::Text(decision.rule.as_str().to_owned()),
-            TableCell::number(decision.evidence.limit),
-        ]
-    });
-    DataTable::new(columns, rows)
+fn short_trail_table(lines: &[&TrailLine]) -> DataTable {
+    let action = |line: &TrailLine| {
+        let action = line.decision.action.name();
+        if line.decision.delivered { action.to_owned() } else { format!("({action})") }
+    };
+    let columns: TableColumns<'_, &TrailLine> = &[
+        ("run", &|line| TableCell::Text(line.run_id.clone())),
+        ("stack", &|line| TableCell::Text(line.stack.clone())),
+        ("call", &|line| TableCell::Count(line.call as u64)),
+        ("step", &|line| TableCell::Count(u64::from(line.decision.point.step))),
+        ("action", &|line| TableCell::Text(action(line))),
+        ("rule", &|line| TableCell::Text(line.decision.rule.as_str().to_owned())),
+        ("limit", &|line| TableCell::number(line.decision.evidence.limit)),
+    ];
+    DataTable::by_column(lines, columns)
 }
 
 /// Splits a wide table into several that fit the terminal, each with the first column.
@@ -205,23 +206,20 @@ fn fitting(table: &DataTable) -> Vec<DataTable> {
     groups.iter().map(part).collect()
 }
 
-fn trail_table(runs: &[(String, Vec<TrailLine>)]) -> DataTable {
-    let columns = ["run_id", "stack", "call", "point", "action", "rule", "code", "observed", "limit", "delivered"];
-    let rows = runs.iter().flat_map(|(_, lines)| lines).map(|TrailLine { run_id, stack, call, decision }| {
-        vec![
-            TableCell::Text(run_id.clone()),
-            TableCell::Text(stack.clone()),
-            TableCell::Count(*call as u64),
-            TableCell::Text(decision.point.to_string()),
-            TableCell::Text(decision.action.name().to_owned()),
-            TableCell::Text(decision.rule.as_str().to_owned()),
-            TableCell::text(decision.code.as_deref()),
-            TableCell::number(decision.evidence.observed),
-            TableCell::number(decision.evidence.limit),
-            TableCell::Text(decision.delivered.to_string()),
-        ]
-    });
-    DataTable::new(columns, rows)
+fn trail_table(lines: &[&TrailLine]) -> DataTable {
+    let columns: TableColumns<'_, &TrailLine> = &[
+        ("run_id", &|line| TableCell::Text(line.run_id.clone())),
+        ("stack", &|line| TableCell::Text(line.stack.clone())),
+        ("call", &|line| TableCell::Count(line.call as u64)),
+        ("point", &|line| TableCell::Text(line.decision.point.to_string())),
+        ("action", &|line| TableCell::Text(line.decision.action.name().to_owned())),
+        ("rule", &|line| TableCell::Text(line.decision.rule.as_str().to_owned())),
+        ("code", &|line| TableCell::text(line.decision.code.as_deref())),
+        ("observed", &|line| TableCell::number(line.decision.evidence.observed)),
+        ("limit", &|line| TableCell::number(line.decision.evidence.limit)),
+        ("delivered", &|line| TableCell::Text(line.decision.delivered.to_string())),
+    ];
+    DataTable::by_column(lines, columns)
 }
 
 fn first_table(strategies: &Strategies, runs: &[(String, Vec<TrailLine>)]) -> DataTable {

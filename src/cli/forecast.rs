@@ -7,7 +7,7 @@ use super::destination::Destination;
 use super::failure::CommandFailure;
 use super::inputs::{ByArg, CorpusArgs};
 use super::output::{Output, TableFormat};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::diagnostic::count;
 use crate::forecast::{Amount, Forecast, LEAST_TASKS, RunCourse, forecasts};
 use crate::report::write_atomically;
@@ -187,39 +187,21 @@ fn notes(all: &[Forecast], courses: &[RunCourse]) -> Vec<String> {
 
 /// One line per class, number of steps and amount.
 fn lines(all: &[Forecast]) -> DataTable {
-    let columns = [
-        "class",
-        "pooled",
-        "after",
-        "amount",
-        "tasks",
-        "runs",
-        "capped",
-        "p10",
-        "p50",
-        "p90",
-        "covered",
-        "low",
-        "high",
-        "covered_95",
+    let columns: TableColumns<'_, Forecast> = &[
+        ("class", &|of| TableCell::Text(of.class.clone())),
+        ("pooled", &|of| TableCell::Count(u64::from(of.is_pooled))),
+        ("after", &|of| TableCell::Count(of.after)),
+        ("amount", &|of| TableCell::Text(of.amount.name().to_owned())),
+        ("tasks", &|of| TableCell::Count(of.tasks)),
+        ("runs", &|of| TableCell::Count(of.runs)),
+        ("capped", &|of| TableCell::Count(of.capped)),
+        ("p10", &|of| TableCell::Number(of.p10)),
+        ("p50", &|of| TableCell::Number(of.p50)),
+        ("p90", &|of| TableCell::Number(of.p90)),
+        ("covered", &|of| TableCell::number(of.covered)),
+        ("low", &|of| TableCell::Number(of.low)),
+        ("high", &|of| TableCell::number(of.high)),
+        ("covered_95", &|of| TableCell::number(of.covered_95)),
     ];
-    let row = |of: &Forecast| {
-        vec![
-            TableCell::Text(of.class.clone()),
-            TableCell::Count(u64::from(of.is_pooled)),
-            TableCell::Count(of.after),
-            TableCell::Text(of.amount.name().to_owned()),
-            TableCell::Count(of.tasks),
-            TableCell::Count(of.runs),
-            TableCell::Count(of.capped),
-            TableCell::Number(of.p10),
-            TableCell::Number(of.p50),
-            TableCell::Number(of.p90),
-            TableCell::number(of.covered),
-            TableCell::Number(of.low),
-            TableCell::number(of.high),
-            TableCell::number(of.covered_95),
-        ]
-    };
-    DataTable::new(columns, all.iter().map(row))
+    DataTable::by_column(all, columns)
 }

@@ -9,6 +9,7 @@ use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, StackArgs, UnitOfRun};
 use super::output::Output;
 use super::values::shell_word;
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::diagnostic::one_line;
 use crate::replay::replay;
 use crate::report::write_atomically;
@@ -98,12 +99,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         return Err(CommandFailure::nothing(format!("all {n_runs} runs have an outcome: nothing to label"), help));
     }
     let unlabelled = drawn(unlabelled);
+    let template = template(&unlabelled, args);
     if to_stdout {
         let mut csv = Vec::new();
-        write(&unlabelled, args, &mut csv).map_err(|error| CommandFailure::internal(&error))?;
+        template.write_csv(&mut csv).map_err(|error| CommandFailure::internal(&error))?;
         output.bytes(&csv);
     } else {
-        write_atomically(&args.template, |out| write(&unlabelled, args, out)).map_err(CommandFailure::input)?;
+        write_atomically(&args.template, |out| template.write_csv(out)).map_err(CommandFailure::input)?;
     }
     for line in advice(&unlabelled, n_runs, args).lines() {
         output.note(line);
@@ -191,43 +193,35 @@ fn show(run: &Unlabelled, args: &Args) -> String {
     format!("whenstop explain {path}{unit}{} --run {run}", stacks.concat())
 }
 
-fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
-    let with_proxies = runs.iter().any(|run| run.proxy.is_some());
-    let columns = [
-        "run_id",
-        "task_id",
-        "success",
-        "score",
-        "end",
-        "secured_at",
-        "drawn",
-        "model",
-        "steps",
-        "tokens",
-        "cost_usd",
-        "recorded_end",
-        "stacks_that_stop",
-        "recording",
-        "prompt",
-        "show",
+/// The file of labels, in the order of the runs; what is to be filled in is empty.
+fn template(runs: &[Unlabelled], args: &Args) -> DataTable {
+    let text = |text: &str| TableCell::Text(text.to_owned());
+    let stops = |run: &Unlabelled| {
+        let stops: Vec<String> = run.stops.iter().map(|(stack, step)| format!("{stack} (step {step})")).collect();
+        stops.join("; ")
+    };
+    let places: Vec<(usize, &Unlabelled)> = runs.iter().enumerate().collect();
+    let columns: TableColumns<'_, (usize, &Unlabelled)> = &[
+        ("run_id", &|(_, run)| text(&run.run_id)),
+        ("task_id", &|(_, run)| TableCell::text(run.task_id.as_deref())),
+        ("success", &|_| TableCell::Missing),
+        ("score", &|_| TableCell::Missing),
+        ("end", &|_| TableCell::Missing),
+        ("secured_at", &|_| TableCell::Missing),
+        ("drawn", &|(at, _)| TableCell::Count(*at as u64 + 1)),
+        ("model", &|(_, run)| TableCell::text(run.model.as_deref())),
+        ("steps", &|(_, run)| TableCell::Count(run.steps as u64)),
+        ("tokens", &|(_, run)| TableCell::count(run.tokens)),
+        ("cost_usd", &|(_, run)| text(&run.cost)),
+        ("recorded_end", &|(_, run)| text(run.recorded_end)),
+        ("stacks_that_stop", &|(_, run)| TableCell::Text(stops(run))),
+        ("recording", &|(_, run)| TableCell::text(run.file.as_deref())),
+        ("prompt", &|(_, run)| text(&run.prompt)),
+        ("show", &|(_, run)| TableCell::Text(show(run, args))),
     ];
-    let columns = columns.into_iter().chain(if with_proxies { Some("proxy") } else { None });
-    csv.write_record(columns).map_err(std::io::Error::other)?;
-    for (at, run) in runs.iter().enumerate() {
-        let (steps, place) = (run.steps.to_string(), (at + 1).to_string());
-        let tokens = run.tokens.map(|tokens| tokens.to_string()).unwrap_or_default();
-        let (task, model) = (run.task_id.as_deref().unwrap_or_default(), run.model.as_deref().unwrap_or_default());
-        let stopping: Vec<String> = run.stops.iter().map(|(stack, step)| format!("{stack} (step {step})")).collect();
-        let (stopping, show) = (stopping.join("; "), show(run, args));
-        let recording = run.file.as_deref().unwrap_or_default();
-        let read =
-            [model, &*steps, &*tokens, &*run.cost, run.recorded_end, &*stopping, recording, &*run.prompt, &*show];
-        let record = [&*run.run_id, task, "", "", "", "", &*place].into_iter().chain(read);
-        let proxy = if with_proxies { Some(run.proxy.as_deref().unwrap_or_default()) } else { None };
-        csv.write_record(record.chain(proxy)).map_err(std::io::Error::other)?;
-    }
-    csv.flush()
+    let proxy: TableColumns<'_, (usize, &Unlabelled)> = &[("proxy", &|(_, run)| TableCell::text(run.proxy.as_deref()))];
+    let with_proxies = runs.iter().any(|run| run.proxy.is_some());
+    DataTable::by_column(&places, &[columns, if with_proxies { proxy } else { &[] }].concat())
 }
 
 /// What was written, in which order, and what to do with it.

@@ -9,7 +9,7 @@ use super::ProgramExit;
 use super::failure::CommandFailure;
 use super::output::{Output, TableFormat};
 use super::{examples, lint, texts};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::diagnostic::{did_you_mean, nearest};
 use crate::framework::{Framework, FrameworkKind};
 use crate::guard::{EXAMPLES, NUMBER_EXAMPLES};
@@ -124,23 +124,23 @@ fn list() -> DataTable {
 /// The frameworks: version, rules, default limits, what a hit does, and how many answers of the framework's own code
 /// are reproduced case for case.
 fn frameworks() -> DataTable {
-    let columns = ["framework", "version", "rules", "limits by default", "what they do", "cases that agree"];
-    let row = |preset: &Framework| {
+    let limits = |preset: &Framework| {
         let limits = preset.parameters.iter().filter(|parameter| {
             parameter.default != parameter.off && parameter.default.parse::<f64>().is_ok_and(|limit| limit > 0.0)
         });
         let limits: Vec<String> = limits.map(|limit| format!("{} {}", limit.name, limit.default)).collect();
-        let text = |text: String| TableCell::Text(text);
-        vec![
-            text(preset.id.to_owned()),
-            text(preset.version.to_owned()),
-            text(preset.rules.join(", ")),
-            text(if limits.is_empty() { "none".to_owned() } else { limits.join(", ") }),
-            text(preset.summary.to_owned()),
-            TableCell::count(preset.golden_cases),
-        ]
+        if limits.is_empty() { "none".to_owned() } else { limits.join(", ") }
     };
-    DataTable::new(columns, catalog::of_kind(FrameworkKind::Preset).map(row))
+    let columns: TableColumns<'_, &Framework> = &[
+        ("framework", &|preset| TableCell::Text(preset.id.to_owned())),
+        ("version", &|preset| TableCell::Text(preset.version.to_owned())),
+        ("rules", &|preset| TableCell::Text(preset.rules.join(", "))),
+        ("limits by default", &|preset| TableCell::Text(limits(preset))),
+        ("what they do", &|preset| TableCell::Text(preset.summary.to_owned())),
+        ("cases that agree", &|preset| TableCell::count(preset.golden_cases)),
+    ];
+    let presets: Vec<&Framework> = catalog::of_kind(FrameworkKind::Preset).collect();
+    DataTable::by_column(&presets, columns)
 }
 
 fn explain(name: &str) -> Result<String, CommandFailure> {

@@ -6,7 +6,7 @@ use super::ProgramExit;
 use super::failure::CommandFailure;
 use super::inputs::read_text;
 use super::output::{Output, TableFormat};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::system::benchmark::{Question, Score, score, score_bundled};
 
 /// Arguments of `rules texts`.
@@ -51,50 +51,43 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     Ok(ProgramExit::Done)
 }
 
-/// The system whose tests answer the question.
-fn system_of(question: Question) -> &'static str {
-    match question {
+/// The test, after the system that it is of.
+fn test_of(score: &Score) -> TableCell {
+    let system = match score.question {
         Question::AsksUser | Question::Blocked => "mira",
         Question::Complete => "adaptive",
-    }
+    };
+    TableCell::Text(format!("{system} {}", score.test))
 }
 
 /// One line per test: its hits and misses, the share of its matches that are right (precision) and the share of the
 /// right texts it matches (recall).
 fn table(scores: &[Score]) -> DataTable {
-    let columns = ["label", "test", "texts", "right", "false_stops", "missed", "precision", "recall"];
-    let count = |count: usize| TableCell::Count(count as u64);
     let share = |share: Option<f64>| TableCell::number(share.map(|share| (share * 1000.0).round() / 1000.0));
-    let rows = scores.iter().map(|Score { question, test, counts }| {
-        vec![
-            TableCell::Text(question.label().to_owned()),
-            TableCell::Text(format!("{} {test}", system_of(*question))),
-            count(counts.n()),
-            count(counts.true_positives),
-            count(counts.false_positives),
-            count(counts.false_negatives),
-            share(counts.precision()),
-            share(counts.recall()),
-        ]
-    });
-    DataTable::new(columns, rows)
+    let columns: TableColumns<'_, Score> = &[
+        ("label", &|score| TableCell::Text(score.question.label().to_owned())),
+        ("test", &test_of),
+        ("texts", &|score| TableCell::Count(score.counts.n() as u64)),
+        ("right", &|score| TableCell::Count(score.counts.true_positives as u64)),
+        ("false_stops", &|score| TableCell::Count(score.counts.false_positives as u64)),
+        ("missed", &|score| TableCell::Count(score.counts.false_negatives as u64)),
+        ("precision", &|score| share(score.counts.precision())),
+        ("recall", &|score| share(score.counts.recall())),
+    ];
+    DataTable::by_column(scores, columns)
 }
 
 /// A short table for a terminal about one question: few columns, shares in percent.
 fn short_table(scores: &[Score]) -> DataTable {
-    let columns = ["test", "right", "false stops", "missed", "precision", "recall"];
-    let count = |count: usize| TableCell::Count(count as u64);
-    let rows = scores.iter().map(|Score { question, test, counts }| {
-        vec![
-            TableCell::Text(format!("{} {test}", system_of(*question))),
-            count(counts.true_positives),
-            count(counts.false_positives),
-            count(counts.false_negatives),
-            TableCell::percent(counts.precision()),
-            TableCell::percent(counts.recall()),
-        ]
-    });
-    DataTable::new(columns, rows)
+    let columns: TableColumns<'_, Score> = &[
+        ("test", &test_of),
+        ("right", &|score| TableCell::Count(score.counts.true_positives as u64)),
+        ("false stops", &|score| TableCell::Count(score.counts.false_positives as u64)),
+        ("missed", &|score| TableCell::Count(score.counts.false_negatives as u64)),
+        ("precision", &|score| TableCell::percent(score.counts.precision())),
+        ("recall", &|score| TableCell::percent(score.counts.recall())),
+    ];
+    DataTable::by_column(scores, columns)
 }
 
 #[cfg(test)]

@@ -90,6 +90,9 @@ pub struct DataTable {
     pub rows: Vec<Vec<TableCell>>,
 }
 
+/// Columns of a table of lines `T`: the name of each, and what it holds of a line.
+pub(crate) type TableColumns<'c, T> = &'c [(&'c str, &'c dyn Fn(&T) -> TableCell)];
+
 /// Builds a row: names and cells together, so that they cannot get out of step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamedCells(Vec<(String, TableCell)>);
@@ -144,6 +147,15 @@ impl DataTable {
     /// A table of these rows.
     pub(crate) fn new<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = Vec<TableCell>>) -> Self {
         Self { columns: columns.map(str::to_owned).to_vec(), rows: rows.into_iter().collect() }
+    }
+
+    /// A table of these lines.
+    pub(crate) fn by_column<T>(lines: &[T], columns: TableColumns<'_, T>) -> Self {
+        let row = |line: &T| columns.iter().map(|(_, cell)| cell(line)).collect();
+        Self {
+            columns: columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            rows: lines.iter().map(row).collect(),
+        }
     }
 
     /// A table of these rows; `None` if there are none.

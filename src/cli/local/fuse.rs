@@ -8,7 +8,7 @@ use whenstop_hook::host::HostAgent;
 use super::super::failure::CommandFailure;
 use super::super::output::{Output, TableFormat};
 use super::held::{HeldStacks, SessionOrigin};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::compare::fuse::{ClauseRecord, Fuses, Session, boldest, known};
 use crate::diagnostic::count;
 use crate::export::{ExportedStack, find};
@@ -168,21 +168,15 @@ fn say_what(chosen: &[usize], all: &[ClauseRecord], n_rounds: u64, n_sessions: u
 }
 
 pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level: f64) -> DataTable {
-    let columns =
-        ["limit, by round", "would have ended", "cut short", "tokens after", "at most", "sessions missing for 5 %"];
-    let row = |nth: &usize| {
-        let known = &all[*nth];
-        let missing = known.watched.clean_needed(GOAL, level);
-        vec![
-            TableCell::Text(fuses.clauses()[*nth].name.to_string()),
-            TableCell::Count(known.ended),
-            TableCell::Text(counts(known.cut)),
-            TableCell::count(known.spared),
-            TableCell::Text(format!("{} %", digits(known.watched.upper(level)))),
-            TableCell::count(missing),
-        ]
-    };
-    DataTable::new(columns, chosen.iter().map(row))
+    let columns: TableColumns<'_, usize> = &[
+        ("limit, by round", &|nth| TableCell::Text(fuses.clauses()[*nth].name.to_string())),
+        ("would have ended", &|nth| TableCell::Count(all[*nth].ended)),
+        ("cut short", &|nth| TableCell::Text(counts(all[*nth].cut))),
+        ("tokens after", &|nth| TableCell::count(all[*nth].spared)),
+        ("at most", &|nth| TableCell::Text(format!("{} %", digits(all[*nth].watched.upper(level))))),
+        ("sessions missing for 5 %", &|nth| TableCell::count(all[*nth].watched.clean_needed(GOAL, level))),
+    ];
+    DataTable::by_column(chosen, columns)
 }
 
 fn say_missing(all: &[ClauseRecord], chosen: &[usize], level: f64, output: &Output) {

@@ -1,7 +1,8 @@
 //! The tables of the answer.
 
+use super::words::ScoreTotals;
 use super::{ScoresAnswer, StackBenchmarks};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::bench::{Audit, ModelScore};
 use crate::words::{cut, digits as points};
 
@@ -26,23 +27,21 @@ impl ScoresAnswer<'_> {
     pub(super) fn stack_table(&self) -> DataTable {
         let unit = self.unit_place();
         let saved = format!("{} saved, %", self.unit.noun());
-        let columns = ["stack", &saved, "change", "largest", "at most", "flipped", "beyond", "certain", "pairs", "tau"];
-        let row = |line: &StackBenchmarks| {
-            let totals = line.totals(unit);
-            vec![
-                text(Self::name(line)),
-                shown(totals.saved),
-                text(points(totals.mean_change)),
-                text(points(totals.largest_change)),
-                text(points(totals.at_most)),
-                TableCell::Count(totals.flipped as u64),
-                TableCell::Count(totals.beyond as u64),
-                TableCell::Count(totals.certified as u64),
-                TableCell::Count(totals.pairs as u64),
-                TableCell::some_text(totals.tau.map(|tau| format!("{tau:.2}"))),
-            ]
-        };
-        table(&columns, self.lines.iter().map(row).collect())
+        let lines: Vec<(String, ScoreTotals)> =
+            self.lines.iter().map(|line| (Self::name(line), line.totals(unit))).collect();
+        let columns: TableColumns<'_, (String, ScoreTotals)> = &[
+            ("stack", &|(name, _)| text(name)),
+            (&saved, &|(_, totals)| shown(totals.saved)),
+            ("change", &|(_, totals)| text(points(totals.mean_change))),
+            ("largest", &|(_, totals)| text(points(totals.largest_change))),
+            ("at most", &|(_, totals)| text(points(totals.at_most))),
+            ("flipped", &|(_, totals)| TableCell::Count(totals.flipped as u64)),
+            ("beyond", &|(_, totals)| TableCell::Count(totals.beyond as u64)),
+            ("certain", &|(_, totals)| TableCell::Count(totals.certified as u64)),
+            ("pairs", &|(_, totals)| TableCell::Count(totals.pairs as u64)),
+            ("tau", &|(_, totals)| TableCell::some_text(totals.tau.map(|tau| format!("{tau:.2}")))),
+        ];
+        DataTable::by_column(&lines, columns)
     }
 
     /// One line per model, for people: in points and percent.
@@ -89,46 +88,33 @@ impl ScoresAnswer<'_> {
 
     /// One line per model for programs: as shares from 0 to 1.
     pub(super) fn all_models(&self) -> DataTable {
-        let columns = [
-            "class",
-            "model",
-            "stack",
-            "tasks",
-            "runs",
-            "ungraded",
-            "stopped",
-            "killed",
-            "doubtful",
-            "score",
-            "sampling_error",
-            "with_stops",
-            "at_most",
-            "steps_saved",
-            "tokens_saved",
-            "cost_saved",
-            "audited",
-            "audited_low",
-            "audited_high",
-            "audit_error",
-        ];
-        let row = |(class, model): (&str, &ModelScore)| {
-            let mut row = vec![text(class), text(&*model.model)];
-            row.push(TableCell::text(model.stack.map(|stack| &*self.stacks[stack])));
-            let counts =
-                [model.n_tasks() as u64, model.runs, model.ungraded, model.stopped, model.killed, model.doubtful];
-            row.extend(counts.map(TableCell::Count));
-            row.extend(
-                [Some(model.score), model.sampling_error, Some(model.with_stops), Some(model.at_most)]
-                    .map(TableCell::number),
-            );
-            row.extend(model.saved.map(TableCell::number));
-            let audited = match &model.audit {
-                Some(Audit { score, added_error, .. }) => [score.value, score.low(), score.high(), Some(*added_error)],
-                None => [None; 4],
-            };
-            row.extend(audited.map(TableCell::number));
-            row
+        let saved = |unit: usize| move |of: &(&str, &ModelScore)| TableCell::number(of.1.saved[unit]);
+        let audited = |value: fn(&Audit) -> Option<f64>| {
+            move |of: &(&str, &ModelScore)| TableCell::number(of.1.audit.as_ref().and_then(value))
         };
-        table(&columns, self.lines[0].models().map(|(of, model)| row((&of.class, model))).collect())
+        let lines: Vec<(&str, &ModelScore)> = self.lines[0].models().map(|(of, model)| (&*of.class, model)).collect();
+        let columns: TableColumns<'_, (&str, &ModelScore)> = &[
+            ("class", &|(class, _)| text(*class)),
+            ("model", &|(_, model)| text(&*model.model)),
+            ("stack", &|(_, model)| TableCell::text(model.stack.map(|stack| &*self.stacks[stack]))),
+            ("tasks", &|(_, model)| TableCell::Count(model.n_tasks() as u64)),
+            ("runs", &|(_, model)| TableCell::Count(model.runs)),
+            ("ungraded", &|(_, model)| TableCell::Count(model.ungraded)),
+            ("stopped", &|(_, model)| TableCell::Count(model.stopped)),
+            ("killed", &|(_, model)| TableCell::Count(model.killed)),
+            ("doubtful", &|(_, model)| TableCell::Count(model.doubtful)),
+            ("score", &|(_, model)| TableCell::number(Some(model.score))),
+            ("sampling_error", &|(_, model)| TableCell::number(model.sampling_error)),
+            ("with_stops", &|(_, model)| TableCell::number(Some(model.with_stops))),
+            ("at_most", &|(_, model)| TableCell::number(Some(model.at_most))),
+            ("steps_saved", &saved(0)),
+            ("tokens_saved", &saved(1)),
+            ("cost_saved", &saved(2)),
+            ("audited", &audited(|audit| audit.score.value)),
+            ("audited_low", &audited(|audit| audit.score.low())),
+            ("audited_high", &audited(|audit| audit.score.high())),
+            ("audit_error", &audited(|audit| Some(audit.added_error))),
+        ];
+        DataTable::by_column(&lines, columns)
     }
 }
