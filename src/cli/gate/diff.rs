@@ -13,7 +13,7 @@ use super::{read_snapshot, told};
 use crate::aggregate::Rows;
 use crate::cli::ProgramExit;
 use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::{GuardArgs, READING, ReadingArgs};
+use crate::cli::inputs::{READING, ReadingArgs, StackArgs};
 use crate::cli::output::Output;
 use crate::cli::values::{shell_path, shell_word};
 use crate::review::{self, ChangeReview, CheckResult};
@@ -188,8 +188,7 @@ fn shared_tasks(before: &Rows, now: &Rows) -> Option<usize> {
 fn inputs(args: &DiffArgs, paths: Vec<PathBuf>, stacks: Vec<String>) -> GateInputs {
     GateInputs {
         paths,
-        stacks,
-        guards: GuardArgs::default(),
+        stacks: StackArgs::named(stacks),
         allow_commands: false,
         snapshot: args.snapshot.clone(),
         project: args.project.clone(),

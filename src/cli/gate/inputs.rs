@@ -3,9 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::{
-    CorpusArgs, GuardArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text,
-};
+use crate::cli::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, ProjectSettings};
@@ -16,11 +14,8 @@ pub(super) struct GateInputs {
     /// Files and folders of recordings; by default those of the project file.
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
-    #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
-    pub(super) stacks: Vec<String>,
     #[command(flatten)]
-    pub(super) guards: GuardArgs,
+    pub(super) stacks: StackArgs,
     /// Start the guards of stack files that the project file names. Look at them first if it comes from elsewhere.
     #[arg(long)]
     pub(super) allow_commands: bool,
@@ -50,8 +45,8 @@ impl GateInputs {
     pub(super) fn resolve(&self, output: &Output) -> Result<Inputs, CommandFailure> {
         let project = self.read_project(output)?.unwrap_or_default();
         let paths = or(&self.paths, &project.recordings);
-        let stacks = or(&self.stacks, &project.stacks);
-        let no_stack = stacks.is_empty() && self.guards.guard.is_empty();
+        let stacks = or(&self.stacks.stacks, &project.stacks);
+        let no_stack = stacks.is_empty() && self.stacks.guards.guard.is_empty();
         let missing = match (paths.is_empty(), no_stack) {
             (false, false) => None,
             (true, _) => Some("no recordings are named"),
@@ -67,12 +62,11 @@ impl GateInputs {
             };
             return Err(CommandFailure::usage(Diagnostic::new(Location::file(from), what, help)));
         }
-        if self.stacks.is_empty() {
+        let mut guards = self.stacks.guards.clone();
+        if self.stacks.stacks.is_empty() {
             refuse_quietly(&stacks, &project.path)?;
+            guards.refused_by = Some(project.path.clone()).filter(|_| !self.allow_commands);
         }
-        let is_named_elsewhere = self.stacks.is_empty() && !self.allow_commands;
-        let refused_by = if is_named_elsewhere { Some(project.path.clone()) } else { None };
-        let guards = GuardArgs { refused_by, ..self.guards.clone() };
         let unit = match project.unit {
             Some(project::UnitSetting::Round) => UnitOfRun::Round,
             Some(project::UnitSetting::Run) | None => UnitOfRun::Run,
@@ -88,7 +82,7 @@ impl GateInputs {
     fn read_project(&self, output: &Output) -> Result<Option<ProjectSettings>, CommandFailure> {
         let path = match &self.project {
             Some(path) => path.clone(),
-            None if !self.paths.is_empty() && !self.stacks.is_empty() => return Ok(None),
+            None if !self.paths.is_empty() && !self.stacks.stacks.is_empty() => return Ok(None),
             None if !Path::new(project::FILE).exists() => return Ok(None),
             None => PathBuf::from(project::FILE),
         };

@@ -14,10 +14,6 @@ fn shown(value: Option<f64>) -> TableCell {
     TableCell::some_text(value.map(points))
 }
 
-fn table(columns: &[&str], rows: Vec<Vec<TableCell>>) -> DataTable {
-    DataTable { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows }
-}
-
 impl ScoresAnswer<'_> {
     fn name(line: &StackBenchmarks) -> String {
         line.stack.clone().unwrap_or_else(|| "(chosen)".to_owned())
@@ -83,7 +79,10 @@ impl ScoresAnswer<'_> {
             row.extend(audited.map(|audit| with_error(audit.score.value.unwrap_or(f64::NAN), Some(audit.added_error))));
             row
         };
-        table(&columns, line.models().map(|(of, model)| row((&of.class, model))).collect())
+        DataTable {
+            columns: columns.into_iter().map(str::to_owned).collect(),
+            rows: line.models().map(|(of, model)| row((&of.class, model))).collect(),
+        }
     }
 
     /// One line per model for programs: as shares from 0 to 1.
