@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use super::ProgramExit;
 use super::destination::Destination;
 use super::failure::CommandFailure;
-use super::inputs::{CorpusArgs, Tell, process_telling};
+use super::inputs::{CorpusArgs, process_telling};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
@@ -122,7 +122,7 @@ fn convert(
 ) -> Result<u64, CommandFailure> {
     let mut state = Ok(());
     let work = |run: Run| as_written(if args.redact { redact(&run, &args.salt) } else { run });
-    let report = process_telling(Tell::All, corpus, output, work, |written| {
+    let report = process_telling(corpus, output, work, |written| {
         if state.is_ok() {
             state = written.and_then(&mut write);
         }

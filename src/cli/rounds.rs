@@ -2,7 +2,7 @@
 
 use super::ProgramExit;
 use super::failure::CommandFailure;
-use super::inputs::{Tell, process_telling};
+use super::inputs::process_telling;
 use super::output::{Output, TableFormat};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::effects::{EffectReader, EffectTable};
@@ -13,7 +13,7 @@ use crate::transcript::{Event, Millis, Run, Spend};
 pub(super) fn list(corpus: &Corpus, format: TableFormat, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let effects = EffectTable::default();
     let mut all = Vec::new();
-    process_telling(Tell::All, corpus, output, |run| rows(&run, &effects), |rows| all.extend(rows))?;
+    process_telling(corpus, output, |run| rows(&run, &effects), |rows| all.extend(rows))?;
     let columns = ["file", "run_id", "round", "prompted_by", "steps", "end", "active_s", "tokens", "last_effect_step"];
     output.table(&DataTable::new(columns, all), format)?;
     Ok(ProgramExit::Done)

@@ -19,7 +19,7 @@ pub(super) use self::class::ByArg;
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
 pub(super) use self::forecast::{KeptForecasts, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
-pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process_any, process_telling};
+pub(super) use self::process::{counted, has_read, has_runs, open, process, process_telling, tell_findings};
 pub(super) use self::runs::RecordedRuns;
 pub(super) use self::split::{SplitArgs, SplitPart, divided};
 pub(super) use self::stacks::{

@@ -15,31 +15,21 @@ pub(in crate::cli) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Co
     Ok(Corpus::open(paths, options)?)
 }
 
-/// How much to report about the reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Tell {
-    /// What could not be read, what looks wrong, and how costs were computed.
-    All,
-    /// Only how much could not be read.
-    Lost,
-}
-
 /// Reads everything: `work` runs in parallel, `sink` on this thread and in order. Reports what was lost; a corpus
 /// without a single run is an error.
 pub(in crate::cli) fn process_telling<T: Send>(
-    tell: Tell,
     corpus: &Corpus,
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
     sink: impl FnMut(T),
 ) -> Result<CorpusReport, CommandFailure> {
-    let report = process_any(tell, corpus, output, work, sink)?;
+    let report = process(corpus, output, work, sink)?;
+    tell_findings(&report, output);
     has_runs(&report).map(|()| report)
 }
 
-/// The same, but a corpus without a run is no error.
-pub(in crate::cli) fn process_any<T: Send>(
-    tell: Tell,
+/// The same, but nothing is reported, and a corpus without a run is no error.
+pub(in crate::cli) fn process<T: Send>(
     corpus: &Corpus,
     output: &Output,
     work: impl Fn(Run) -> T + Sync,
@@ -56,14 +46,6 @@ pub(in crate::cli) fn process_any<T: Send>(
         }
     })?;
     bar.finish_and_clear();
-    match tell {
-        Tell::All => tell_findings(&report, output),
-        Tell::Lost if report.errors > 0 => output.note(&format!(
-            "{} could not be read; `whenstop corpus PATH` says which, and why",
-            if report.errors == 1 { "1 line or file".to_owned() } else { format!("{} lines or files", report.errors) }
-        )),
-        Tell::Lost => {}
-    }
     Ok(report)
 }
 
@@ -99,8 +81,8 @@ pub(in crate::cli) fn counted(finding: &Finding, times: u64) -> Diagnostic {
     diagnostic
 }
 
-/// Reports the first few findings and how many more there are.
-fn tell_findings(report: &CorpusReport, output: &Output) {
+/// Reports what could not be read and what looks wrong, the first few findings, and how costs were computed.
+pub(in crate::cli) fn tell_findings(report: &CorpusReport, output: &Output) {
     const SHOWN: usize = 5;
     if report.unreadable > 0 {
         output.error(&Diagnostic::new(

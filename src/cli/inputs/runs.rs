@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use super::{CorpusArgs, Tell, UnitOfRun, has_runs, process_any};
+use super::{CorpusArgs, UnitOfRun, has_runs, process, tell_findings};
 use crate::aggregate::MIN_KNOWN;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
@@ -136,7 +136,7 @@ impl<'a> RecordedRuns<'a> {
         let (mut graded, mut left_out) = (0, 0);
         // Sessions of several prompts: limits that people set usually count per prompt, so these are pointed out.
         let (mut sessions, mut rounds) = (0_u64, 0);
-        let mut report = process_any(Tell::All, corpus, output, of_recording, |(results, not_drawn, prompts)| {
+        let mut report = process(corpus, output, of_recording, |(results, not_drawn, prompts)| {
             graded += results.len() as u64;
             left_out += not_drawn;
             if prompts > 1 {
@@ -145,6 +145,7 @@ impl<'a> RecordedRuns<'a> {
             }
             results.into_iter().for_each(&mut sink);
         })?;
+        tell_findings(&report, output);
         if sessions > 0 {
             output.note(&format!(
                 "{} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",

@@ -18,7 +18,7 @@ use super::ProgramExit;
 use super::compare::show_answer;
 use super::destination::Destination;
 use super::failure::CommandFailure;
-use super::inputs::{Tell, process_telling, read_prices};
+use super::inputs::{has_runs, process, read_prices};
 use super::output::{Output, TableFormat};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::answers::{FollowedReport, RunEvidence};
@@ -277,7 +277,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
         }
         (spend, n, session, group, replayed)
     };
-    process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, group, replayed)| {
+    let report = process(corpus, output, work, |(spend, n, session, group, replayed)| {
         of_sessions.extend(session);
         let spent = SpendTotals::of_session(&spend, n);
         sum.add(&spent);
@@ -288,6 +288,12 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
             gathered.take(round);
         }
     })?;
+    if report.errors > 0 {
+        let lost =
+            if report.errors == 1 { "1 line or file".to_owned() } else { format!("{} lines or files", report.errors) };
+        output.note(&format!("{lost} could not be read; `whenstop corpus PATH` says which, and why"));
+    }
+    has_runs(&report)?;
     if sum.rounds == 0 {
         return Err(CommandFailure::nothing("these files hold no round: no prompt that was answered", further(older)));
     }
