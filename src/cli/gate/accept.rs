@@ -8,7 +8,7 @@ use super::{LARGEST_SNAPSHOT, is_ci, read_old_snapshot, told};
 use crate::cli::ProgramExit;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
-use crate::diagnostic::{Diagnostic, Location, count, did_you_mean, nearest};
+use crate::diagnostic::{count, did_you_mean, nearest};
 use crate::reader::read_whole_text;
 use crate::report::write_text;
 use crate::review::ChangeReview;
@@ -46,14 +46,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Progr
         names_exist(&args.only, &known.collect::<Vec<_>>())?;
     }
     let now = replayed(&inputs.corpus, &stacks, &args.only, before.as_ref(), None, output)?;
-    if now.troubles > 0 {
-        let what = "a guard failed on some runs: where it stops them is not known, so there is nothing to accept";
-        return Err(CommandFailure::input(Diagnostic::new(
-            Location::file(path.display().to_string()),
-            what,
-            "mend the guard, or leave it out",
-        )));
-    }
+    now.refuse_troubles(path, "accept")?;
     let snapshot = match &before {
         Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, path)?,
         _ => now.snapshot,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -12,6 +13,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, EvaluationOptions, Evaluator, StackInfo};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::{Story, Texts};
 use crate::reader::trace;
 use crate::review::{Places, StopContext};
@@ -38,6 +40,19 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) troubles: usize,
     /// Findings about lost data, those about unreadable inputs included.
     pub(in crate::cli) errors: u64,
+}
+
+impl Replayed {
+    /// An error if a guard failed: there is nothing to `purpose` then.
+    pub(super) fn refuse_troubles(&self, path: &Path, purpose: &str) -> Result<(), CommandFailure> {
+        if self.troubles == 0 {
+            return Ok(());
+        }
+        let what =
+            format!("a guard failed on some runs: where it stops them is not known, so there is nothing to {purpose}");
+        let at = Location::file(path.display().to_string());
+        Err(CommandFailure::input(Diagnostic::new(at, what, "mend the guard, or leave it out")))
+    }
 }
 
 /// Replays the corpus under the stacks, restricted to the given names if any. Stops are compared with those in

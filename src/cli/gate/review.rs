@@ -14,7 +14,7 @@ use super::{LARGEST_SNAPSHOT, is_ci, read_old_snapshot};
 use crate::cli::ProgramExit;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::{LineStyle, Output};
-use crate::diagnostic::{Diagnostic, Location, count, did_you_mean, nearest};
+use crate::diagnostic::{count, did_you_mean, nearest};
 use crate::reader::read_whole_text;
 use crate::report::{write_atomically, write_text};
 use crate::review::{ChangeReview, Changed, Importance, settled};
@@ -112,11 +112,7 @@ pub(in crate::cli) fn review(args: &ReviewArgs, output: &Output) -> Result<Progr
     let before = read_old_snapshot(path)?;
     let stacks = inputs.stacks.load()?;
     let now = replayed(&inputs.corpus, &stacks, &[], Some(&before), None, output)?;
-    if now.troubles > 0 {
-        let what = "a guard failed on some runs: where it stops them is not known, so there is nothing to review";
-        let at = Location::file(path.display().to_string());
-        return Err(CommandFailure::input(Diagnostic::new(at, what, "mend the guard, or leave it out")));
-    }
+    now.refuse_troubles(path, "review")?;
     let review = ChangeReview::between(&before, &now.snapshot, now.words);
     let file = PendingChange::file(path);
     let rejected = PendingChange::rejected(&file);
