@@ -6,8 +6,8 @@ mod scores;
 pub(super) mod shard;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use clap::builder::PossibleValue;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use self::against::AgainstArgs;
@@ -22,7 +22,6 @@ use super::values::{share, share_inside};
 use crate::aggregate::{LEVEL, MIN_KNOWN, Summary};
 use crate::answers::{CompareAnswer, Tolerances, tables, words};
 use crate::compare::Keeps;
-use crate::decision::Strategy;
 use crate::diagnostic::one_line;
 use crate::explain::Texts;
 use crate::report::{CsvStyle, FolderFormat, Provenance, Publication, RowFormat, Shard, bullets, latex_notes, prose};
@@ -31,7 +30,7 @@ use crate::report::{CsvStyle, FolderFormat, Provenance, Publication, RowFormat, 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
     #[command(flatten)]
-    stacks: StackArgs,
+    pub(super) stacks: StackArgs,
     #[command(flatten)]
     appetite: AppetiteArgs,
     /// Also say what would be saved if this share of the runs failed, as with another mix of tasks.
@@ -46,13 +45,13 @@ pub(super) struct Args {
     keeps: KeepsArg,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
-    out: Option<Destination>,
+    pub(super) out: Option<Destination>,
     /// How much text from the recordings the page `report.html` contains.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
     /// With `--out`: write rows and firings as `csv`, or as `parquet`, a tenth of the size.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    rows: RowsAs,
+    rows: RowFormat,
     #[command(flatten)]
     budget: BudgetArgs,
     #[command(flatten)]
@@ -110,20 +109,13 @@ pub(super) struct BudgetArgs {
     pub(super) whole_budget: bool,
 }
 
-/// The formats of rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum RowsAs {
-    #[default]
-    Csv,
-    Parquet,
-}
+impl ValueEnum for RowFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Csv, Self::Parquet]
+    }
 
-impl RowsAs {
-    pub(super) fn format(self) -> RowFormat {
-        match self {
-            Self::Csv => RowFormat::Csv,
-            Self::Parquet => RowFormat::Parquet,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.ending()))
     }
 }
 
@@ -206,7 +198,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
 
 /// Runs the comparison that the arguments ask for, once it is sure that its folder may be written to.
 pub(super) fn answered(args: &Args, runs: &RecordedRuns<'_>, output: &Output) -> Result<Published, CommandFailure> {
-    if let Some(out) = args.out() {
+    if let Some(out) = &args.out {
         Publication::refuse_foreign(out).map_err(CommandFailure::input)?;
     }
     let stacks = args.stacks.load_some()?;
@@ -214,19 +206,9 @@ pub(super) fn answered(args: &Args, runs: &RecordedRuns<'_>, output: &Output) ->
 }
 
 impl Args {
-    /// The output folder, if one was given.
-    pub(super) fn out(&self) -> Option<&Path> {
-        self.out.as_deref()
-    }
-
     /// The formats of the folder.
     pub(super) fn folder_format(&self, csv: CsvStyle) -> FolderFormat {
-        FolderFormat { rows: self.rows.format(), whole_budget: self.budget.whole_budget, csv }
-    }
-
-    /// Adds guards of a program that embeds whenstop.
-    pub(super) fn add_guards(&mut self, guards: impl Iterator<Item = Arc<dyn Strategy>>) {
-        self.stacks.guards.embedded.0.extend(guards);
+        FolderFormat { rows: self.rows, whole_budget: self.budget.whole_budget, csv }
     }
 
     /// The command and the files it reads, if the result goes to a folder.

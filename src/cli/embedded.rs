@@ -75,12 +75,12 @@ pub struct TuneResult {
 /// Every error that would end the command.
 pub fn compare(values: KeywordArguments, guards: Vec<EmbeddedGuard>) -> Result<Compared, Diagnostics> {
     let CliCommand::Compare(mut args) = values.read("compare")? else { return Err(unexpected()) };
-    args.add_guards(guards.into_iter().map(EmbeddedGuard::into_strategy));
+    args.stacks.guards.embedded.0.extend(guards.into_iter().map(EmbeddedGuard::into_strategy));
     let output = Output::keeping();
     let compare::Published { publication, report, .. } =
         compare::answered(&args, &args.runs(), &output).map_err(told)?;
     let summaries = publication.summaries();
-    if let Some(out) = args.out() {
+    if let Some(out) = &args.out {
         publication.write(&summaries, out, args.folder_format(CsvStyle::Plain))?;
     }
     let answer = publication.answer(&summaries);
@@ -95,7 +95,7 @@ pub fn compare(values: KeywordArguments, guards: Vec<EmbeddedGuard>) -> Result<C
 /// Every error that would end `compare`.
 pub fn part(values: KeywordArguments, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
     let CliCommand::Compare(args) = values.read("compare")? else { return Err(unexpected()) };
-    let Some(out) = args.out() else { return Err(unexpected()) };
+    let Some(out) = &args.out else { return Err(unexpected()) };
     let runs = args.runs();
     write(&args, &runs, &ShardScope { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
 }
@@ -115,7 +115,7 @@ pub fn merge(values: KeywordArguments) -> Result<Publication, Diagnostics> {
 /// Every error that would end the command; a refusal is not an error but an answer.
 pub fn tune(values: KeywordArguments, guards: Vec<EmbeddedGuard>) -> Result<TuneResult, Diagnostics> {
     let CliCommand::Tune(mut args) = values.read("tune")? else { return Err(unexpected()) };
-    args.add_guards(guards.into_iter().map(EmbeddedGuard::into_strategy));
+    args.guards.embedded.0.extend(guards.into_iter().map(EmbeddedGuard::into_strategy));
     tune::answered(&args, &Output::keeping()).map_err(told)
 }
 
@@ -126,7 +126,7 @@ pub fn tune(values: KeywordArguments, guards: Vec<EmbeddedGuard>) -> Result<Tune
 /// Every error that would end `tune`.
 pub fn tune_part(values: KeywordArguments, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
     let CliCommand::Tune(args) = values.read("tune")? else { return Err(unexpected()) };
-    let Some(out) = args.out() else { return Err(unexpected()) };
+    let Some(out) = &args.out else { return Err(unexpected()) };
     let extent = ShardScope { shard, division: Division::Files, names };
     tune::write_part(&args, &extent, out, &Output::keeping()).map_err(told)
 }

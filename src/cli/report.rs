@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ProgramExit;
-use super::compare::{BudgetArgs, RowsAs, show};
+use super::compare::{BudgetArgs, show};
 use super::destination::Destination;
 use super::embedded::TuneResult;
 use super::failure::CommandFailure;
@@ -32,7 +32,7 @@ pub(super) struct Args {
     all: bool,
     /// Write rows and firings as `csv`, or as `parquet`; by default as they are, those of parts as `csv`.
     #[arg(long, value_enum, value_name = "FORMAT")]
-    rows: Option<RowsAs>,
+    rows: Option<RowFormat>,
     #[command(flatten)]
     budget: BudgetArgs,
     /// How the table is printed.
@@ -166,6 +166,6 @@ pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Comma
 
 /// How the folder is written: rows as they were, unless the user says otherwise.
 fn folder_format(args: &Args, row_format: RowFormat, output: &Output) -> FolderFormat {
-    let rows = args.rows.map_or(row_format, RowsAs::format);
+    let rows = args.rows.unwrap_or(row_format);
     FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() }
 }

@@ -19,7 +19,6 @@ mod told;
 mod words;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::ProgramExit;
 use super::compare::shard::{ShardScope, run_shard};
@@ -34,7 +33,6 @@ use crate::aggregate::{LEVEL, RowsBuilder};
 use crate::answers::Tolerances;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
-use crate::decision::Strategy;
 use crate::framework::FrameworkKind;
 use crate::report::{Publication, Shard, refuse_foreign};
 use crate::tune::{BUDGETS, Family, Study, StudyRun, TuneQuestion, promise};
@@ -97,7 +95,7 @@ pub(super) struct Args {
     no_presets: bool,
     /// Folder for `tuned.toml`, its certificate, table, figures and a page.
     #[arg(long, value_name = "DIR")]
-    out: Option<Destination>,
+    pub(super) out: Option<Destination>,
     /// Read only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`; `whenstop report`
     /// puts the parts together.
     #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
@@ -113,22 +111,12 @@ pub(super) struct Args {
     #[command(flatten, next_help_heading = "A grid of your own")]
     grid: GridArgs,
     #[command(flatten, next_help_heading = "Limits of your own")]
-    guards: GuardArgs,
+    pub(super) guards: GuardArgs,
     #[command(flatten)]
     own: OwnArgs,
 }
 
 impl Args {
-    /// Adds guards of a program that embeds whenstop.
-    pub(super) fn add_guards(&mut self, guards: impl Iterator<Item = Arc<dyn Strategy>>) {
-        self.guards.embedded.0.extend(guards);
-    }
-
-    /// The folder to write.
-    pub(super) fn out(&self) -> Option<&Path> {
-        self.out.as_deref()
-    }
-
     /// The option that says what is compared, where it is no catalogue.
     fn asked_with(&self) -> &'static str {
         if self.of.is_some() {

@@ -88,7 +88,7 @@ fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
 /// Compares, writes the folder if there is one, and shows the answer.
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
     const FILES: [&str; 5] = ["against.csv", "against-steps.csv", "against.png", "against.svg", "report.html"];
-    if let Some(out) = args.out() {
+    if let Some(out) = &args.out {
         refuse_foreign(out, FILES.into_iter()).map_err(CommandFailure::input)?;
     }
     let loaded = args.stacks.load_some()?;

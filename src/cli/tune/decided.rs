@@ -237,8 +237,8 @@ pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<Pr
     if let Some(by) = args.walk_forward {
         return super::forward::run_compared(args, by, &published, output);
     }
-    let decided = Decided::new(&published.publication, &published.agents, &own.shippable, args.out());
-    decided.answer(format, args.out(), output)
+    let decided = Decided::new(&published.publication, &published.agents, &own.shippable, args.out.as_deref());
+    decided.answer(format, args.out.as_deref(), output)
 }
 
 /// Computes one part of the comparison and writes it. Returns the number of its runs.
@@ -257,7 +257,8 @@ pub(super) fn write_part(
 pub(super) fn answered(args: &Args, own: &OwnStacks, output: &Output) -> Result<TuneResult, CommandFailure> {
     let runs = args.corpus.runs().with_told_limits();
     let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
-    Decided::new(&published.publication, &published.agents, &own.shippable, args.out()).answered(args.out(), output)
+    Decided::new(&published.publication, &published.agents, &own.shippable, args.out.as_deref())
+        .answered(args.out.as_deref(), output)
 }
 
 /// Calls `take` with what comes of the comparison whose parts these are.
