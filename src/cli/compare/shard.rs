@@ -127,7 +127,9 @@ pub(in crate::cli) fn write_runs<T: Send>(
     describe: impl FnOnce(&mut PartDescription, &CorpusReport) -> Result<(), CommandFailure>,
 ) -> Result<u64, CommandFailure> {
     let read = recordings.files()?;
-    let named = names(&read, &extent.names);
+    // Names, if they are given for all files.
+    let given = if extent.names.len() == read.len() { &extent.names[..] } else { &[] };
+    let named: Vec<(String, String)> = read.iter().map(|(path, _)| path.clone()).zip(given.iter().cloned()).collect();
     let mut failure = None;
     let mut runs = 0_u64;
     let written = write_part(out, |part| {
@@ -180,19 +182,12 @@ pub(in crate::cli) fn write_runs<T: Send>(
     Ok(runs)
 }
 
-/// Pairs of the path that was read and its name, if names were given for all files.
-fn names(read: &[(String, u64)], names: &[String]) -> Vec<(String, String)> {
-    if names.len() != read.len() {
-        return Vec::new();
-    }
-    read.iter().zip(names).map(|((path, _), name)| (path.clone(), name.clone())).collect()
-}
-
+/// The files that were read, by their names.
 fn inputs(read: &[(String, u64)], named: &[(String, String)]) -> Vec<Input> {
-    let inputs = read.iter().enumerate();
-    let input = |(index, (path, bytes)): (usize, &(String, u64))| {
-        let path = named.get(index).map_or(path, |(_, name)| name);
-        Input { path: path.clone(), bytes: *bytes }
-    };
-    inputs.map(input).collect()
+    let mut inputs = Vec::new();
+    for (nth, (path, bytes)) in read.iter().enumerate() {
+        let path = named.get(nth).map_or(path, |(_, name)| name).clone();
+        inputs.push(Input { path, bytes: *bytes });
+    }
+    inputs
 }
