@@ -7,11 +7,10 @@ use super::inputs::{GateInputs, Inputs};
 use super::replayed::{Replayed, replayed};
 use super::reports::{self, ReportFormat, ReportTo};
 use super::{read_snapshot, told};
-use crate::answers::{RunEvidence, Tolerances};
+use crate::answers::{FollowedReport, Tolerances};
 use crate::cli::ProgramExit;
 use crate::cli::destination::Destination;
 use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::Output;
 use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location, count};
@@ -92,14 +91,16 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
         )));
     }
     let min_known = args.min_known.or(inputs.project.min_known()).unwrap_or(MIN_KNOWN);
-    let manifest = manifest(&inputs, &stacks, &replayed, min_known);
-    let contest = manifest.contest(&replayed.rows);
+    let Replayed { evidence, manifest, snapshot, words, places, .. } = replayed;
+    let manifest = Manifest { appetite: appetite(&inputs, min_known), ..manifest };
+    let contest = manifest.contest(&evidence.rows);
+    let followed = evidence.followed.as_ref().map(FollowedReport::summaries).unwrap_or_default();
     let hold = |gates: &[(AnyGate, Location)]| {
         let mut held = Vec::new();
         for (gate, at) in gates {
             let results = match gate {
                 AnyGate::Summary(gate) => gate.hold(&contest, min_known),
-                AnyGate::CutShort(gate) => gate.hold(replayed.followed.summaries()),
+                AnyGate::CutShort(gate) => gate.hold(followed),
             };
             held.extend(results.into_iter().map(|result| CheckedGate { result, at: at.clone() }));
         }
@@ -107,7 +108,6 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
     };
     let (gates, advice) = (hold(&gates), hold(&advice));
     drop(contest);
-    let Replayed { rows, firings, snapshot, words, places, followed, stories, .. } = replayed;
     let checked = CheckResult {
         snapshot: inputs.snapshot.as_ref().map(|path| path.display().to_string()),
         review: before.as_ref().map(|before| ChangeReview::between(before, &snapshot, words)),
@@ -116,7 +116,6 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
         places,
     };
     if let Some(page) = page {
-        let evidence = RunEvidence { rows, firings, followed: Some(followed), stories };
         let publication = Publication::new(evidence, manifest);
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
         publication.write(&publication.summaries(), page, format).map_err(CommandFailure::input)?;
@@ -132,17 +131,14 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
 }
 
 /// How the replayed runs are judged, by the project file.
-fn manifest(inputs: &Inputs, stacks: &LoadedStacks, replayed: &Replayed, min_known: f64) -> Manifest {
+fn appetite(inputs: &Inputs, min_known: f64) -> Tolerances {
     let settings = &inputs.project.appetite;
-    let appetite = Tolerances {
+    Tolerances {
         max_killed: settings.max_killed.unwrap_or(Tolerances::DEFAULT_MAX_KILLED),
         lost_success_costs: settings.lost_success_costs,
         min_known,
         ..Tolerances::default()
-    };
-    let mut manifest = Manifest { appetite, ..Manifest::new(replayed.stacks.clone()) };
-    manifest.set_places(&stacks.places());
-    manifest
+    }
 }
 
 /// A gate on a number of the summary, or on what followed the stops.

@@ -153,7 +153,7 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<C
         (InputKind::Corpus, InputKind::Corpus) => {
             let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?;
             let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before.snapshot))?;
-            if let Some(tasks) = shared_tasks(&before.rows, &now.rows) {
+            if let Some(tasks) = shared_tasks(&before.evidence.rows, &now.evidence.rows) {
                 let stacks = match args.stacks.first() {
                     Some(stacks) => shell_word(stacks),
                     None => "FILE".into(),

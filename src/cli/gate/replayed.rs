@@ -7,33 +7,30 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::rule_sets::RuleSets;
-use crate::aggregate::{Firings, Row, Rows};
-use crate::answers::FollowedReport;
+use crate::aggregate::Row;
+use crate::answers::{FollowedReport, RunEvidence};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, EvaluationOptions, Evaluator, StackInfo};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::explain::{Story, Texts};
+use crate::explain::Texts;
 use crate::reader::trace;
+use crate::report::Manifest;
 use crate::review::{Places, StopContext};
 use crate::snapshot::{CorpusPrint, StopLine, StopSnapshot};
 use crate::transcript::{Fingerprint, Run};
 
 /// The results of a corpus under some stacks.
 pub(in crate::cli) struct Replayed {
-    pub(in crate::cli) rows: Rows,
-    pub(in crate::cli) firings: Firings,
-    pub(in crate::cli) stacks: Vec<StackInfo>,
+    pub(in crate::cli) evidence: RunEvidence,
+    /// The stacks, each with its place among those that were tried.
+    pub(in crate::cli) manifest: Manifest,
     pub(in crate::cli) snapshot: StopSnapshot,
     /// By stack and run: the texts around a stop that differs from the one before.
     pub(in crate::cli) words: BTreeMap<(String, String), StopContext>,
     /// The location of each stack in its file.
     pub(in crate::cli) places: Places,
-    /// What followed the stops.
-    pub(in crate::cli) followed: FollowedReport,
-    /// Stories of runs, for a page.
-    pub(in crate::cli) stories: Vec<Story>,
     /// Inputs that could not be read, or not completely.
     pub(in crate::cli) unreadable: u64,
     /// Kinds of failures of guards.
@@ -59,15 +56,15 @@ impl Replayed {
 /// `before`; with `texts`, stories are collected for a page.
 pub(in crate::cli) fn replayed(
     corpus: &CorpusArgs,
-    stacks: &LoadedStacks,
+    loaded: &LoadedStacks,
     only: &[String],
     before: Option<&StopSnapshot>,
     texts: Option<Texts>,
     output: &Output,
 ) -> Result<Replayed, CommandFailure> {
-    let mut strategies = stacks.strategies.clone();
+    let mut strategies = loaded.strategies.clone();
     let all: Vec<StackInfo> = strategies.iter().map(|strategy| StackInfo::from_strategy(&**strategy)).collect();
-    let sets = RuleSets::new(stacks, &all);
+    let sets = RuleSets::new(loaded, &all);
     strategies.retain(|strategy| only.is_empty() || only.iter().any(|name| name == strategy.name()));
     if all.is_empty() {
         return Err(CommandFailure::nothing("no stack to look at", "name one with `--stacks`"));
@@ -77,7 +74,7 @@ pub(in crate::cli) fn replayed(
         let stack = earlier.get(&*row.stack).copied().unwrap_or(&row.stack);
         before?.stop(stack, &row.run_id)
     };
-    let options = EvaluationOptions { effects: stacks.effects(), stories: texts, ..EvaluationOptions::default() };
+    let options = EvaluationOptions { effects: loaded.effects(), stories: texts, ..EvaluationOptions::default() };
     let evaluator = Evaluator::new(&strategies, options);
     let (mut gathered, mut prints, mut words) = (evaluator.gather(), Vec::new(), BTreeMap::new());
     let report = corpus.process(
@@ -104,9 +101,12 @@ pub(in crate::cli) fn replayed(
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
     let snapshot = StopSnapshot::accepted(&rows, CorpusPrint::from_runs(prints, formats), &sets.by_stack);
-    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    let followed = Some(FollowedReport::new(followed, corpus.unit.noun()));
+    let evidence = RunEvidence { rows, firings, followed, stories };
+    let mut manifest = Manifest::new(stacks);
+    manifest.set_places(&loaded.places());
     let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, troubles, errors })
+    Ok(Replayed { evidence, manifest, snapshot, words, places, unreadable, troubles, errors })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.

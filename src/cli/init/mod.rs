@@ -101,21 +101,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     }
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let (stacks, starter) = stacks(args, &corpus)?;
-    let replay = |loaded: LoadedStacks| {
-        let replayed = replayed(&corpus, &loaded, &[], None, None, output)?;
-        Ok((replayed, loaded.places()))
-    };
-    let (replayed, places) = stacks.load().and_then(replay).inspect_err(|_| {
+    let replay = |loaded: LoadedStacks| replayed(&corpus, &loaded, &[], None, None, output);
+    let replayed = stacks.load().and_then(replay).inspect_err(|_| {
         // Leaves no files behind if nothing could be set up.
         if let Some((path, _)) = &starter {
             let _ = std::fs::remove_file(path);
         }
     })?;
     let appetite = Tolerances { max_killed: args.max_killed, ..Tolerances::default() };
-    let evidence = RunEvidence { rows: replayed.rows, firings: replayed.firings, ..RunEvidence::default() };
-    let mut manifest = Manifest { appetite, ..Manifest::new(replayed.stacks) };
-    manifest.set_places(&places);
-    let publication = Publication::new(evidence, manifest);
+    let evidence = RunEvidence { followed: None, ..replayed.evidence };
+    let publication = Publication::new(evidence, Manifest { appetite, ..replayed.manifest });
     let summaries = publication.summaries();
     let first = publication.first(&summaries);
     let found = InitInputs {
