@@ -18,6 +18,7 @@ use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::{Grade, Header, Run, Spend};
+use shards::Taker;
 
 /// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
@@ -80,30 +81,25 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         ReadOptions { detail: Detail::Counts, recorded_costs, ..options }
     };
     let corpus = args.corpus.open_with(copying)?;
-    match &args.out {
-        None if args.to == Target::Parquet => {
+    let Some(path) = &args.out else {
+        if args.to == Target::Parquet {
             let help = "give `--out FILE.parquet`, or `--out DIR --shards N`";
             return Err(CommandFailure::arguments("Parquet needs a file to go to", help));
         }
-        Some(path) if args.shards.is_some() || args.to == Target::Parquet => {
-            let runs = shards::write(path, &corpus, args, output)?;
-            output.note(&format!("{} written to {}", count(runs, "run"), path.display()));
+        convert(&corpus, args, output, |written| {
+            output.bytes(&written.lines);
+            Ok(())
+        })?;
+        return Ok(ProgramExit::Done);
+    };
+    let (runs, each) = match args.shards {
+        Some(of) => (shards::write(path, of, &corpus, args, output)?, ""),
+        None if args.to == Target::Trace && is_folder(path) => {
+            (into_folder(path, &corpus, args, output)?, ", a file each")
         }
-        None => {
-            convert(&corpus, args, output, |written| {
-                output.bytes(&written.lines);
-                Ok(())
-            })?;
-        }
-        Some(path) if is_folder(path) => {
-            let runs = into_folder(path, &corpus, args, output)?;
-            output.note(&format!("{} written to {}, a file each", count(runs, "run"), path.display()));
-        }
-        Some(path) => {
-            let runs = into_file(path, &corpus, args, output)?;
-            output.note(&format!("{} written to {}", count(runs, "run"), path.display()));
-        }
-    }
+        None => (into_file(path, &corpus, args, output)?, ""),
+    };
+    output.note(&format!("{} written to {}{each}", count(runs, "run"), path.display()));
     Ok(ProgramExit::Done)
 }
 
@@ -143,10 +139,29 @@ fn as_written(run: Run) -> Result<WrittenRun, Diagnostic> {
 
 fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
     refuse_packed(path).map_err(CommandFailure::usage)?;
+    if args.to == Target::Parquet && path.is_dir() {
+        let help = "give a file, `--out runs.parquet`, or say how many: `--shards N`";
+        return Err(CommandFailure::file(path, "one Parquet file, and this is a folder", help));
+    }
     let mut runs = Ok(0);
-    let written = write_atomically(path, |file| {
-        runs =
-            convert(corpus, args, output, |written| file.write_all(&written.lines).map_err(|e| cannot_write(path, &e)));
+    let written = write_atomically(path, |to| {
+        let failed = |error: io::Error| cannot_write(path, &error);
+        match args.to {
+            Target::Trace => {
+                runs = convert(corpus, args, output, |run| to.write_all(&run.lines).map_err(failed));
+            }
+            Target::Parquet => {
+                // The Parquet writer needs a file of its own, which is copied once it is complete.
+                let mut file = tempfile::tempfile()?;
+                let mut table = Taker::new(args.to, file.try_clone()?)?;
+                runs = convert(corpus, args, output, |run| table.take(&run).map_err(failed));
+                if runs.is_ok() {
+                    table.close()?;
+                    io::Seek::rewind(&mut file)?;
+                    io::copy(&mut file, to)?;
+                }
+            }
+        }
         if runs.is_ok() { Ok(()) } else { Err(io::Error::other("incomplete")) }
     });
     let runs = runs?;

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{Args, Target, WrittenRun, cannot_write, convert, refuse_packed};
+use super::{Args, Target, WrittenRun, cannot_write, convert};
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::reader::{Corpus, ParquetCell, ParquetKind, ParquetWriter};
-use crate::report::{CsvStyle, Shard, write_atomically, write_folder};
+use crate::report::{CsvStyle, Shard, write_folder};
 use crate::transcript::Outcome;
 
 /// The Parquet columns. The reader recognises the layout by `run_id` and `trace`.
@@ -26,7 +26,7 @@ const COLUMNS: &[(&str, ParquetKind)] = &[
 ];
 
 /// An output file that runs are added to.
-enum Taker {
+pub(super) enum Taker {
     Lines(BufWriter<File>),
     Table(Box<ParquetWriter>),
 }
@@ -36,14 +36,14 @@ fn text(text: Option<&str>) -> ParquetCell<'_> {
 }
 
 impl Taker {
-    fn new(to: Target, file: File) -> io::Result<Self> {
+    pub(super) fn new(to: Target, file: File) -> io::Result<Self> {
         match to {
             Target::Trace => Ok(Self::Lines(BufWriter::new(file))),
             Target::Parquet => ParquetWriter::to_file(file, COLUMNS).map(Box::new).map(Self::Table),
         }
     }
 
-    fn take(&mut self, run: &WrittenRun) -> io::Result<()> {
+    pub(super) fn take(&mut self, run: &WrittenRun) -> io::Result<()> {
         match self {
             Self::Lines(file) => file.write_all(&run.lines),
             Self::Table(table) => {
@@ -71,7 +71,7 @@ impl Taker {
         }
     }
 
-    fn close(self) -> io::Result<()> {
+    pub(super) fn close(self) -> io::Result<()> {
         match self {
             Self::Lines(mut file) => file.flush(),
             Self::Table(table) => table.close().map(drop),
@@ -79,31 +79,8 @@ impl Taker {
     }
 }
 
-/// Writes `out`, a folder of `--shards` files or one Parquet file. Returns the number of runs.
-pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
-    let Some(of) = args.shards else {
-        refuse_packed(out).map_err(CommandFailure::usage)?;
-        if out.is_dir() {
-            let help = "give a file, `--out runs.parquet`, or say how many: `--shards N`";
-            return Err(CommandFailure::file(out, "one Parquet file, and this is a folder", help));
-        }
-        let mut runs = Ok(0);
-        let written = write_atomically(out, |to| {
-            // The Parquet writer needs a file of its own, which is copied once it is complete.
-            let mut file = tempfile::tempfile()?;
-            let mut one = Taker::new(args.to, file.try_clone()?)?;
-            runs = convert(corpus, args, output, |run| one.take(&run).map_err(|error| cannot_write(out, &error)));
-            if runs.is_err() {
-                return Err(io::Error::other("incomplete"));
-            }
-            one.close()?;
-            io::Seek::rewind(&mut file)?;
-            io::copy(&mut file, to).map(|_| ())
-        });
-        let runs = runs?;
-        written.map_err(CommandFailure::input)?;
-        return Ok(runs);
-    };
+/// Writes the runs to `of` files of a folder. Returns their number.
+pub(super) fn write(out: &Path, of: u32, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
     let ending = if args.to == Target::Parquet { "parquet" } else { "jsonl" };
     let names: Vec<PathBuf> = (1..=of).map(|number| format!("runs-{number:05}-of-{of:05}.{ending}").into()).collect();
     let mut failure = None;
