@@ -173,7 +173,7 @@ fn grid_of(
     plan: &Plan,
     recordings: &GridRecordings,
 ) -> Result<WideGrid, CommandFailure> {
-    let searched: Vec<&Extract> = recordings.searched.iter().collect();
+    let searched: Vec<&Extract> = recordings.searched().iter().collect();
     let grid = file.grid(&searched, plan).map_err(CommandFailure::usage)?;
     if grid.len() > question.most {
         let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(question.most));
@@ -247,8 +247,8 @@ impl Sweep<'_> {
         if plan.features().len() > self.plan.features().len() || plan.needs().len() > self.plan.needs().len() {
             return Err(io::Error::other("a rule reads what was not planned for"));
         }
-        let unit = Runs::unit_of(&self.recordings.searched);
-        let runs = Runs::from_extracts(&self.recordings.searched, unit);
+        let unit = Runs::unit_of(self.recordings.searched());
+        let runs = Runs::from_extracts(self.recordings.searched(), unit);
         let walk = GridWalk::new(product, &atoms, &runs)
             .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
         let mut search = Search::new(self.grid, self.question.max_killed, self.question.best);
@@ -290,8 +290,8 @@ impl Sweep<'_> {
 
     /// What was swept over which recordings.
     fn headline(&self, walked: &Walked) -> String {
-        let graded = self.recordings.searched.iter().filter_map(|on| on.shared().facts().outcome().grade());
-        let (runs, successes) = (self.recordings.searched.len(), graded.clone().filter(|success| *success).count());
+        let graded = self.recordings.searched().iter().filter_map(|on| on.shared().facts().outcome().grade());
+        let (runs, successes) = (self.recordings.searched().len(), graded.clone().filter(|success| *success).count());
         let part = match self.split.split {
             SplitPart::None => "",
             SplitPart::Dev | SplitPart::Test => " of the dev tasks",
@@ -306,7 +306,7 @@ impl Sweep<'_> {
 
     fn notes(&self, walked: &Walked, judged: &GridResults) -> Vec<String> {
         let mut notes = Vec::new();
-        match (self.recordings.reported.is_some(), judged.chosen, &judged.choice) {
+        match (self.recordings.chosen_on.is_some(), judged.chosen, &judged.choice) {
             (true, Some(_), Some(choice)) => notes.push(format!(
                 "searched and chosen on the dev tasks, reported on the test tasks; optimism (dev minus test): killed {}, \
                  saved {}",
@@ -321,7 +321,7 @@ impl Sweep<'_> {
             (false, None, _) => {}
         }
         let ungraded =
-            self.recordings.searched.iter().filter(|on| on.shared().facts().outcome().grade().is_none()).count();
+            self.recordings.searched().iter().filter(|on| on.shared().facts().outcome().grade().is_none()).count();
         if ungraded > 0 {
             notes.push(format!("{ungraded} runs that nobody graded are in no rate and no saving"));
         }
@@ -358,7 +358,7 @@ impl Sweep<'_> {
     /// The stack to ship as a file, with the grounds on which it was chosen.
     fn tuned(&self, walked: &Walked, judged: &GridResults) -> Option<String> {
         let (find, summary) = judged.shipped(walked)?;
-        let facts = self.recordings.reported().iter().map(|on| on.shared().facts());
+        let facts = self.recordings.reported.iter().map(|on| on.shared().facts());
         let agents: BTreeSet<String> = facts.filter_map(|facts| facts.agent().map(str::to_owned)).collect();
         let promise = promise(self.question.max_killed, self.question.confidence);
         tuned_file(&shippable(&self.grid.stack(find.index)), promise, summary, &judged.rows, &agents)

@@ -16,13 +16,13 @@ pub(super) fn run(
 ) -> Result<ProgramExit, CommandFailure> {
     // What is wrong with the grid is wrong whatever the period.
     grid_of(question, file, plan, &recordings)?;
-    let unit = Runs::unit_of(&recordings.searched);
-    let dated = Dated::new(recordings.searched.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
+    let unit = Runs::unit_of(&recordings.reported);
+    let dated = Dated::new(recordings.reported.into_iter().map(|on| (on.shared().facts().started_at(), on)), by)?;
     let mut walk = ForwardWalk::new(args, by, &dated, unit);
-    let mut past = GridRecordings { searched: Vec::new(), reported: None };
+    let mut past = GridRecordings { reported: Vec::new(), chosen_on: None };
     for (period, runs) in dated.periods {
         let mut stack = None;
-        if !past.searched.is_empty() {
+        if !past.reported.is_empty() {
             let grid = grid_of(question, file, plan, &past)?;
             let sweep = Sweep { question, split: &args.own.split, grid: &grid, plan, recordings: &past, output };
             let walked = sweep.walk(None).map_err(|error| CommandFailure::internal(&error))?;
@@ -34,7 +34,7 @@ pub(super) fn run(
             walk.why = judged.verdict;
         }
         walk.step(period, stack, &runs, plan);
-        past.searched.extend(runs);
+        past.reported.extend(runs);
     }
     walk.finish(args, output)
 }

@@ -29,7 +29,7 @@ impl Sweep<'_> {
             "split": split.split.name(),
             "split_salt": split.split_salt,
             "dev_share": split.dev_share,
-            "test_opened": self.recordings.reported.is_some(),
+            "test_opened": self.recordings.chosen_on.is_some(),
             "replicates": REPLICATES,
             "level": LEVEL,
             "max_killed": question.max_killed,

@@ -27,8 +27,8 @@ pub(in crate::cli::tune) fn show_parts(
     file.plan(&mut plan);
     let mut placed: Vec<(u64, Extract)> = restored(merge, &plan, |place, _, on| (place, on))?;
     placed.sort_by_key(|(place, _)| *place);
-    let searched = placed.into_iter().map(|(_, on)| on).collect();
-    let recordings = GridRecordings { searched, reported: None };
+    let reported = placed.into_iter().map(|(_, on)| on).collect();
+    let recordings = GridRecordings { reported, chosen_on: None };
     let grid = grid_of(question, &file, &plan, &recordings)?;
     let split = &SplitArgs::default();
     Sweep { question, split, grid: &grid, plan: &plan, recordings: &recordings, output }.answer(format, out)

@@ -6,32 +6,24 @@ use crate::cli::inputs::divided;
 use crate::sweep::engine::{Extract, Plan};
 use crate::verdict::Assumptions;
 
-/// The recordings: those searched, and those reported if different.
+/// The recordings: those reported, and those that are searched and chosen on, if they are others.
 pub(super) struct GridRecordings {
-    pub(super) searched: Vec<Extract>,
-    pub(super) reported: Option<Vec<Extract>>,
+    pub(super) reported: Vec<Extract>,
+    pub(super) chosen_on: Option<Vec<Extract>>,
 }
 
 impl GridRecordings {
-    /// Those reported.
-    pub(super) fn reported(&self) -> &[Extract] {
-        self.reported.as_deref().unwrap_or(&self.searched)
-    }
-
-    /// Those the choice is made on, if they are others.
-    pub(super) fn chosen_on(&self) -> Option<&[Extract]> {
-        if self.reported.is_some() { Some(&self.searched[..]) } else { None }
+    /// Those searched.
+    pub(super) fn searched(&self) -> &[Extract] {
+        self.chosen_on.as_deref().unwrap_or(&self.reported)
     }
 }
 
 /// Reads the recordings, or takes the readings from the cache, and splits them.
 pub(super) fn read(args: &Args, plan: &Plan, output: &Output) -> Result<GridRecordings, CommandFailure> {
     let extracts = extracts(args, plan, output)?;
-    let (reported, searched) = divided(extracts, &args.own.split, |all, split| split.extracts(all), Vec::is_empty)?;
-    Ok(match searched {
-        Some(searched) => GridRecordings { searched, reported: Some(reported) },
-        None => GridRecordings { searched: reported, reported: None },
-    })
+    let (reported, chosen_on) = divided(extracts, &args.own.split, |all, split| split.extracts(all), Vec::is_empty)?;
+    Ok(GridRecordings { reported, chosen_on })
 }
 
 /// Everything the plan reads of every run: from the cache if it is complete.

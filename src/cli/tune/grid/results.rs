@@ -44,8 +44,8 @@ impl Sweep<'_> {
         };
         let stacks = walked.finds.iter().map(|find| Arc::new(self.grid.stack(find.index)));
         let candidates = Candidates::new(stacks, &mut self.plan.clone());
-        let rows = candidates.rows(self.recordings.reported());
-        let chosen_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
+        let rows = candidates.rows(&self.recordings.reported);
+        let chosen_on = self.recordings.chosen_on.as_ref().map(|on| candidates.rows(on));
         let entrant = |find: &Find| Entrant {
             hosts: hosts_of(&self.grid.stack(find.index)).len(),
             rules: self.grid.rules_of(find.index).len(),
