@@ -14,7 +14,7 @@ pub use forward::{forward, forward_notes};
 pub use headline::headline;
 pub use known::{known_on, missing};
 pub use notes::{lacking, note, notes};
-pub use verdict::{dearer, more_tasks, passed_over, verdict};
+pub use verdict::{dearer, in_dollars, more_tasks, passed_over, verdict};
 
 use crate::aggregate::WorseStratum;
 use crate::stats::{Interval, RangeEstimate};

@@ -5,7 +5,7 @@ use crate::aggregate::{Candidate, NetBenefit, PassedOver, Picked, Refused, TieBr
 use crate::answers::verdict::{
     ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, UsefulSaving, WhyNot,
 };
-use crate::stats::{Estimate, RangeEstimate};
+use crate::stats::{Estimate, Interval, RangeEstimate};
 use crate::words::{chosen_percent, digits, dollars, known_percent};
 
 /// The verdict in a few sentences.
@@ -239,10 +239,17 @@ pub fn dearer(cost: Option<&Estimate>) -> String {
     format!("each success left costs {} % more{interval}", more(*value))
 }
 
-/// Formats `$0.02 (0.01 to 0.04)`.
+/// Formats what a run is worth.
 fn worth(benefit: &NetBenefit) -> String {
-    let Some(value) = benefit.a_run.low.value else { return "an unknown amount".to_owned() };
-    let interval = match benefit.a_run.interval() {
+    match benefit.a_run.low.value {
+        Some(value) => in_dollars(value, benefit.a_run.interval()),
+        None => "an unknown amount".to_owned(),
+    }
+}
+
+/// Formats `$0.02 (0.01 to 0.04)`.
+pub fn in_dollars(value: f64, interval: Option<Interval>) -> String {
+    let interval = match interval {
         Some(interval) => format!(" ({} to {})", dollars(interval.low), dollars(interval.high)),
         None => String::new(),
     };

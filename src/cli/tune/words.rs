@@ -5,12 +5,12 @@ use std::path::Path;
 use super::answer::TuneAnswer;
 use super::beside::{BesideLine, Rival};
 use crate::aggregate::{Candidate, CostOfSuccess};
-use crate::answers::words::passed_over;
+use crate::answers::words::{in_dollars, passed_over};
 use crate::cli::ProgramExit;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{HeldOut, Shipped, Stratum, Study, StudyRun, TaskTotals, TuneQuestion};
-use crate::words::{chosen_percent, digits, dollars, interval, known_percent};
+use crate::words::{chosen_percent, digits, interval, known_percent};
 
 /// Rates for which the answer says whether the tasks suffice.
 pub(super) const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
@@ -47,16 +47,6 @@ fn chosen(parts: usize, others: usize, none: usize, what: &str) -> String {
     };
     let parts: Vec<String> = others.into_iter().chain(none).collect();
     if parts.is_empty() { String::new() } else { format!(" ({}.)", parts.join("; ")) }
-}
-
-/// Formats `$0.02 (0.01 to 0.04)`.
-fn in_dollars(worth: &Estimate) -> String {
-    let value = worth.value.unwrap_or_default();
-    let interval = match worth.interval {
-        Some(interval) => format!(" ({} to {})", dollars(interval.low), dollars(interval.high)),
-        None => String::new(),
-    };
-    format!("{}${}{interval}", if value < 0.0 { "-" } else { "" }, dollars(value.abs()))
 }
 
 impl TuneSentences<'_> {
@@ -130,8 +120,8 @@ impl TuneSentences<'_> {
 
     /// Formats `; a success costs 21 % less (12–30)`, or what it is worth at a price.
     fn cost(candidate: &Candidate) -> String {
-        if let Some(worth) = candidate.worth.filter(|worth| worth.value.is_some()) {
-            return format!("; it is worth {} a run", in_dollars(&worth));
+        if let Some(Estimate { value: Some(value), interval, .. }) = candidate.worth {
+            return format!("; it is worth {} a run", in_dollars(value, interval));
         }
         CostOfSuccess { ratio: candidate.cost, p: None }.sentence()
     }
