@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Args, PLACES, PRICED_ON};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::diagnostic::count;
 use crate::transcript::Spend;
 
@@ -75,27 +75,26 @@ pub(super) fn by_group(groups: &BTreeMap<String, SpendTotals>, by: SpendGrouping
         SpendGrouping::Project => "project",
         SpendGrouping::Agent => "agent",
     };
-    let mut lines: Vec<(&String, &SpendTotals)> = groups.iter().collect();
+    let mut lines: Vec<(String, &SpendTotals)> = groups.iter().map(|(name, sum)| (name.clone(), sum)).collect();
     lines.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.tokens));
-    let line = |name: String, sum: &SpendTotals| {
-        vec![
-            TableCell::Text(name),
-            TableCell::Count(sum.sessions),
-            TableCell::Count(sum.rounds),
-            TableCell::some_text(sum.tokens.map(|tokens| format!("{:.1}", tokens as f64 / 1e6))),
-            TableCell::some_text(sum.cost.map(|cost| format!("{cost:.2}"))),
-        ]
-    };
-    let mut rows: Vec<Vec<TableCell>> =
-        lines.iter().take(SHOWN).map(|(name, sum)| line((*name).clone(), sum)).collect();
+    let mut others = SpendTotals::default();
     if lines.len() > SHOWN {
-        let mut others = SpendTotals::default();
-        for (_, sum) in &lines[SHOWN..] {
+        let more = lines.split_off(SHOWN);
+        for (_, sum) in &more {
             others.add(sum);
         }
-        rows.push(line(format!("{} more", lines.len() - SHOWN), &others));
+        lines.push((format!("{} more", more.len()), &others));
     }
-    DataTable::new([name, "sessions", "rounds", "million tokens", "dollars"], rows)
+    let columns: TableColumns<'_, (String, &SpendTotals)> = &[
+        (name, &|(name, _)| TableCell::Text(name.clone())),
+        ("sessions", &|(_, sum)| TableCell::Count(sum.sessions)),
+        ("rounds", &|(_, sum)| TableCell::Count(sum.rounds)),
+        ("million tokens", &|(_, sum)| {
+            TableCell::some_text(sum.tokens.map(|tokens| format!("{:.1}", tokens as f64 / 1e6)))
+        }),
+        ("dollars", &|(_, sum)| TableCell::some_text(sum.cost.map(|cost| format!("{cost:.2}")))),
+    ];
+    DataTable::by_column(&lines, columns)
 }
 
 /// Formats sessions, rounds, tokens and dollars as a sentence.

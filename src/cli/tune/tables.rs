@@ -2,7 +2,7 @@
 
 use super::beside::{BesideLine, Rival};
 use super::words::{TuneSentences, with_interval};
-use crate::answers::tables::{DataTable, TableCell};
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::stats::Estimate;
 use crate::tune::{Stratum, TaskTotals};
 use crate::words::{chosen_percent, cut, digits, interval};
@@ -19,27 +19,29 @@ fn cell(estimate: &Estimate) -> TableCell {
 impl TuneSentences<'_> {
     /// The table for people.
     pub(super) fn table(&self) -> DataTable {
-        let unit = self.study.unit().noun();
+        let saved = format!("{} saved, %", self.study.unit().noun());
         let promise = chosen_percent(self.question.max_killed);
-        let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
-        let mut rows = Vec::new();
-        for BesideLine { rival, name, certified, totals, refused } in &self.answer.beside {
-            let certified = if *certified { promise.clone() } else { "–".to_owned() };
-            let does_nothing = *rival == Rival::NoStopping || (name.is_none() && refused.0 == refused.1);
-            let (killed, saved) = if does_nothing {
-                (TableCell::Text("0".to_owned()), TableCell::Text("0".to_owned()))
+        let share = |line: &BesideLine, of: fn(&TaskTotals) -> Estimate| {
+            let has_none = line.name.is_none() && line.refused.0 == line.refused.1;
+            if line.rival == Rival::NoStopping || has_none {
+                TableCell::Text("0".to_owned())
             } else {
-                (cell(&totals.killed()), cell(&totals.saved()))
-            };
-            let name = name.as_deref().unwrap_or("none").to_owned();
-            let [what, name, certified] = [rival.name().to_owned(), name, certified].map(TableCell::Text);
-            rows.push(vec![what, name, certified, killed, saved]);
-        }
+                cell(&of(&line.totals))
+            }
+        };
+        let columns: TableColumns<'_, BesideLine> = &[
+            ("", &|line| TableCell::Text(line.rival.name().to_owned())),
+            ("rule", &|line| TableCell::Text(line.name.as_deref().unwrap_or("none").to_owned())),
+            ("at most", &|line| TableCell::Text(if line.certified { promise.clone() } else { "–".to_owned() })),
+            ("killed, %", &|line| share(line, TaskTotals::killed)),
+            (&saved, &|line| share(line, TaskTotals::saved)),
+        ];
+        let mut table = DataTable::by_column(&self.answer.beside, columns);
         if let Some(oracle) = self.study.oracle() {
             let texts = ["oracle", "stops what fails", "–", "0", &digits(oracle)];
-            rows.push(texts.map(|text| TableCell::Text(text.to_owned())).to_vec());
+            table.rows.push(texts.map(|text| TableCell::Text(text.to_owned())).to_vec());
         }
-        DataTable::new(columns, rows)
+        table
     }
 
     /// The suites and models, if there are several, with what is shipped on tasks it was not chosen on: the most kills first.
@@ -71,28 +73,20 @@ impl TuneSentences<'_> {
         let mut strata = self.by_kills()?;
         let more = strata.len().saturating_sub(STRATA);
         strata.truncate(STRATA);
-        let unit = self.study.unit().noun();
-        let columns = ["suite", "model", "successes", "killed, %", &format!("{unit} saved, %")];
-        let mut rows: Vec<Vec<TableCell>> = strata
-            .iter()
-            .map(|stratum| {
-                let successes = stratum.totals.all().killed.high.of as f64;
-                let model = stratum.model.as_deref().unwrap_or("–");
-                let suite = if stratum.suite.is_empty() { "–" } else { &stratum.suite };
-                vec![
-                    TableCell::Text(cut(suite, 16)),
-                    TableCell::Text(cut(model, 24)),
-                    TableCell::Number(successes),
-                    cell(&stratum.totals.killed()),
-                    cell(&stratum.totals.saved()),
-                ]
-            })
-            .collect();
+        let saved = format!("{} saved, %", self.study.unit().noun());
+        let columns: TableColumns<'_, Stratum> = &[
+            ("suite", &|of| TableCell::Text(cut(if of.suite.is_empty() { "–" } else { &of.suite }, 16))),
+            ("model", &|of| TableCell::Text(cut(of.model.as_deref().unwrap_or("–"), 24))),
+            ("successes", &|of| TableCell::Number(of.totals.all().killed.high.of as f64)),
+            ("killed, %", &|of| cell(&of.totals.killed())),
+            (&saved, &|of| cell(&of.totals.saved())),
+        ];
+        let mut table = DataTable::by_column(&strata, columns);
         if more > 0 {
             let mut last = vec![TableCell::Text(format!("and {more} more"))];
-            last.resize(5, TableCell::Text(String::new()));
-            rows.push(last);
+            last.resize(columns.len(), TableCell::Text(String::new()));
+            table.rows.push(last);
         }
-        Some(DataTable::new(columns, rows))
+        Some(table)
     }
 }
