@@ -412,3 +412,23 @@ fn a_recording_torn_at_its_end_fails_a_gate() {
     let torn = format!("{}{{\"type\":\"message\",\"role\":\"assi", run("b"));
     check(everywhere("a line cut off", "x.jsonl:3:", |row| row.file("in/x.jsonl", torn.clone())));
 }
+
+/// In program text and in documents, lines of a recording are examples, unless somebody names the file.
+#[test]
+fn recordings_quoted_in_sources_and_documents_are_none() {
+    let go = format!("package cli\n\nconst session = `\n{}`\n", run("quoted"));
+    let page = format!("# Format\n\n```\n{}```\n", run("quoted"));
+    let logged = format!("package cli\n// 12:00:01 [out] {}", run("quoted").replace('\n', "\n// 12:00:01 [out] "));
+    check(vec![
+        row("sources and documents beside a recording", "corpus .")
+            .file("a.jsonl", run("good"))
+            .file("cli_test.go", go.clone())
+            .file("format.md", page.clone())
+            .file("log_test.PY", logged)
+            .runs(1)
+            .exit(0),
+        row("a source that is named", "corpus cli_test.go").file("cli_test.go", go).runs(1),
+        row("a document that is named", "corpus format.md").file("format.md", page).runs(1),
+        row("a recording whose name says something else", "corpus .").file("run.py", run("good")).runs(1),
+    ]);
+}

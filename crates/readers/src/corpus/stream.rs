@@ -15,7 +15,7 @@ use super::parse::Parsed;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::find::child_sessions::SessionFamilies;
 use crate::find::earlier_states::{self, Grown};
-use crate::find::file_name::OtherFile;
+use crate::find::file_name::{self, OtherFile};
 use crate::find::identical_files::Twins;
 use crate::find::session_heads::{Heads, heads};
 use crate::find::skipped::{Skipped, Twin};
@@ -257,6 +257,9 @@ impl<'c> CorpusStream<'c> {
         let mut probe = Probe::from_name(&name, text).map_err(NotRead::unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
+        if !source.named && file_name::quotes_records(&name) {
+            probe.forget_quoted();
+        }
         if probe.shape == Shape::Empty {
             return Err(match &probe.broken {
                 Some(error) => NotRead::unreadable(error),

@@ -50,6 +50,21 @@ const ENDINGS: &[&str] = &[
     ".parquet",
 ];
 
+/// Extensions of documents and of program text: lines of a recording in them are examples.
+const QUOTING: &[&str] = &[
+    "adoc", "bash", "c", "cc", "cjs", "cpp", "cs", "css", "diff", "go", "h", "hpp", "htm", "html", "java", "jl", "js",
+    "jsx", "kt", "lua", "md", "mdx", "mjs", "patch", "php", "pl", "ps1", "py", "pyi", "r", "rb", "rs", "rst", "scala",
+    "sh", "sql", "svelte", "swift", "tex", "ts", "tsx", "vue", "zsh",
+];
+
+/// Whether what looks like a record within the file's text is only quoted there.
+pub(crate) fn quotes_records(name: &str) -> bool {
+    match Path::new(name).extension() {
+        Some(extension) => QUOTING.iter().any(|quoting| extension.eq_ignore_ascii_case(quoting)),
+        None => false,
+    }
+}
+
 /// A file's name without its folder and extensions.
 pub(crate) fn stem(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -180,6 +180,8 @@ pub struct Probe {
     pub broken: Option<String>,
     /// Whether the document is written as a JSON string that holds it. The values are then those inside the string.
     pub encoded: bool,
+    /// Whether it is a document or program text, so that lines of a recording in it are examples.
+    pub(crate) is_quoting: bool,
     /// The whole text, if it is short.
     pub(crate) text: Option<Vec<u8>>,
 }
@@ -210,6 +212,7 @@ impl Probe {
             head: String::from_utf8_lossy(&head[..head.len().min(60)]).into_owned(),
             broken: broken.map(|error| error.to_string()),
             encoded: false,
+            is_quoting: false,
             text: None,
         };
         if is_binary(&head) {
@@ -227,6 +230,15 @@ impl Probe {
             probe.text = Some(head);
         }
         Ok(probe)
+    }
+
+    /// Takes a file that does not begin with a JSON value for text in which values are only quoted.
+    pub(crate) fn forget_quoted(&mut self) {
+        let head = self.head.trim_start_matches('\u{feff}').trim_start();
+        if !head.starts_with(['{', '[']) && self.shape != Shape::Binary {
+            (self.shape, self.is_quoting) = (Shape::Text, true);
+            self.values.clear();
+        }
     }
 
     /// The sketch of the first value.

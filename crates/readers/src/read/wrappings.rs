@@ -326,6 +326,7 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
         head: String::new(),
         broken: probe.broken.clone(),
         encoded: false,
+        is_quoting: probe.is_quoting,
         text: None,
     }
 }
