@@ -70,6 +70,16 @@ fn recognise(probe: &Probe) -> Option<String> {
     if probe.any(is_line) {
         return Some("lines with `sessionId` and `uuid`".to_owned());
     }
+    // What people publish has lost the session's id sometimes. Streams of the SDK have it as `session_id`.
+    let is_anonymous = |value: &Sketch| {
+        matches!(value.text_of("type").as_deref(), Some("user" | "assistant"))
+            && value.has(&["uuid"])
+            && value.has_within("message", &["role", "content"])
+            && !value.has(&["session_id"])
+    };
+    if probe.any(is_anonymous) {
+        return Some("lines with `uuid` and a `message`".to_owned());
+    }
     let web = probe.document()?.get("loglines")?.is_array();
     reason_if(web, "a document with `loglines`")
 }
