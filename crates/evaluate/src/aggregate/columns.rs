@@ -231,8 +231,68 @@ macro_rules! row_columns {
 }
 pub(super) use row_columns;
 
-/// Sorts the columns of [`row_columns!`] by how they are stored, one at a time: all columns, then those of a run, of an
-/// ending, and the bits.
+/// The same for `followed.csv`. To add a column, add a line here and its value in `FollowedRow::from_row`. What is stored
+/// of an `ending` here is what followed a stop.
+macro_rules! followed_columns {
+    ($then:ident) => {
+        $crate::aggregate::columns::sort_columns! { $then {} [] [] []
+            /// The run.
+            run_id: run Label;
+            /// The cluster: the run's task, or the run itself if it has none; after its suite and a slash, if it has one.
+            cluster: run Label;
+            /// The stack.
+            stack: other Label;
+            /// Where the stack stopped; empty if it did not.
+            stop_point: ending Option<Point>;
+            /// Lower bound on "ended early", 0 or 1.
+            stopped_low: ending u8;
+            /// Upper bound on "ended early", 0 or 1.
+            stopped_high: ending u8;
+            /// Edits after the stop, at least.
+            edits_low: ending u64;
+            /// Edits after the stop, at most.
+            edits_high: ending u64;
+            /// Hand-overs after the stop, at least.
+            handovers_low: ending u64;
+            /// Hand-overs after the stop, at most.
+            handovers_high: ending u64;
+            /// Checks that turn from red to green after the stop, at least.
+            greens_low: ending u64;
+            /// Checks that turn from red to green after the stop, at most.
+            greens_high: ending u64;
+            /// 1 if the closing reply comes after the stop.
+            reply_to_come: ending u8;
+            /// 1 if an edit, a hand-over or a check turning green certainly came after the stop.
+            cut_short_low: ending u8;
+            /// 1 if one may have.
+            cut_short_high: ending u8;
+            /// Tokens after the stop.
+            tokens_after_stop: ending Option<u64>, "tokens";
+            /// Tokens after the last effect that followed the stop, or after the stop if none did.
+            tokens_after_last_effect: ending Option<u64>, "tokens";
+            /// Tokens after the run's last effect, lower bound: counted from the last possible effect.
+            tail_tokens_low: run Option<u64>, "tokens";
+            /// Upper bound: counted from the last certain effect.
+            tail_tokens_high: run Option<u64>, "tokens";
+            /// Tokens of the whole run.
+            tokens_recorded: run Option<u64>, "tokens";
+            /// Steps after the stop.
+            steps_after_stop: ending Option<u64>, "steps";
+            /// The last step with a certain or possible edit, hand-over or check turning green; empty if there is none.
+            last_effect_step: run Option<u64>;
+            /// 1 if a person, real or simulated, waits for the run's reply.
+            awaited: run u8;
+            /// 1 if the recording itself ends in an interruption.
+            interrupted: run u8;
+            /// 1 if the stop may have killed a graded success.
+            killed_high: ending u8;
+        }
+    };
+}
+pub(super) use followed_columns;
+
+/// Sorts the columns of [`row_columns!`] or [`followed_columns!`] by how they are stored, one at a time: all columns, then
+/// those of a run, of an ending, and the bits.
 macro_rules! sort_columns {
     ($then:ident {$($all:tt)*} $run:tt $ending:tt $bit:tt) => {
         $then! { {$($all)*} $run $ending $bit }

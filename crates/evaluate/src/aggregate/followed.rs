@@ -2,69 +2,24 @@
 
 use rayon::prelude::*;
 
-use super::columns::record;
-use super::rows::FollowedNumbers;
+use super::columns::{followed_columns, record};
+use super::rows::FollowedView;
 use super::{FollowedRows, Label, Row};
 use crate::effects::{TailTokens, Work};
 use crate::stats::{ClusterSums, Estimate, task_rate};
 use crate::transcript::{Outcome, Point};
 use crate::verdict::Ledger;
 
-record! {
-    /// What the recording holds after one stack's stop of one run: a line of `followed.csv`.
-    pub struct FollowedRow {
-        /// The run.
-        run_id: Label;
-        /// The cluster: the run's task, or the run itself if it has none; after its suite and a slash, if it has one.
-        cluster: Label;
-        /// The stack.
-        stack: Label;
-        /// Where the stack stopped; empty if it did not.
-        stop_point: Option<Point>;
-        /// Lower bound on "ended early", 0 or 1.
-        stopped_low: u8;
-        /// Upper bound on "ended early", 0 or 1.
-        stopped_high: u8;
-        /// Edits after the stop, at least.
-        edits_low: u64;
-        /// Edits after the stop, at most.
-        edits_high: u64;
-        /// Hand-overs after the stop, at least.
-        handovers_low: u64;
-        /// Hand-overs after the stop, at most.
-        handovers_high: u64;
-        /// Checks that turn from red to green after the stop, at least.
-        greens_low: u64;
-        /// Checks that turn from red to green after the stop, at most.
-        greens_high: u64;
-        /// 1 if the closing reply comes after the stop.
-        reply_to_come: u8;
-        /// 1 if an edit, a hand-over or a check turning green certainly came after the stop.
-        cut_short_low: u8;
-        /// 1 if one may have.
-        cut_short_high: u8;
-        /// Tokens after the stop.
-        tokens_after_stop: Option<u64>, "tokens";
-        /// Tokens after the last effect that followed the stop, or after the stop if none did.
-        tokens_after_last_effect: Option<u64>, "tokens";
-        /// Tokens after the run's last effect, lower bound: counted from the last possible effect.
-        tail_tokens_low: Option<u64>, "tokens";
-        /// Upper bound: counted from the last certain effect.
-        tail_tokens_high: Option<u64>, "tokens";
-        /// Tokens of the whole run.
-        tokens_recorded: Option<u64>, "tokens";
-        /// Steps after the stop.
-        steps_after_stop: Option<u64>, "steps";
-        /// The last step with a certain or possible edit, hand-over or check turning green; empty if there is none.
-        last_effect_step: Option<u64>;
-        /// 1 if a person, real or simulated, waits for the run's reply.
-        awaited: u8;
-        /// 1 if the recording itself ends in an interruption.
-        interrupted: u8;
-        /// 1 if the stop may have killed a graded success.
-        killed_high: u8;
-    }
+/// Declares [`FollowedRow`] from the list of columns.
+macro_rules! declare {
+    ({$($columns:tt)*} $run:tt $tail:tt $bit:tt) => {
+        record! {
+            /// What the recording holds after one stack's stop of one run: a line of `followed.csv`.
+            pub struct FollowedRow { $($columns)* }
+        }
+    };
 }
+followed_columns!(declare);
 
 impl FollowedRow {
     /// What followed the stop of each row of one run; `work` and `ledger` must come from the same run.
@@ -161,50 +116,49 @@ pub fn followed_by_stack(rows: &FollowedRows) -> Vec<FollowedSummary> {
     rows.by_stack().map(|(stack, rows)| summary(stack, &rows)).collect()
 }
 
-impl FollowedNumbers {
-    /// Whether it stopped and may have killed a success that had changed something and whose reply nobody waited for.
-    fn is_killed_with_work(&self) -> bool {
-        self.killed_high > 0 && self.stopped_low > 0 && self.has_stop_point && self.has_effect && self.awaited == 0
-    }
+/// Whether it stopped and may have killed a success that had changed something and whose reply nobody waited for.
+fn is_killed_with_work(row: FollowedView<'_>) -> bool {
+    let is_killed = row.killed_high() > 0 && row.stopped_low() > 0 && row.stop_point().is_some();
+    is_killed && row.last_effect_step().is_some() && row.awaited() == 0
 }
 
 /// One entry per cluster of these rows, in name order, to which `add` adds each row.
-fn by_cluster<T: Default>(rows: &[FollowedNumbers], mut add: impl FnMut(&mut T, &FollowedNumbers)) -> Vec<T> {
-    let n = rows.iter().map(|row| row.cluster as usize + 1).max().unwrap_or_default();
+fn by_cluster<'r, T: Default>(rows: &[FollowedView<'r>], mut add: impl FnMut(&mut T, FollowedView<'r>)) -> Vec<T> {
+    let n = rows.iter().map(|row| row.cluster_place() + 1).max().unwrap_or_default();
     let mut clusters: Vec<Option<T>> = std::iter::repeat_with(|| None).take(n).collect();
     for row in rows {
-        add(clusters[row.cluster as usize].get_or_insert_default(), row);
+        add(clusters[row.cluster_place()].get_or_insert_default(), *row);
     }
     clusters.into_iter().flatten().collect()
 }
 
-fn summary(stack: &Label, rows: &[FollowedNumbers]) -> FollowedSummary {
-    let count = |value: fn(&FollowedNumbers) -> bool| rows.iter().filter(|row| value(row)).count() as u64;
-    let known = || rows.iter().filter(|row| row.tokens_recorded.is_some());
-    let whole: u64 = known().filter_map(|row| row.tokens_recorded).sum();
-    let share = |counts: fn(&FollowedNumbers) -> bool| {
-        let saved: u64 = known().filter(|row| counts(row)).filter_map(|row| row.tokens_after_stop).sum();
+fn summary<'r>(stack: &Label, rows: &[FollowedView<'r>]) -> FollowedSummary {
+    let count = |value: fn(FollowedView<'r>) -> bool| rows.iter().filter(|row| value(**row)).count() as u64;
+    let known = || rows.iter().filter(|row| row.tokens_recorded().is_some());
+    let whole: u64 = known().filter_map(|row| row.tokens_recorded()).sum();
+    let share = |counts: fn(FollowedView<'r>) -> bool| {
+        let saved: u64 = known().filter(|row| counts(**row)).filter_map(|row| row.tokens_after_stop()).sum();
         if whole == 0 { None } else { Some(saved as f64 / whole as f64) }
     };
-    let rate = |value: fn(&FollowedNumbers) -> u8| {
-        let add = |sums: &mut ClusterSums, row: &FollowedNumbers| sums.add(f64::from(value(row)), 1.0);
+    let rate = |value: fn(FollowedView<'r>) -> u8| {
+        let add = |sums: &mut ClusterSums, row: FollowedView<'r>| sums.add(f64::from(value(row)), 1.0);
         task_rate(&by_cluster(rows, add), super::LEVEL)
     };
     FollowedSummary {
         stack: stack.clone(),
         runs: rows.len() as u64,
-        stops: (count(|row| row.stopped_low > 0), count(|row| row.stopped_high > 0)),
-        cut_short: (count(|row| row.cut_short_low > 0), count(|row| row.cut_short_high > 0)),
-        cut_short_low: rate(|row| row.cut_short_low),
-        cut_short_high: rate(|row| row.cut_short_high),
+        stops: (count(|row| row.stopped_low() > 0), count(|row| row.stopped_high() > 0)),
+        cut_short: (count(|row| row.cut_short_low() > 0), count(|row| row.cut_short_high() > 0)),
+        cut_short_low: rate(FollowedView::cut_short_low),
+        cut_short_high: rate(FollowedView::cut_short_high),
         killed_standing: (
-            count(|row| row.is_killed_with_work() && row.edits_high == 0),
-            count(|row| row.is_killed_with_work() && row.edits_low == 0),
+            count(|row| is_killed_with_work(row) && row.edits_high() == 0),
+            count(|row| is_killed_with_work(row) && row.edits_low() == 0),
         ),
-        killed: (count(|row| row.killed_high > 0 && row.stopped_low > 0), count(|row| row.killed_high > 0)),
+        killed: (count(|row| row.killed_high() > 0 && row.stopped_low() > 0), count(|row| row.killed_high() > 0)),
         runs_with_tokens: known().count() as u64,
-        saved_free: share(|row| row.stopped_low > 0 && row.cut_short_high == 0),
-        saved: share(|row| row.stopped_low > 0),
+        saved_free: share(|row| row.stopped_low() > 0 && row.cut_short_high() == 0),
+        saved: share(|row| row.stopped_low() > 0),
     }
 }
 
@@ -232,23 +186,23 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
     }
     let lines = rows.by_stack().filter_map(|(stack, rows)| {
         let count = |of: u8| {
-            let all = rows.iter().filter(|row| row.interrupted == of);
-            (all.clone().count() as u64, all.filter(|row| row.stopped_low > 0).count() as u64)
+            let all = rows.iter().filter(|row| row.interrupted() == of);
+            (all.clone().count() as u64, all.filter(|row| row.stopped_low() > 0).count() as u64)
         };
         let (interrupted, others) = (count(1), count(0));
         if interrupted.0 == 0 {
             return None;
         }
         let sums = by_cluster(&rows, |sums: &mut [f64; 4], row| {
-            let from = if row.interrupted == 1 { 0 } else { 2 };
-            sums[from] += f64::from(row.stopped_low);
+            let from = if row.interrupted() == 1 { 0 } else { 2 };
+            sums[from] += f64::from(row.stopped_low());
             sums[from + 1] += 1.0;
         });
         Some(Agreement {
             stack: stack.clone(),
             interrupted,
-            steps_earlier: earlier(&rows, |row| row.steps_after_stop),
-            tokens_earlier: earlier(&rows, |row| row.tokens_after_stop),
+            steps_earlier: earlier(&rows, FollowedView::steps_after_stop),
+            tokens_earlier: earlier(&rows, FollowedView::tokens_after_stop),
             others,
             difference: crate::stats::difference_of_shares(&sums, super::LEVEL),
         })
@@ -257,9 +211,9 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
 }
 
 /// The median of `after` over the interrupted runs that were stopped; the lower of two middle values.
-fn earlier(rows: &[FollowedNumbers], after: impl Fn(&FollowedNumbers) -> Option<u64>) -> Option<u64> {
-    let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
-    let mut counts: Vec<u64> = stopped.filter_map(after).collect();
+fn earlier<'r>(rows: &[FollowedView<'r>], after: fn(FollowedView<'r>) -> Option<u64>) -> Option<u64> {
+    let stopped = rows.iter().filter(|row| row.interrupted() == 1 && row.stopped_low() > 0);
+    let mut counts: Vec<u64> = stopped.filter_map(|row| after(*row)).collect();
     counts.sort_unstable();
     counts.get(counts.len().checked_sub(1)? / 2).copied()
 }

@@ -27,7 +27,7 @@ use super::{Label, Row};
 use crate::transcript::{EndCause, Point};
 
 pub use self::firings::Firings;
-pub(super) use self::followed::FollowedNumbers;
+pub(super) use self::followed::FollowedView;
 pub use self::followed::{FollowedBuilder, FollowedRows};
 pub use self::view::RowView;
 
