@@ -1,6 +1,5 @@
 //! Tables and figures, each computed from rows only.
 
-mod cells;
 mod configuration;
 mod csv_style;
 mod evidence;
@@ -20,7 +19,6 @@ mod row_file;
 mod saved;
 pub mod schema;
 
-pub use cells::RecordCells;
 pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows, write_text};
@@ -37,5 +35,5 @@ pub use part::{
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;
-pub use row_file::{FixedColumns, RowFormat, RowWriter};
+pub use row_file::{RowFormat, RowWriter, parquet_cells};
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

@@ -207,8 +207,8 @@ pub struct SearchedRun {
 
 /// Writes a part row by row.
 pub struct PartWriter {
-    rows: RowWriter,
-    firings: RowWriter,
+    rows: RowWriter<Row>,
+    firings: RowWriter<Firing>,
     folder: PathBuf,
     runs_read: u64,
     places: Vec<u64>,
@@ -228,8 +228,8 @@ impl PartWriter {
         let create = |name: &str| std::fs::File::create_new(folder.join(name));
         let begun = || -> io::Result<Self> {
             Ok(Self {
-                rows: RowWriter::to_file::<Row>(create(ROWS)?)?,
-                firings: RowWriter::to_file::<Firing>(create(FIRINGS)?)?,
+                rows: RowWriter::to_file(create(ROWS)?)?,
+                firings: RowWriter::to_file(create(FIRINGS)?)?,
                 folder: folder.to_path_buf(),
                 runs_read: 0,
                 places: Vec::new(),

@@ -2,16 +2,15 @@
 
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::path::Path;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::cells::RecordCells;
 use super::files::unwritten;
-use crate::aggregate::{CellKind, ColumnSpec};
+use crate::aggregate::{CellKind, ColumnSpec, Record, RecordCell};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::{ParquetKind, ParquetRows, ParquetWriter};
+use crate::reader::{ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
 
 /// The file format of rows and firings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,24 +32,6 @@ impl RowFormat {
     }
 }
 
-/// A record with a fixed list of columns.
-pub trait FixedColumns {
-    /// The columns, in the order of the fields.
-    fn specs() -> Vec<ColumnSpec>;
-}
-
-impl FixedColumns for crate::aggregate::Row {
-    fn specs() -> Vec<ColumnSpec> {
-        Self::columns()
-    }
-}
-
-impl FixedColumns for crate::aggregate::Firing {
-    fn specs() -> Vec<ColumnSpec> {
-        Self::columns()
-    }
-}
-
 /// The columns as Parquet has them.
 fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, ParquetKind)> {
     let kind = |kind| match kind {
@@ -62,22 +43,41 @@ fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, ParquetKind)> {
     columns.iter().map(|column| (column.name.as_str(), kind(column.kind))).collect()
 }
 
-/// Writes records to a Parquet table one at a time.
-pub struct RowWriter {
-    table: ParquetWriter,
-    cells: RecordCells,
+/// The cells of a record as Parquet has them; an error for a number of 2^63 or more.
+pub fn parquet_cells<'c>(columns: &[ColumnSpec], cells: &'c [RecordCell<'_>]) -> io::Result<Vec<ParquetCell<'c>>> {
+    let mut parquet = Vec::with_capacity(cells.len());
+    for (cell, column) in cells.iter().zip(columns) {
+        parquet.push(match cell {
+            RecordCell::Text(text) => ParquetCell::Text(text),
+            RecordCell::Whole(number) => {
+                let too_large = |_| io::Error::other(format!("`{}`: {number} does not fit into 63 bits", column.name));
+                ParquetCell::Whole(i64::try_from(*number).map_err(too_large)?)
+            }
+            RecordCell::Real(number) => ParquetCell::Real(*number),
+            RecordCell::Truth(truth) => ParquetCell::Truth(*truth),
+            RecordCell::Empty => ParquetCell::None,
+        });
+    }
+    Ok(parquet)
 }
 
-impl RowWriter {
-    /// Starts a table in a file; all records must be of type `T`.
-    pub fn to_file<T: FixedColumns>(file: File) -> io::Result<Self> {
-        Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&T::specs()))?, cells: RecordCells::default() })
+/// Writes records of type `T` to a Parquet table one at a time.
+pub struct RowWriter<T> {
+    table: ParquetWriter,
+    columns: Vec<ColumnSpec>,
+    of: PhantomData<T>,
+}
+
+impl<T: Record> RowWriter<T> {
+    /// Starts a table in a file.
+    pub fn to_file(file: File) -> io::Result<Self> {
+        let columns = T::columns();
+        Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&columns))?, columns, of: PhantomData })
     }
 
     /// Adds a record.
-    pub fn row(&mut self, row: &impl Serialize) -> io::Result<()> {
-        self.cells.take(row).map_err(io::Error::other)?;
-        self.table.row(self.cells.iter())
+    pub fn row(&mut self, row: &T) -> io::Result<()> {
+        self.table.row(parquet_cells(&self.columns, &row.cells())?)
     }
 
     /// Writes the remaining records.
@@ -86,13 +86,10 @@ impl RowWriter {
     }
 }
 
-/// Writes records of type `T` to a file, one row group at a time.
-pub(super) fn write_parquet<T: FixedColumns>(
-    path: &Path,
-    rows: impl IntoIterator<Item = impl Serialize>,
-) -> Result<(), Diagnostic> {
+/// Writes records to a file, one row group at a time.
+pub(super) fn write_parquet<T: Record>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), Diagnostic> {
     let write = || -> io::Result<()> {
-        let mut writer = RowWriter::to_file::<T>(File::create_new(path)?)?;
+        let mut writer = RowWriter::to_file(File::create_new(path)?)?;
         rows.into_iter().try_for_each(|row| writer.row(&row))?;
         writer.close()
     };
@@ -131,6 +128,8 @@ impl SavedRows {
 
 #[cfg(test)]
 mod tests {
+    use serde::Serialize;
+
     use super::*;
     use crate::aggregate::{Firing, Row};
 
@@ -171,12 +170,12 @@ mod tests {
         assert_eq!(names(Firing::columns()), header(&firings[0]));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.parquet");
-        write_parquet::<Row>(&path, &rows).unwrap();
+        write_parquet(&path, rows.iter().cloned()).unwrap();
         let mut back = Vec::new();
         SavedRows::open(&path).unwrap().each(|row: Row| back.push(row)).unwrap();
         assert_eq!(back, rows);
         let path = folder.path().join("firings.parquet");
-        write_parquet::<Firing>(&path, &firings).unwrap();
+        write_parquet(&path, firings.iter().cloned()).unwrap();
         let mut back = Vec::new();
         SavedRows::open(&path).unwrap().each(|firing: Firing| back.push(firing)).unwrap();
         assert_eq!(back, firings);

@@ -1,7 +1,9 @@
 //! What the columns of every file of a results folder mean, from the registries they are written by.
 
 use super::saved::ROWS_VERSION;
-use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
+use crate::aggregate::{
+    CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Record, Row, SUMMARY_VERSION, metrics,
+};
 use crate::answers::tables::{
     DataTable, TableCell, against_columns, against_step_columns, budget_columns, estimate_columns, forward_columns,
     frontier_columns, in_summary, pair_columns, rule_columns,

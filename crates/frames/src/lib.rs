@@ -32,11 +32,10 @@
 //! ```
 
 use polars::prelude::*;
-use serde::Serialize;
-use whenstop::aggregate::{CellKind, ColumnSpec, Firing, Firings, FollowedRow, FollowedRows, Row, Rows};
+use whenstop::aggregate::{CellKind, ColumnSpec, Firings, FollowedRows, Record, RowView, Rows};
 use whenstop::answers::tables::{DataTable, TableCell};
 use whenstop::reader::ParquetCell;
-use whenstop::report::RecordCells;
+use whenstop::report::parquet_cells;
 use whenstop::report::schema::FileSpec;
 
 /// The rows of `rows.csv`: one per run and stack.
@@ -45,17 +44,17 @@ use whenstop::report::schema::FileSpec;
 ///
 /// A number of 2^63 or more does not fit into its column; the same holds for the other frames.
 pub fn rows(rows: &Rows) -> PolarsResult<DataFrame> {
-    records(&Row::columns(), rows)
+    records(rows.iter().map(RowView::to_row))
 }
 
 /// The rows of `firings.csv`: one per run, stack and rule that would have acted.
 pub fn firings(firings: &Firings) -> PolarsResult<DataFrame> {
-    records(&Firing::columns(), firings.iter())
+    records(firings.iter())
 }
 
 /// The rows of `followed.csv`: one per run and stack, with what the recording holds after the stop.
 pub fn followed(rows: &FollowedRows) -> PolarsResult<DataFrame> {
-    records(&FollowedRow::columns(), rows.iter())
+    records(rows.iter())
 }
 
 /// A table, such as `estimates`, whose columns are those of a file ([`whenstop::report::schema::files`]).
@@ -84,11 +83,14 @@ fn cell(cell: &TableCell) -> PolarsResult<ParquetCell<'_>> {
     })
 }
 
-fn records<T: Serialize>(columns: &[ColumnSpec], records: impl IntoIterator<Item = T>) -> PolarsResult<DataFrame> {
-    let (mut columns, mut cells) = (Columns::new(columns), RecordCells::default());
+fn records<T: Record>(records: impl IntoIterator<Item = T>) -> PolarsResult<DataFrame> {
+    let specs = T::columns();
+    let mut columns = Columns::new(&specs);
     for record in records {
-        cells.take(&record).map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
-        columns.push(cells.iter())?;
+        let cells = record.cells();
+        let cells = parquet_cells(&specs, &cells);
+        let cells = cells.map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
+        columns.push(cells.into_iter())?;
     }
     columns.finish()
 }
@@ -181,6 +183,7 @@ impl ColumnBuilder {
 
 #[cfg(test)]
 mod tests {
+    use serde::Serialize;
     use whenstop::aggregate::{by_stack, summarise};
     use whenstop::answers::tables::{estimates, pair_columns};
     use whenstop::compare::{Evaluation, EvaluationOptions, Evaluator};

@@ -5,7 +5,7 @@ use std::path::Path;
 use foldhash::HashMap;
 
 use super::{Publication, PublicationTables};
-use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
+use crate::aggregate::{Firing, Group, REFERENCE, Record, RowView, Summary, Unit, by_stack};
 use crate::answers::{AnswerNote, FirstTable, FollowedReport, tables, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{
@@ -156,8 +156,8 @@ impl Publication {
                 write_rows(&out.join("firings.csv"), self.firings.iter())
             }
             RowFormat::Parquet => {
-                write_parquet::<Row>(&out.join("rows.parquet"), &self.rows)?;
-                write_parquet::<Firing>(&out.join("firings.parquet"), self.firings.iter())
+                write_parquet(&out.join("rows.parquet"), self.rows.iter().map(RowView::to_row))?;
+                write_parquet(&out.join("firings.parquet"), self.firings.iter())
             }
         }
     }

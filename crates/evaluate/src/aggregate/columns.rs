@@ -2,8 +2,11 @@
 //! columns of a record once, as the fields of a struct; [`row_columns!`] does so for [`Row`](super::Row), whose columns
 //! are also stored and read one by one.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{ExactnessName, Label};
 use crate::transcript::{EndCause, Outcome, Point};
@@ -49,41 +52,97 @@ pub struct ColumnSpec {
     pub meaning: String,
 }
 
+/// One cell of a record, in the kind of its column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordCell<'c> {
+    /// Text, as in CSV.
+    Text(Cow<'c, str>),
+    /// A whole number.
+    Whole(i128),
+    /// A number.
+    Real(f64),
+    /// `true` or `false`.
+    Truth(bool),
+    /// Nothing.
+    Empty,
+}
+
+/// A line of a file, with a fixed list of columns.
+pub trait Record {
+    /// The columns of the file, in order.
+    fn columns() -> Vec<ColumnSpec>;
+    /// The cells of this line, in the order of the columns.
+    fn cells(&self) -> Vec<RecordCell<'_>>;
+}
+
 /// The type of a cell.
 pub(super) trait CellType {
     /// What it holds.
     const KIND: CellKind;
     /// Whether it may be empty.
     const MAY_BE_EMPTY: bool = false;
+    /// A value as a cell.
+    fn cell(&self) -> RecordCell<'_>;
 }
 
 impl<T: CellType> CellType for Option<T> {
     const KIND: CellKind = T::KIND;
     const MAY_BE_EMPTY: bool = true;
+
+    fn cell(&self) -> RecordCell<'_> {
+        match self {
+            Some(value) => value.cell(),
+            None => RecordCell::Empty,
+        }
+    }
 }
 
 macro_rules! cell_types {
-    ($($kind:ident: $($cell:ty),*;)*) => {
-        $($(impl CellType for $cell { const KIND: CellKind = CellKind::$kind; })*)*
+    ($($kind:ident: $($cell:ty),* => $make:expr;)*) => {
+        $($(impl CellType for $cell {
+            const KIND: CellKind = CellKind::$kind;
+
+            fn cell(&self) -> RecordCell<'_> {
+                let make: fn(&Self) -> _ = $make;
+                RecordCell::$kind(make(self))
+            }
+        })*)*
     };
 }
 
 cell_types! {
-    Text: Verdict, ExactnessName, Outcome, EndCause, Point;
-    Whole: u8, u32, u64, i64;
-    Real: f64;
-    Truth: bool;
+    Text: Verdict, ExactnessName, Outcome, EndCause, Point => |value| AsWritten(value).to_string().into();
+    Whole: u8, u32, u64, i64 => |number| (*number).into();
+    Real: f64 => |number| *number;
+    Truth: bool => |truth| *truth;
 }
 
 // A name or a list may be the empty text.
 impl CellType for Label {
     const KIND: CellKind = CellKind::Text;
     const MAY_BE_EMPTY: bool = true;
+
+    fn cell(&self) -> RecordCell<'_> {
+        RecordCell::Text(Cow::Borrowed(self))
+    }
 }
 
 impl CellType for Doubts {
     const KIND: CellKind = CellKind::Text;
     const MAY_BE_EMPTY: bool = true;
+
+    fn cell(&self) -> RecordCell<'_> {
+        RecordCell::Text(AsWritten(self).to_string().into())
+    }
+}
+
+/// The text of a value in a file.
+struct AsWritten<'v, T>(&'v T);
+
+impl<T: Serialize> fmt::Display for AsWritten<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.serialize(f)
+    }
 }
 
 /// The column of a field: its documentation is its meaning.
@@ -111,12 +170,15 @@ macro_rules! record {
             $($(#[doc = $meaning])* $(#[serde($($serde)*)])? pub $name: $cell,)*
         }
 
-        impl $Record {
-            /// The columns of the file, in order.
-            pub fn columns() -> Vec<$crate::aggregate::ColumnSpec> {
+        impl $crate::aggregate::Record for $Record {
+            fn columns() -> Vec<$crate::aggregate::ColumnSpec> {
                 vec![$($crate::aggregate::columns::column::<$cell>(
                     stringify!($name), concat!($($unit)?), &[$($meaning),*],
                 )),*]
+            }
+
+            fn cells(&self) -> Vec<$crate::aggregate::RecordCell<'_>> {
+                vec![$($crate::aggregate::columns::CellType::cell(&self.$name)),*]
             }
         }
     };
