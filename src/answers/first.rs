@@ -8,7 +8,7 @@ use super::choice::SplitChoice;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{
-    BestUnit, Candidate, Contest, Count, LEVEL, Label, LostSuccess, MIN_KNOWN, PassedOver, Picked, Rows, ShipDecision,
+    BestUnit, Candidate, Contest, LEVEL, Label, LostSuccess, MIN_KNOWN, PassedOver, Picked, Rows, ShipDecision,
     ShipTerms, Standing, Summary, Unit, WorseStratum, worse_stratum,
 };
 
@@ -242,7 +242,7 @@ impl<'s> FirstTable<'s> {
 
     /// True if no run has an outcome.
     pub fn is_ungraded(&self) -> bool {
-        self.summaries.iter().all(|summary| summary.counted(Count::UnlabelledRuns) == summary.runs)
+        self.summaries.iter().all(Summary::is_ungraded)
     }
 
     /// A stack with a suite or model that does far worse than the average: the stack to ship, else the first such

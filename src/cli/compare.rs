@@ -19,7 +19,7 @@ use super::failure::CommandFailure;
 use super::inputs::{AssumptionArgs, ByArg, CorpusArgs, DOUBTS, LabelErrorArgs, RecordedRuns, SplitArgs, StackArgs};
 use super::output::{Output, TableFormat, lines_of};
 use super::values::{share, share_inside};
-use crate::aggregate::{LEVEL, MIN_KNOWN, Summary};
+use crate::aggregate::{LEVEL, MIN_KNOWN};
 use crate::answers::{CompareAnswer, Tolerances, tables, words};
 use crate::compare::Keeps;
 use crate::diagnostic::one_line;
@@ -255,11 +255,10 @@ pub(super) fn show(
     folder: Option<(&Path, FolderFormat)>,
     output: &Output,
 ) -> Result<ProgramExit, CommandFailure> {
-    let summaries = publication.summaries();
     if let Some((out, format)) = folder {
-        publication.write(&summaries, out, format).map_err(CommandFailure::input)?;
+        publication.write(out, format).map_err(CommandFailure::input)?;
     }
-    show_summaries(publication, &summaries, format, output)?;
+    show_publication(publication, format, output)?;
     if let Some((out, _)) = folder {
         output.wrote_page(out);
     }
@@ -267,8 +266,8 @@ pub(super) fn show(
 }
 
 /// The answer as one JSON document.
-pub(super) fn json(publication: &Publication, summaries: &[Summary]) -> serde_json::Value {
-    let first = publication.first(summaries);
+pub(super) fn json(publication: &Publication) -> serde_json::Value {
+    let (summaries, first) = (publication.summaries(), publication.first());
     let standings = first.standings();
     serde_json::json!({
         "schema_version": 4,
@@ -278,37 +277,36 @@ pub(super) fn json(publication: &Publication, summaries: &[Summary]) -> serde_js
         "summary": tables::summary(summaries, &standings).to_json(),
         "estimates": tables::estimates(summaries).to_json(),
         "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
-        "notes": words::notes(&publication.answer(summaries).notes),
+        "notes": words::notes(&publication.answer().notes),
     })
 }
 
 /// Shows the answer in the requested format.
-pub(super) fn show_summaries(
+pub(super) fn show_publication(
     publication: &Publication,
-    summaries: &[Summary],
     format: TableFormat,
     output: &Output,
 ) -> Result<(), CommandFailure> {
     match format {
-        TableFormat::Table => show_answer(&publication.answer(summaries), output)?,
-        TableFormat::Json => output.json(&json(publication, summaries)),
+        TableFormat::Table => show_answer(&publication.answer(), output)?,
+        TableFormat::Json => output.json(&json(publication)),
         TableFormat::Csv => {
-            let standings = publication.first(summaries).standings();
-            output.table(&tables::summary(summaries, &standings), format)?;
+            let standings = publication.first().standings();
+            output.table(&tables::summary(publication.summaries(), &standings), format)?;
         }
         // What people read has the first table, not all columns.
         TableFormat::Md => {
-            let answer = publication.answer(summaries);
+            let answer = publication.answer();
             let (verdict, headline) = (words::verdict(&answer.verdict), words::headline(answer.headline.as_ref()));
             output.lines(&format!("**{}**\n\n{}.\n\n", prose(&verdict), prose(&headline)));
             output.table(&answer.table.unwrap_or_default(), format)?;
             output.lines(&format!("\n{}", bullets(&words::notes(&answer.notes))));
         }
         TableFormat::Latex => {
-            let answer = publication.answer(summaries);
+            let answer = publication.answer();
             let headline = words::headline(answer.headline.as_ref());
             output.lines(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&headline)));
-            output.table(&publication.overview_for_paper(summaries), format)?;
+            output.table(&publication.overview_for_paper(), format)?;
             output.lines(&latex_notes(&words::notes(&answer.notes)));
         }
     }

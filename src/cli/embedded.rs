@@ -79,11 +79,10 @@ pub fn compare(values: KeywordArguments, guards: Vec<EmbeddedGuard>) -> Result<C
     let output = Output::keeping();
     let compare::Published { publication, report, .. } =
         compare::answered(&args, &args.runs(), &output).map_err(told)?;
-    let summaries = publication.summaries();
     if let Some(out) = &args.out {
-        publication.write(&summaries, out, args.folder_format(CsvStyle::Plain))?;
+        publication.write(out, args.folder_format(CsvStyle::Plain))?;
     }
-    let answer = publication.answer(&summaries);
+    let answer = publication.answer();
     Ok(Compared { publication, answer, report, messages: output.into_kept() })
 }
 

@@ -67,9 +67,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     };
     let publication = Publication::new(evidence, Manifest { appetite, ..manifest });
     let Some(format) = args.format.of_table() else {
-        let summaries = publication.summaries();
         let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
-        let text = publication.pull_request(&summaries, default, proposed).map_err(CommandFailure::usage)?;
+        let text = publication.pull_request(default, proposed).map_err(CommandFailure::usage)?;
         output.bytes(text.as_bytes());
         return Ok(ProgramExit::Done);
     };
@@ -159,7 +158,7 @@ pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Comma
     let publication = Publication::new(evidence, manifest);
     if let Some(out) = &args.out {
         let folder = folder_format(args, row_format, output);
-        publication.write(&publication.summaries(), out, folder).map_err(CommandFailure::input)?;
+        publication.write(out, folder).map_err(CommandFailure::input)?;
     }
     Ok(publication)
 }

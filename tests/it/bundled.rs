@@ -179,7 +179,7 @@ fn stop_points_of_the_example_on_the_hand_written_runs() {
 fn overview_of_the_example_on_all_bundled_runs() {
     let (runs, _) = read("traces");
     let (publication, _) = compared(&runs);
-    let overview = publication.overview(&publication.summaries()).to_markdown();
+    let overview = publication.overview().to_markdown();
     insta::assert_snapshot!(format!("{}\n\n{overview}", publication.headline_words()));
 }
 

@@ -118,7 +118,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
     if let Some(page) = page {
         let publication = Publication::new(evidence, manifest);
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        publication.write(&publication.summaries(), page, format).map_err(CommandFailure::input)?;
+        publication.write(page, format).map_err(CommandFailure::input)?;
     }
     match args.format {
         ReportFormat::Text => told::checked(&checked, args.all, output)?,

@@ -111,14 +111,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let appetite = Tolerances { max_killed: args.max_killed, ..Tolerances::default() };
     let evidence = RunEvidence { followed: None, ..replayed.evidence };
     let publication = Publication::new(evidence, Manifest { appetite, ..replayed.manifest });
-    let summaries = publication.summaries();
-    let first = publication.first(&summaries);
+    let first = publication.first();
     let found = InitInputs {
         args,
         headline: publication.headline_words(),
         stacks: &stacks.stacks,
         is_starter: starter.is_some(),
-        summaries: &summaries,
+        summaries: publication.summaries(),
         ungraded: first.is_ungraded(),
     };
 

@@ -318,7 +318,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     show_answer(&report.answer(publication.headline()), output)?;
     if let Some(out) = &args.out {
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        publication.write(&publication.summaries(), out, format).map_err(CommandFailure::input)?;
+        publication.write(out, format).map_err(CommandFailure::input)?;
         output.wrote_page(out);
     }
     Ok(())

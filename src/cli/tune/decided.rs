@@ -53,7 +53,6 @@ impl OwnStacks {
 /// What was compared, and what comes of it.
 pub(super) struct Decided<'p> {
     publication: &'p Publication,
-    summaries: Vec<Summary>,
     /// The one to ship.
     ships: Option<Label>,
     /// The text of `tuned.toml`.
@@ -71,9 +70,8 @@ impl<'p> Decided<'p> {
         shippable: &[Shippable],
         out: Option<&Path>,
     ) -> Self {
-        let summaries = publication.summaries();
         let (mut file, mut note) = (None, None);
-        let ship = publication.first(&summaries).ship();
+        let ship = publication.first().ship();
         let ships = ship.map(|summary| summary.stack.clone());
         if let Some(summary) = ship
             && let Some(shipped) = shippable.iter().find(|shippable| *shippable.stack == *summary.stack)
@@ -83,8 +81,7 @@ impl<'p> Decided<'p> {
             file = tuned_file(shipped, promise, summary, publication.rows(), agents);
             note = settings_note(shipped, out);
         }
-        let detectors = detectors(publication, &summaries);
-        Self { publication, summaries, ships, file, note, detectors }
+        Self { publication, ships, file, note, detectors: detectors(publication) }
     }
 
     fn write(&self, out: &Path, output: &Output) -> Result<(), CommandFailure> {
@@ -103,11 +100,11 @@ impl<'p> Decided<'p> {
             Ok(())
         };
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        self.publication.write_with(&self.summaries, out, format, write_own).map_err(CommandFailure::input)
+        self.publication.write_with(out, format, write_own).map_err(CommandFailure::input)
     }
 
     fn show(&self, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
-        compare::show_summaries(self.publication, &self.summaries, format, output)?;
+        compare::show_publication(self.publication, format, output)?;
         if format == TableFormat::Table
             && let Some(table) = self.detector_table()
         {
@@ -127,7 +124,7 @@ impl<'p> Decided<'p> {
     /// What the stacks of the first table detect; `None` if nothing is known of it.
     fn detector_table(&self) -> Option<DataTable> {
         let mut shown = Vec::new();
-        for summary in &self.publication.first(&self.summaries).shown {
+        for summary in &self.publication.first().shown {
             let detector = self.detectors.iter().find(|detector| detector.stack == summary.stack);
             shown.extend(detector.map(|detector| (detector, *summary)));
         }
@@ -156,7 +153,7 @@ impl<'p> Decided<'p> {
         if let Some(out) = out {
             self.write(out, output)?;
         }
-        let answer = self.publication.answer(&self.summaries);
+        let answer = self.publication.answer();
         let mut notes = words::notes(&answer.notes);
         notes.extend(self.note.clone());
         Ok(TuneResult {
@@ -167,14 +164,15 @@ impl<'p> Decided<'p> {
             detectors: self.detector_table(),
             notes,
             stack: self.file.clone(),
-            certificate: compare::json(self.publication, &self.summaries),
+            certificate: compare::json(self.publication),
         })
     }
 }
 
 /// What each stack detects, in the order of the stacks. One that speaks to agents is left out: whether the runs end early
 /// that it speaks to is not known.
-fn detectors(publication: &Publication, summaries: &[Summary]) -> Vec<Detector> {
+fn detectors(publication: &Publication) -> Vec<Detector> {
+    let summaries = publication.summaries();
     let groups = by_stack(publication.rows());
     let speaks = |group: &Group<'_>| {
         summaries.iter().any(|summary| summary.stack == group.stack && summary.counted(Count::Diverged) > 0)

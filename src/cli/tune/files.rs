@@ -45,13 +45,12 @@ pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: 
     ];
     let manifest = Manifest { appetite: args.appetite(), remarks, tuned, configurations, ..manifest };
     let publication = Publication::new(evidence, manifest);
-    let summaries = publication.summaries();
     let write_own = |folder: &Path| {
         write_answer(words, folder)?;
         write_text(&folder.join("tune.md"), &report::page(&answer(words)))
     };
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-    publication.write_with(&summaries, out, format, write_own).map_err(CommandFailure::input)
+    publication.write_with(out, format, write_own).map_err(CommandFailure::input)
 }
 
 /// Writes what needs no comparison: the stack, the certified budget, the certificate and the table.

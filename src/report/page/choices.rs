@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use std::rc::Rc;
-
-use crate::aggregate::{Standing, Summary, Unit};
-use crate::answers::{ComparedStacks, FirstTable, SplitChoice, Tolerances, words};
+use crate::aggregate::{Standing, Summary};
+use crate::answers::{FirstTable, Tolerances, words};
+use crate::report::Publication;
 
 /// Shares of killed successes that the page's slider offers, in addition to the one asked for.
 const STOPS: [f64; 24] = [
@@ -31,14 +30,10 @@ pub(super) struct AtTolerance {
 }
 
 /// The first screen at every stop of the slider. If a lost success has a price, or a stack was chosen on other tasks
-/// or by tuning, only at `appetite`: a tolerance then decides nothing.
-pub(super) fn choices<'s>(
-    summaries: &'s [Summary],
-    field: &Rc<ComparedStacks<'s>>,
-    unit: Unit,
-    appetite: Tolerances,
-    choice: Option<&'s SplitChoice>,
-) -> Vec<AtTolerance> {
+/// or by tuning, only at the tolerance asked for: a tolerance then decides nothing.
+pub(super) fn choices(publication: &Publication) -> Vec<AtTolerance> {
+    let (summaries, field, unit) = (publication.summaries(), publication.field(), publication.unit());
+    let (appetite, choice) = (publication.appetite(), publication.manifest().choice.as_ref());
     let fixed = appetite.lost_success_costs.is_some() || choice.is_some() || field.is_tuned() || summaries.len() < 2;
     let mut stops: Vec<f64> = if fixed { Vec::new() } else { STOPS.to_vec() };
     stops.push(appetite.max_killed);
@@ -46,7 +41,7 @@ pub(super) fn choices<'s>(
     stops.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
     let at = |from: f64| {
         let appetite = Tolerances { max_killed: from, all: true, ..appetite };
-        let first = FirstTable::new(summaries, field, unit, appetite, choice);
+        let first = FirstTable::new(summaries, &field, unit, appetite, choice);
         let place = |wanted: &Summary| summaries.iter().position(|summary| summary.stack == wanted.stack);
         AtTolerance {
             from,

@@ -10,8 +10,6 @@ mod plain;
 mod runs;
 mod shell;
 
-use std::rc::Rc;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,32 +19,18 @@ pub(super) use self::frontier::FrontierView;
 pub use self::plain::PlainPage;
 use self::runs::{Listed, listed};
 use self::shell::Filling;
-use super::Manifest;
-use crate::aggregate::{Count, FrontierPoint, Label, Rows, Summary, Unit};
+use super::Publication;
+use crate::aggregate::{Count, FrontierPoint, Label, Summary};
 use crate::answers::tables::{self, DataTable, TableCell};
-use crate::answers::{ComparedStacks, FirstTable, SplitChoice, Tolerances, lacks, words};
+use crate::answers::{FirstTable, lacks, words};
 use crate::explain::Story;
 use crate::stats::{RangeEstimate, cluster_key};
 
 /// Everything a page shows.
 pub(super) struct Page<'a> {
-    pub(super) rows: &'a Rows,
-    /// The stacks, rated for the decision.
-    pub(super) field: Rc<ComparedStacks<'a>>,
-    pub(super) summaries: &'a [Summary],
+    pub(super) publication: &'a Publication,
     pub(super) points: &'a [FrontierPoint],
-    pub(super) unit: Unit,
-    pub(super) appetite: Tolerances,
-    pub(super) manifest: &'a Manifest,
-    /// What was compared, in one line.
-    pub(super) headline: String,
-    /// Notes below the first table that do not depend on the tolerance.
-    pub(super) notes: Vec<String>,
-    /// Findings from reading the recordings.
-    pub(super) quality: &'a [String],
     pub(super) rules: &'a DataTable,
-    /// The stories of runs, in any order.
-    pub(super) stories: &'a [Story],
     /// Figures by name, as SVG.
     pub(super) figures: Vec<(&'static str, String)>,
     /// The drawings of the frontier among them; none if nobody graded the runs.
@@ -73,7 +57,7 @@ struct Meta<'a> {
     choices: Vec<AtTolerance>,
     stacks: Vec<PageStack<'a>>,
     frontier: &'a [FrontierView],
-    notes: &'a [String],
+    notes: Vec<String>,
     quality: &'a [String],
     rules: Value,
     runs: usize,
@@ -112,26 +96,26 @@ struct PageStack<'a> {
 impl Page<'_> {
     /// Renders the page.
     pub(super) fn html(&self) -> std::io::Result<String> {
-        let stacks: Vec<Label> = self.summaries.iter().map(|summary| summary.stack.clone()).collect();
-        let told = self.stories.iter().map(|story| &*story.run_id).collect();
-        let listed = listed(self.rows, &stacks, &told)?;
+        let publication = self.publication;
+        let stacks: Vec<Label> = publication.summaries().iter().map(|summary| summary.stack.clone()).collect();
+        let told = publication.stories().iter().map(|story| &*story.run_id).collect();
+        let listed = listed(publication.rows(), &stacks, &told)?;
         let (told, stories) = self.told(&listed);
-        let choices = self.choices();
-        let first = FirstTable::new(self.summaries, &self.field, self.unit, self.appetite, self.choice());
+        let (first, headline) = (publication.first(), publication.headline_words());
         let (verdict, tables) = match &self.followed {
             Some(followed) => (followed.verdict.clone(), &followed.tables[..]),
             None => (words::verdict(&first.verdict()), &[][..]),
         };
         let meta = Meta {
             footer: self.footer(&stories),
-            headline: &self.headline,
-            unit: self.unit.noun(),
-            max_killed: self.appetite.max_killed,
-            choices,
+            headline: &headline,
+            unit: publication.unit().noun(),
+            max_killed: publication.appetite().max_killed,
+            choices: self.choices(),
             stacks: self.stacks(&first),
             frontier: &self.frontier,
-            notes: &self.notes,
-            quality: self.quality,
+            notes: words::notes(&publication.page_notes()),
+            quality: &publication.manifest().found,
             rules: values(self.rules),
             runs: listed.ids.len(),
             ids: &listed.ids,
@@ -142,7 +126,7 @@ impl Page<'_> {
             sampled: listed.of.map(|of| format!("a sample of {of}, of each suite, model and outcome in proportion, with all that are told step by step")),
         };
         let filling = Filling {
-            headline: &self.headline,
+            headline: &headline,
             verdict: &verdict,
             meta: &serde_json::to_string(&meta)?,
             columns: &listed.packed,
@@ -153,12 +137,8 @@ impl Page<'_> {
         Ok(shell::page(&filling))
     }
 
-    fn choice(&self) -> Option<&SplitChoice> {
-        self.manifest.choice.as_ref()
-    }
-
     fn choices(&self) -> Vec<AtTolerance> {
-        let mut choices = choices(self.summaries, &self.field, self.unit, self.appetite, self.choice());
+        let mut choices = choices(self.publication);
         if let Some(followed) = &self.followed {
             for choice in &mut choices {
                 choice.verdict.clone_from(&followed.verdict);
@@ -171,8 +151,9 @@ impl Page<'_> {
     fn told(&self, listed: &Listed) -> (Vec<usize>, Vec<&Story>) {
         let places: foldhash::HashMap<&str, usize> =
             listed.ids.iter().enumerate().map(|(at, id)| (&**id, at)).collect();
+        let stories = self.publication.stories().iter();
         let mut told: Vec<(usize, &Story)> =
-            self.stories.iter().filter_map(|story| Some((*places.get(&*story.run_id)?, story))).collect();
+            stories.filter_map(|story| Some((*places.get(&*story.run_id)?, story))).collect();
         told.sort_by_key(|(at, _)| *at);
         told.into_iter().unzip()
     }
@@ -183,14 +164,15 @@ impl Page<'_> {
         } else {
             " It holds no texts of the recordings."
         };
-        format!("whenstop {}. This page is one file and loads nothing.{texts}", self.manifest.whenstop)
+        format!("whenstop {}. This page is one file and loads nothing.{texts}", self.publication.manifest().whenstop)
     }
 
     fn stacks(&self, first: &FirstTable<'_>) -> Vec<PageStack<'_>> {
         let is_in = |group: &[&Summary], summary: &Summary| group.iter().any(|other| other.stack == summary.stack);
         let beaten_by = |stack: &str| self.points.iter().find(|point| *point.stack == *stack)?.beaten_by.as_deref();
-        self.summaries
-            .iter()
+        let publication = self.publication;
+        let summaries = publication.summaries().iter();
+        summaries
             .map(|summary| PageStack {
                 name: &summary.stack,
                 profile: &summary.profile,
@@ -203,10 +185,10 @@ impl Page<'_> {
                 },
                 cells: self.cells(summary, first.is_ungraded()),
                 killed: numbers(&summary.fes_rate()),
-                useful: numbers(&summary.ratios_in(self.unit).useful),
+                useful: numbers(&summary.ratios_in(publication.unit()).useful),
                 judged_successes: summary.counted(Count::JudgedSuccesses),
                 beaten_by: beaten_by(&summary.stack),
-                lacks: words::lacking(&lacks(summary, self.rows)),
+                lacks: words::lacking(&lacks(summary, publication.rows())),
                 copy: self.configurations(&summary.stack),
             })
             .collect()
@@ -214,15 +196,17 @@ impl Page<'_> {
 
     /// A stack as configurations to copy.
     fn configurations(&self, stack: &str) -> Vec<Value> {
-        let all = self.manifest.configurations.iter().filter(|configuration| configuration.stack == stack);
+        let all =
+            self.publication.manifest().configurations.iter().filter(|configuration| configuration.stack == stack);
         let told = all.map(|c| json!({ "host": c.host, "says": c.says, "text": c.text }));
         told.collect()
     }
 
     /// The cells of the first table, formatted as in the printed table.
     fn cells(&self, summary: &Summary, ungraded: bool) -> Value {
-        let table = tables::overview([summary], self.unit);
-        let saved = if ungraded { tables::ungraded([summary], self.unit) } else { table.clone() };
+        let unit = self.publication.unit();
+        let table = tables::overview([summary], unit);
+        let saved = if ungraded { tables::ungraded([summary], unit) } else { table.clone() };
         let cell = |table: &DataTable, column: &str| {
             let Some(row) = table.rows.first() else { return "–".to_owned() };
             match table.columns.iter().zip(row).find(|(name, _)| *name == column) {
@@ -230,7 +214,7 @@ impl Page<'_> {
                 None => "–".to_owned(),
             }
         };
-        let unit = self.unit.noun();
+        let unit = unit.noun();
         json!({
             "stops": cell(&table, "stops"),
             "killed": cell(&table, "killed, at most %"),

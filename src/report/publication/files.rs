@@ -39,8 +39,8 @@ pub struct FolderFormat {
 
 impl Publication {
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
-    pub fn write(&self, summaries: &[Summary], out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
-        self.write_with(summaries, out, format, |_| Ok(()))
+    pub fn write(&self, out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
+        self.write_with(out, format, |_| Ok(()))
     }
 
     /// Refuses a folder that holds files of this kind which whenstop did not write.
@@ -51,23 +51,20 @@ impl Publication {
     /// As [`Self::write`], with additional files that `more` writes.
     pub fn write_with(
         &self,
-        summaries: &[Summary],
         out: &Path,
         format: FolderFormat,
         more: impl FnOnce(&Path) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
         write_folder(out, format.csv, |out| {
-            self.write_files(summaries, out, format)?;
+            self.write_files(out, format)?;
             more(out)
         })
     }
 
-    fn write_files(&self, summaries: &[Summary], out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
+    fn write_files(&self, out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
         // The first is limited by the disk, the second computes much on one thread.
-        let (records, report) = rayon::join(
-            || self.write_records(out, format.rows),
-            || self.write_report(summaries, out, format.whole_budget),
-        );
+        let (records, report) =
+            rayon::join(|| self.write_records(out, format.rows), || self.write_report(out, format.whole_budget));
         records.and(report)
     }
 
@@ -84,11 +81,11 @@ impl Publication {
     }
 
     /// Writes what was made of it: tables, figures, the page.
-    fn write_report(&self, summaries: &[Summary], out: &Path, whole_budget: bool) -> Result<(), Diagnostic> {
-        let tables = self.tables(summaries, whole_budget);
-        let first = self.first(summaries);
+    fn write_report(&self, out: &Path, whole_budget: bool) -> Result<(), Diagnostic> {
+        let tables = self.tables(whole_budget);
+        let standings = self.first().standings();
         let named = [
-            ("summary", &tables::summary(summaries, &first.standings())),
+            ("summary", &tables::summary(self.summaries(), &standings)),
             ("estimates", &tables.estimates),
             ("pairs", &tables.pairs),
             ("budget", &tables.budget),
@@ -96,49 +93,34 @@ impl Publication {
             ("strata", &tables.strata),
             ("frontier", &tables.frontier),
         ];
-        let is_ungraded = self.ungraded(summaries).is_some();
+        let is_ungraded = self.ungraded().is_some();
         for (name, table) in named.into_iter().filter(|(_, table)| !is_ungraded || !table.rows.is_empty()) {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
-        let figures = self.write_figures(&tables, summaries, out)?;
+        let figures = self.write_figures(&tables, out)?;
         let has_bounds = figures.svgs.iter().any(|(name, _)| *name == "bounds");
-        self.write_page(&tables, summaries, figures, out)?;
-        let summary = self.summary_md(&tables, summaries, has_bounds);
+        self.write_page(&tables, figures, out)?;
+        let summary = self.summary_md(&tables, has_bounds);
         write_text(&out.join("summary.md"), &summary)?;
         let mut manifest = self.manifest.clone();
-        manifest.set_standings(summaries, &first.standings(), &tables.parts);
+        manifest.set_standings(self.summaries(), &standings, &tables.parts);
         let manifest = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
         write_text(&out.join("manifest.json"), &manifest)
     }
 
-    fn write_page(
-        &self,
-        tables: &PublicationTables,
-        summaries: &[Summary],
-        figures: Figures,
-        out: &Path,
-    ) -> Result<(), Diagnostic> {
+    fn write_page(&self, tables: &PublicationTables, figures: Figures, out: &Path) -> Result<(), Diagnostic> {
         let path = out.join("report.html");
         let failed = |error: &dyn std::fmt::Display| {
             let at = Location::file(path.display().to_string());
             Diagnostic::new(at, format!("cannot make the page: {error}"), "report this as a defect")
         };
         let page = Page {
-            rows: &self.rows,
-            field: self.field(),
-            summaries,
+            publication: self,
             points: &tables.points,
-            unit: self.unit,
-            appetite: self.appetite(),
-            manifest: &self.manifest,
-            headline: self.headline_words(),
-            notes: words::notes(&self.page_notes(summaries)),
-            quality: &self.manifest.found,
             rules: &tables.rules,
-            stories: &self.stories,
             figures: figures.svgs,
             frontier: figures.frontier,
-            followed: self.told_of_followed(summaries),
+            followed: self.told_of_followed(),
         };
         let html = page.html().map_err(|error| failed(&error))?;
         write_text(&path, &html)
@@ -163,8 +145,8 @@ impl Publication {
     }
 
     /// What the page of ungraded runs opens with.
-    fn told_of_followed(&self, summaries: &[Summary]) -> Option<FollowedAnswer> {
-        let followed = self.ungraded(summaries)?;
+    fn told_of_followed(&self) -> Option<FollowedAnswer> {
+        let followed = self.ungraded()?;
         let costs: HashMap<&str, f64> =
             self.rows.iter().filter_map(|row| Some((&**row.run_id(), Unit::CostUsd.recorded(row)?))).collect();
         let mut tables = vec![("What followed the stops", followed.table())];
@@ -176,20 +158,15 @@ impl Publication {
     }
 
     /// Writes the figures, and returns those that the page embeds.
-    fn write_figures(
-        &self,
-        tables: &PublicationTables,
-        summaries: &[Summary],
-        out: &Path,
-    ) -> Result<Figures, Diagnostic> {
-        let first = self.first(summaries);
+    fn write_figures(&self, tables: &PublicationTables, out: &Path) -> Result<Figures, Diagnostic> {
+        let first = self.first();
         let groups = self.groups_in_order(&first);
         let subtitle = self.headline_words();
-        let stops = StopsFigure { groups: &groups, subtitle: subtitle.clone(), followed: self.ungraded(summaries) };
+        let stops = StopsFigure { groups: &groups, subtitle: subtitle.clone(), followed: self.ungraded() };
         let spending = SpendingFigure { groups: &groups, unit: self.unit, subtitle: subtitle.clone() };
         let mut svgs =
             vec![("spending", save(&spending, out, "spending")?), ("stop-steps", save(&stops, out, "stop-steps")?)];
-        if self.ungraded(summaries).is_some() {
+        if self.ungraded().is_some() {
             return Ok(Figures { svgs, frontier: Vec::new() });
         }
         let budget = BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() };
@@ -237,11 +214,11 @@ impl Publication {
         ))
     }
 
-    fn summary_md(&self, tables: &PublicationTables, summaries: &[Summary], has_bounds: bool) -> String {
-        if let Some(told) = self.told_of_followed(summaries) {
+    fn summary_md(&self, tables: &PublicationTables, has_bounds: bool) -> String {
+        if let Some(told) = self.told_of_followed() {
             return self.ungraded_md(&told);
         }
-        let first = self.first(summaries);
+        let first = self.first();
         let best: Vec<String> =
             tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
         let assumptions =
@@ -269,11 +246,11 @@ impl Publication {
             verdict = words::verdict(&first.verdict()),
             baseline = markdown::code(&self.manifest.baseline),
             headline = self.headline_words(),
-            overview = self.overview(summaries).to_markdown(),
+            overview = self.overview().to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.noun(),
             below = listed(&first.notes()),
-            notes = listed(&self.page_notes(summaries)),
+            notes = listed(&self.page_notes()),
             max_killed = chosen_percent(self.manifest.appetite.max_killed),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
             bounds = if has_bounds { "![Bounds on success](bounds.svg)\n\n" } else { "" },

@@ -45,6 +45,8 @@ pub struct Publication {
     manifest: Manifest,
     unit: Unit,
     stories: Vec<Story>,
+    /// One summary per stack, cached.
+    summaries: OnceLock<Vec<Summary>>,
     /// The further notes, cached: they take long on many tasks and are written to two files.
     further: OnceLock<Vec<AnswerNote>>,
     /// The stacks rated for the decision. As for the notes, one thread asks at a time: one
@@ -70,7 +72,8 @@ impl Publication {
             Unit::CostUsd if rows.iter().all(in_tokens) => Unit::Tokens,
             unit => unit,
         };
-        Self { unit, rows, firings, manifest, stories, further: OnceLock::new(), rated: OnceLock::new(), followed }
+        let (summaries, further, rated) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { rows, firings, manifest, unit, stories, summaries, further, rated, followed }
     }
 
     /// What followed the stops, if it is known.
@@ -78,7 +81,7 @@ impl Publication {
         self.followed.as_ref()
     }
 
-    fn appetite(&self) -> Tolerances {
+    pub(super) fn appetite(&self) -> Tolerances {
         self.manifest.appetite
     }
 
@@ -95,8 +98,8 @@ impl Publication {
     }
 
     /// The first table, sorted for a reader.
-    pub fn first<'s>(&'s self, summaries: &'s [Summary]) -> FirstTable<'s> {
-        FirstTable::new(summaries, &self.field(), self.unit, self.appetite(), self.manifest.choice.as_ref())
+    pub fn first(&self) -> FirstTable<'_> {
+        FirstTable::new(self.summaries(), &self.field(), self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
     /// Restricts the report to one part of the tasks: `choice` says how they were split. The choice is made on `dev`,
@@ -143,10 +146,12 @@ impl Publication {
     }
 
     /// One summary per stack, in order: everything that is printed.
-    pub fn summaries(&self) -> Vec<Summary> {
-        let mut summaries = self.summarised(&self.rows);
-        bound_kills(&mut summaries, &self.field().contest);
-        summaries
+    pub fn summaries(&self) -> &[Summary] {
+        self.summaries.get_or_init(|| {
+            let mut summaries = self.summarised(&self.rows);
+            bound_kills(&mut summaries, &self.field().contest);
+            summaries
+        })
     }
 
     fn summarised(&self, rows: &Rows) -> Vec<Summary> {
@@ -159,8 +164,8 @@ impl Publication {
     }
 
     /// What followed the stops, if no run is graded; else `None`.
-    pub fn ungraded(&self, summaries: &[Summary]) -> Option<&FollowedReport> {
-        self.followed().filter(|_| self.first(summaries).is_ungraded())
+    pub fn ungraded(&self) -> Option<&FollowedReport> {
+        self.followed().filter(|_| self.summaries().iter().all(Summary::is_ungraded))
     }
 
     /// The unit in which savings are told.
@@ -171,6 +176,11 @@ impl Publication {
     /// One row per run and stack.
     pub fn rows(&self) -> &Rows {
         &self.rows
+    }
+
+    /// The runs that are told step by step, by id.
+    pub(super) fn stories(&self) -> &[Story] {
+        &self.stories
     }
 
     /// The firings of all rules.
@@ -184,10 +194,11 @@ impl Publication {
     }
 
     /// The tables that only a folder holds: pairs, strata, budget curves …
-    fn tables(&self, summaries: &[Summary], whole_budget: bool) -> PublicationTables {
+    fn tables(&self, whole_budget: bool) -> PublicationTables {
+        let summaries = self.summaries();
         let groups = by_stack(&self.rows);
         let mut stacks = Vec::new();
-        for summary in self.first(summaries).in_order() {
+        for summary in self.first().in_order() {
             let known = self.manifest.stacks.iter().find(|stack| stack.name == summary.stack);
             stacks.extend(known.map(|stack| (stack.name.clone(), stack.rules.clone())));
         }

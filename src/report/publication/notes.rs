@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foldhash::HashMap;
 
 use super::Publication;
-use crate::aggregate::{FollowedRow, LEVEL, Label, Summary, Tails, by_stack, corrected_fes_rate};
+use crate::aggregate::{FollowedRow, LEVEL, Label, Tails, by_stack, corrected_fes_rate};
 use crate::answers::tables::{self, DataTable};
 use crate::answers::{
     AnswerNote, CompareAnswer, FollowedReport, Headline, SplitChoice, TailOfGroup, further, without_tasks, words,
@@ -18,20 +18,20 @@ use crate::stats::labels::ErrorRates;
 
 impl Publication {
     /// The answer. If nobody graded the runs it is about what followed the stops, if that is known.
-    pub fn answer(&self, summaries: &[Summary]) -> CompareAnswer {
-        if let Some(followed) = self.ungraded(summaries) {
+    pub fn answer(&self) -> CompareAnswer {
+        if let Some(followed) = self.ungraded() {
             return followed.answer(self.headline());
         }
-        let first = self.first(summaries);
+        let first = self.first();
         let mut notes = self.remarks();
         notes.extend(first.notes());
-        notes.extend(self.notes(summaries));
+        notes.extend(self.notes());
         notes.extend(self.followed().and_then(FollowedReport::standing));
         CompareAnswer {
             verdict: first.verdict(),
             ship: first.ship().map(|summary| summary.stack.clone()),
             headline: self.headline(),
-            table: if first.shown.is_empty() { None } else { Some(self.overview(summaries)) },
+            table: if first.shown.is_empty() { None } else { Some(self.overview()) },
             notes,
             agreement: None,
         }
@@ -46,7 +46,8 @@ impl Publication {
     }
 
     /// The notes below the table that do not depend on the tolerance.
-    fn notes(&self, summaries: &[Summary]) -> Vec<AnswerNote> {
+    fn notes(&self) -> Vec<AnswerNote> {
+        let summaries = self.summaries();
         let mut notes = Vec::new();
         notes.extend(self.manifest.choice.clone().map(AnswerNote::Chosen));
         notes.extend(self.manifest.proxies.clone().map(AnswerNote::Proxies));
@@ -60,7 +61,7 @@ impl Publication {
         let corrected = summaries.iter().filter_map(|summary| summary.corrected.as_ref());
         let corrections: BTreeSet<&'static str> = corrected.map(|corrected| corrected.correction.name()).collect();
         notes.extend(corrections.into_iter().map(AnswerNote::LabelErrors));
-        notes.extend(self.misstated(summaries));
+        notes.extend(self.misstated());
         notes.extend(without_tasks(&by_stack(&self.rows)));
         if self.manifest.failure_rate.is_some() {
             notes.extend_from_slice(self.further());
@@ -69,9 +70,9 @@ impl Publication {
     }
 
     /// What the killed share would be if the stated specificity were wrong.
-    fn misstated(&self, summaries: &[Summary]) -> Option<AnswerNote> {
+    fn misstated(&self) -> Option<AnswerNote> {
         let Some(ErrorRates::Stated(stated)) = self.label_errors() else { return None };
-        let first = self.first(summaries);
+        let first = self.first();
         let acting = first.shown.iter().copied().find(|summary| !summary.never_acted());
         let stack = first.ship().or(acting)?.stack.clone();
         let groups = by_stack(&self.rows);
@@ -95,13 +96,13 @@ impl Publication {
     }
 
     /// All notes on the page that do not depend on the tolerance.
-    pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<AnswerNote> {
+    pub(in crate::report) fn page_notes(&self) -> Vec<AnswerNote> {
         let mut notes = self.remarks();
-        if let Some(followed) = self.ungraded(summaries) {
+        if let Some(followed) = self.ungraded() {
             notes.extend(followed.notes());
             return notes;
         }
-        notes.extend(self.notes(summaries));
+        notes.extend(self.notes());
         notes.extend(self.tail());
         if self.manifest.failure_rate.is_none() {
             notes.extend_from_slice(self.further());
@@ -155,8 +156,8 @@ impl Publication {
     }
 
     /// The table for the terminal.
-    pub fn overview(&self, summaries: &[Summary]) -> DataTable {
-        let first = self.first(summaries);
+    pub fn overview(&self) -> DataTable {
+        let first = self.first();
         if first.is_ungraded() {
             tables::ungraded(first.shown, self.unit)
         } else {
@@ -165,19 +166,15 @@ impl Publication {
     }
 
     /// The table for a paper.
-    pub fn overview_for_paper(&self, summaries: &[Summary]) -> DataTable {
-        let first = self.first(summaries);
-        if first.is_ungraded() { self.overview(summaries) } else { tables::overview_for_paper(first.shown, self.unit) }
+    pub fn overview_for_paper(&self) -> DataTable {
+        let first = self.first();
+        if first.is_ungraded() { self.overview() } else { tables::overview_for_paper(first.shown, self.unit) }
     }
 
     /// One stack against another as a block for a pull request (see the module `evidence`): unless they are named, the
     /// baseline and the only other stack.
-    pub fn pull_request(
-        &self,
-        summaries: &[Summary],
-        default: Option<&str>,
-        proposed: Option<&str>,
-    ) -> Result<String, Diagnostic> {
+    pub fn pull_request(&self, default: Option<&str>, proposed: Option<&str>) -> Result<String, Diagnostic> {
+        let summaries = self.summaries();
         let stacks: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
         let wrong = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
         let named = |name: &str| {

@@ -65,6 +65,11 @@ impl Summary {
         unread == self.runs || (unread * 2 > self.runs && !self.has_acted())
     }
 
+    /// True if no run has an outcome.
+    pub fn is_ungraded(&self) -> bool {
+        self.counted(Count::UnlabelledRuns) == self.runs
+    }
+
     /// True if the stack did nothing on the runs that could be judged by all of its rules, and these are at least half of
     /// all.
     pub fn never_acted(&self) -> bool {
