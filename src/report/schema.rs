@@ -1,12 +1,12 @@
 //! What the columns of every file of a results folder mean, from the registries they are written by.
 
+use std::collections::BTreeMap;
+
 use super::saved::ROWS_VERSION;
-use crate::aggregate::{
-    CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Record, Row, SUMMARY_VERSION, metrics,
-};
+use crate::aggregate::{ColumnSpec, Firing, FollowedRow, Record, Row, SUMMARY_VERSION, metrics};
 use crate::answers::tables::{
     DataTable, TableCell, against_columns, against_step_columns, budget_columns, estimate_columns, forward_columns,
-    frontier_columns, in_summary, pair_columns, rule_columns,
+    frontier_columns, pair_columns, rule_columns, strata_columns, summary_columns,
 };
 
 /// A file of a results folder whose columns are declared.
@@ -50,13 +50,13 @@ pub fn files() -> Vec<FileSpec> {
             name: "summary",
             version: SUMMARY_VERSION,
             line: "One line per stack.",
-            columns: summary().into_iter().chain([standing()]).collect(),
+            columns: summary_columns(&BTreeMap::new()).specs(),
         },
         FileSpec {
             name: "strata",
             version: SUMMARY_VERSION,
             line: "One line per stack and suite, stack and model, and stack, suite and model: the columns of `summary.csv` for a part of the runs.",
-            columns: [of_stratum(), summary()].concat(),
+            columns: strata_columns().specs(),
         },
         FileSpec {
             name: "estimates",
@@ -140,38 +140,4 @@ pub fn numbers() -> DataTable {
         ]
     };
     DataTable::new(["name", "unit", "range", "over", "meaning"], metrics().iter().map(row))
-}
-
-fn text(name: &str, may_be_empty: bool, meaning: &str) -> ColumnSpec {
-    let (name, unit, meaning) = (name.to_owned(), String::new(), meaning.to_owned());
-    ColumnSpec { name, kind: CellKind::Text, unit, may_be_empty, meaning }
-}
-
-fn of_stratum() -> Vec<ColumnSpec> {
-    vec![
-        text("suite", true, "The suite; empty where the stratum spans several."),
-        text("model", true, "The model; empty where the stratum spans several."),
-    ]
-}
-
-fn summary() -> Vec<ColumnSpec> {
-    let own = [text("stack", false, "The stack."), text("profile", true, "Its profile, if it has several.")];
-    let numbers = in_summary().flat_map(|(metric, parts)| {
-        parts.iter().map(|part| ColumnSpec {
-            name: format!("{}{}", metric.name, part.ending()),
-            kind: if metric.measure.is_count() { CellKind::Whole } else { CellKind::Real },
-            unit: metric.measure.words().to_owned(),
-            may_be_empty: !matches!(metric.measure, Measure::Runs | Measure::Tasks),
-            meaning: match part {
-                MetricPart::Value => metric.meaning.clone(),
-                MetricPart::Low | MetricPart::Min => format!("Lower end of the 95 % interval of `{}`.", metric.name),
-                MetricPart::High | MetricPart::Max => format!("Upper end of the 95 % interval of `{}`.", metric.name),
-            },
-        })
-    });
-    own.into_iter().chain(numbers).collect()
-}
-
-fn standing() -> ColumnSpec {
-    text("standing", true, "What the answer makes of it: `ship`, or why not; empty where no run is graded.")
 }

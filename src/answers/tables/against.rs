@@ -11,7 +11,7 @@ pub fn against(lines: Vec<AgainstLine>) -> DataTable {
 }
 
 /// The columns of `against.csv`.
-pub fn against_columns() -> FileColumns<AgainstLine> {
+pub fn against_columns() -> FileColumns<'static, AgainstLine> {
     let columns = FileColumns::new()
         .text("stack", "The stack.", |line: &AgainstLine| line.stack.to_string())
         .some_text("class", "The class of `--by`; empty for all runs.", |line| {
@@ -29,7 +29,7 @@ pub fn against_columns() -> FileColumns<AgainstLine> {
     estimates(counts(columns))
 }
 
-fn counts(columns: FileColumns<AgainstLine>) -> FileColumns<AgainstLine> {
+fn counts(columns: FileColumns<'static, AgainstLine>) -> FileColumns<'static, AgainstLine> {
     columns
         .some_count("tasks", "Tasks in both sets.", |line| check(line).map(|check| check.tasks as u64))
         .some_count("cells", "Cells in both: a task as one model of one suite works on it.", |line| {
@@ -48,7 +48,7 @@ fn counts(columns: FileColumns<AgainstLine>) -> FileColumns<AgainstLine> {
 }
 
 /// Shares are of the successes before; each cell counts once.
-fn estimates(columns: FileColumns<AgainstLine>) -> FileColumns<AgainstLine> {
+fn estimates(columns: FileColumns<'static, AgainstLine>) -> FileColumns<'static, AgainstLine> {
     let columns = share(columns, "killed_rate", "Predicted: successes that the limit cuts", |found| found.killed);
     let columns = share(columns, "at_risk_rate", "Successes that had got as far as the notice", |found| found.at_risk);
     let columns = share(columns, "lost_rate", "Successes really lost, before less after", |found| found.lost);
@@ -78,11 +78,11 @@ fn estimates(columns: FileColumns<AgainstLine>) -> FileColumns<AgainstLine> {
 }
 
 fn share(
-    columns: FileColumns<AgainstLine>,
+    columns: FileColumns<'static, AgainstLine>,
     name: &'static str,
     meaning: &str,
     share: fn(&CheckEstimates) -> ShareOfSuccesses,
-) -> FileColumns<AgainstLine> {
+) -> FileColumns<'static, AgainstLine> {
     columns
         .number(name, &format!("{meaning}, as a share of the successes before."), move |line| {
             found(line).map(|found| share(found).value)
@@ -157,7 +157,7 @@ pub fn against_steps(lines: &[AgainstLine]) -> DataTable {
 }
 
 /// The columns of `against-steps.csv`.
-pub fn against_step_columns() -> FileColumns<AgainstStep> {
+pub fn against_step_columns() -> FileColumns<'static, AgainstStep> {
     FileColumns::new()
         .some_text("class", "The class of `--by`; empty for all runs.", |line: &AgainstStep| line.class.clone())
         .count("step", "The step, from 1; only steps at which a run ends are listed.", |line| line.solved.step)

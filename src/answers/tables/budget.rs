@@ -1,8 +1,9 @@
 //! `budget.csv`: success by budget, one line per step of each curve.
 
 use super::{DataTable, FileColumns};
-use crate::aggregate::{BudgetCurve, Label, Unit};
+use crate::aggregate::BudgetCurve;
 use crate::stats::Interval;
+use crate::stats::incidence::IncidenceStep;
 
 /// How the curve and its interval are computed.
 const METHOD: &str = "gaffke";
@@ -13,20 +14,12 @@ const METHOD_OF_RANGE: &str = "bounds over cut-off runs, gaffke";
 const DRAWN: usize = 1000;
 
 /// One step of a budget curve.
-pub struct BudgetStep {
-    suite: Option<Label>,
-    model: Option<Label>,
-    unit: Unit,
-    runs: u64,
-    tasks: u64,
-    cut_off: u64,
-    informative: u64,
-    budget: f64,
-    least: f64,
-    most: f64,
+pub struct BudgetStep<'c> {
+    curve: &'c BudgetCurve,
+    /// The curve at this step, at least and at most.
+    least: &'c IncidenceStep,
+    most: &'c IncidenceStep,
     interval: Option<Interval>,
-    at_risk: u64,
-    known_to: Option<f64>,
 }
 
 /// The budget curves. Unless `whole`, a long curve is thinned to as many steps as can be drawn, keeping every step
@@ -37,23 +30,9 @@ pub fn budget(curves: &[BudgetCurve], whole: bool) -> DataTable {
         let n = curve.curve.steps.len();
         let every = if whole { 1 } else { n.div_ceil(DRAWN).max(1) };
         let of_curve = curve.curve.steps.iter().zip(&curve.most.steps).zip(&curve.band).enumerate();
-        for (at, ((step, most), interval)) in of_curve {
+        for (at, ((least, most), interval)) in of_curve {
             if at % every == 0 || at + 1 == n || interval.is_some() {
-                steps.push(BudgetStep {
-                    suite: curve.suite.clone(),
-                    model: curve.model.clone(),
-                    unit: curve.unit,
-                    runs: curve.runs,
-                    tasks: curve.tasks,
-                    cut_off: curve.cut_off,
-                    informative: curve.informative,
-                    budget: step.at,
-                    least: step.incidence,
-                    most: most.incidence,
-                    interval: *interval,
-                    at_risk: step.at_risk,
-                    known_to: curve.curve.known_to,
-                });
+                steps.push(BudgetStep { curve, least, most, interval: *interval });
             }
         }
     }
@@ -61,40 +40,46 @@ pub fn budget(curves: &[BudgetCurve], whole: bool) -> DataTable {
 }
 
 /// The columns of `budget.csv`.
-pub fn budget_columns() -> FileColumns<BudgetStep> {
+pub fn budget_columns<'c>() -> FileColumns<'c, BudgetStep<'c>> {
     FileColumns::new()
-        .some_text("suite", "The suite; empty if the recordings name none.", |step: &BudgetStep| {
-            step.suite.as_ref().map(ToString::to_string)
+        .some_text("suite", "The suite; empty if the recordings name none.", |step: &BudgetStep<'c>| {
+            step.curve.suite.as_ref().map(ToString::to_string)
         })
         .some_text("model", "The model; empty if the recordings name none.", |step| {
-            step.model.as_ref().map(ToString::to_string)
+            step.curve.model.as_ref().map(ToString::to_string)
         })
-        .text("unit", "The unit of the budget.", |step| step.unit.name().to_owned())
-        .count("tasks", "The tasks of the curve.", |step| step.tasks)
-        .count("cut_off", "Runs cut off by their own cap.", |step| step.cut_off)
-        .number("budget", "The budget.", |step| Some(step.budget))
+        .text("unit", "The unit of the budget.", |step| step.curve.unit.name().to_owned())
+        .count("tasks", "The tasks of the curve.", |step| step.curve.tasks)
+        .count("cut_off", "Runs cut off by their own cap.", |step| step.curve.cut_off)
+        .number("budget", "The budget.", |step| Some(step.least.at))
         .count(
             "cut_off_informative",
             "Of those, runs cut off while others went on: they make the curve a range.",
-            |step| step.informative,
+            |step| step.curve.informative,
         )
         .number(
             "success_by_budget",
             "The mean over tasks of the share of a task's runs that succeed within the budget; empty if it is a range.",
-            |step| if step.least.total_cmp(&step.most).is_eq() { Some(step.least) } else { None },
+            known_success,
         )
-        .number("success_by_budget_min", "The same, at least.", |step| Some(step.least))
-        .number("success_by_budget_max", "The same, at most.", |step| Some(step.most))
+        .number("success_by_budget_min", "The same, at least.", |step| Some(step.least.incidence))
+        .number("success_by_budget_max", "The same, at most.", |step| Some(step.most.incidence))
         .ends("success_by_budget", "the 95 % interval, which covers both; not every step has one", |step| step.interval)
-        .count("success_by_budget_n", "The runs of the curve.", |step| step.runs)
+        .count("success_by_budget_n", "The runs of the curve.", |step| step.curve.runs)
         .text("success_by_budget_of", "What they are.", |_| "runs of known outcome".to_owned())
         .text("success_by_budget_method", "How the curve and its interval were computed.", |step| {
-            if step.informative > 0 { METHOD_OF_RANGE } else { METHOD }.to_owned()
+            if step.curve.informative > 0 { METHOD_OF_RANGE } else { METHOD }.to_owned()
         })
-        .count("at_risk", "Runs that have not ended before this budget.", |step| step.at_risk)
+        .count("at_risk", "Runs that have not ended before this budget.", |step| step.least.at_risk)
         .number("known_to", "The budget up to which the curve is known; empty if it is known to its end.", |step| {
-            step.known_to
+            step.curve.curve.known_to
         })
+}
+
+/// The curve at a step, if it is no range there.
+fn known_success(step: &BudgetStep<'_>) -> Option<f64> {
+    let BudgetStep { least, most, .. } = step;
+    if least.incidence.total_cmp(&most.incidence).is_eq() { Some(least.incidence) } else { None }
 }
 
 #[cfg(test)]

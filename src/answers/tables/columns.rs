@@ -1,15 +1,17 @@
 //! The columns of a file for programs, each declared once: its name, what `schema` says of it, and how its cell is made.
 
+use std::borrow::Borrow;
+
 use super::{DataTable, TableCell, method};
 use crate::aggregate::{CellKind, ColumnSpec};
 use crate::stats::{DifferenceEstimate, Estimate, Interval, RangeEstimate};
 
-/// The columns of a file whose lines are made from `T`.
-pub struct FileColumns<T>(Vec<FileColumn<T>>);
+/// The columns of a file whose lines are made from `T`; their cells may read what lives as long as `'f`.
+pub struct FileColumns<'f, T>(Vec<FileColumn<'f, T>>);
 
-struct FileColumn<T> {
+struct FileColumn<'f, T> {
     spec: ColumnSpec,
-    cell: Box<dyn Fn(&T) -> TableCell>,
+    cell: Box<dyn Fn(&T) -> TableCell + 'f>,
 }
 
 /// How a number was obtained: how many it is over, what they are, and the method.
@@ -19,7 +21,7 @@ struct Basis {
     method: String,
 }
 
-impl<T: 'static> FileColumns<T> {
+impl<'f, T: 'f> FileColumns<'f, T> {
     /// No columns yet.
     pub(super) fn new() -> Self {
         Self(Vec::new())
@@ -31,10 +33,10 @@ impl<T: 'static> FileColumns<T> {
     }
 
     /// The table of these lines. Without a line it has no columns.
-    pub(crate) fn table(&self, lines: impl IntoIterator<Item = T>) -> DataTable {
+    pub(crate) fn table(&self, lines: impl IntoIterator<Item = impl Borrow<T>>) -> DataTable {
         let mut rows = Vec::new();
         for line in lines {
-            rows.push(self.0.iter().map(|column| (column.cell)(&line)).collect());
+            rows.push(self.0.iter().map(|column| (column.cell)(line.borrow())).collect());
         }
         if rows.is_empty() {
             return DataTable::default();
@@ -42,40 +44,45 @@ impl<T: 'static> FileColumns<T> {
         DataTable { columns: self.0.iter().map(|column| column.spec.name.clone()).collect(), rows }
     }
 
-    fn with(
-        mut self,
-        name: &str,
-        (kind, may_be_empty): (CellKind, bool),
-        meaning: &str,
-        cell: impl Fn(&T) -> TableCell + 'static,
-    ) -> Self {
-        let (name, unit, meaning) = (name.to_owned(), String::new(), meaning.to_owned());
-        self.0.push(FileColumn { spec: ColumnSpec { name, kind, unit, may_be_empty, meaning }, cell: Box::new(cell) });
+    /// Any column.
+    pub(super) fn column(mut self, spec: ColumnSpec, cell: impl Fn(&T) -> TableCell + 'f) -> Self {
+        self.0.push(FileColumn { spec, cell: Box::new(cell) });
         self
     }
 
+    fn with(
+        self,
+        name: &str,
+        (kind, may_be_empty): (CellKind, bool),
+        meaning: &str,
+        cell: impl Fn(&T) -> TableCell + 'f,
+    ) -> Self {
+        let (name, unit, meaning) = (name.to_owned(), String::new(), meaning.to_owned());
+        self.column(ColumnSpec { name, kind, unit, may_be_empty, meaning }, cell)
+    }
+
     /// A text.
-    pub(super) fn text(self, name: &str, meaning: &str, text: impl Fn(&T) -> String + 'static) -> Self {
+    pub(super) fn text(self, name: &str, meaning: &str, text: impl Fn(&T) -> String + 'f) -> Self {
         self.with(name, (CellKind::Text, false), meaning, move |line| TableCell::Text(text(line)))
     }
 
     /// A text that may be missing.
-    pub(super) fn some_text(self, name: &str, meaning: &str, text: impl Fn(&T) -> Option<String> + 'static) -> Self {
+    pub(super) fn some_text(self, name: &str, meaning: &str, text: impl Fn(&T) -> Option<String> + 'f) -> Self {
         self.with(name, (CellKind::Text, true), meaning, move |line| TableCell::some_text(text(line)))
     }
 
     /// A count.
-    pub(super) fn count(self, name: &str, meaning: &str, count: impl Fn(&T) -> u64 + 'static) -> Self {
+    pub(super) fn count(self, name: &str, meaning: &str, count: impl Fn(&T) -> u64 + 'f) -> Self {
         self.with(name, (CellKind::Whole, false), meaning, move |line| TableCell::Count(count(line)))
     }
 
     /// A count that may be unknown.
-    pub(super) fn some_count(self, name: &str, meaning: &str, count: impl Fn(&T) -> Option<u64> + 'static) -> Self {
+    pub(super) fn some_count(self, name: &str, meaning: &str, count: impl Fn(&T) -> Option<u64> + 'f) -> Self {
         self.with(name, (CellKind::Whole, true), meaning, move |line| TableCell::count(count(line)))
     }
 
     /// A number that may be unknown or undefined.
-    pub(super) fn number(self, name: &str, meaning: &str, number: impl Fn(&T) -> Option<f64> + 'static) -> Self {
+    pub(super) fn number(self, name: &str, meaning: &str, number: impl Fn(&T) -> Option<f64> + 'f) -> Self {
         self.with(name, (CellKind::Real, true), meaning, move |line| TableCell::number(number(line)))
     }
 
@@ -84,7 +91,7 @@ impl<T: 'static> FileColumns<T> {
         self,
         name: &str,
         interval_of: &str,
-        interval: impl Fn(&T) -> Option<Interval> + Copy + 'static,
+        interval: impl Fn(&T) -> Option<Interval> + Copy + 'f,
     ) -> Self {
         let low = move |line: &T| interval(line).map(|interval| interval.low);
         let high = move |line: &T| interval(line).map(|interval| interval.high);
@@ -96,7 +103,7 @@ impl<T: 'static> FileColumns<T> {
     }
 
     /// How a number was obtained: `x_n`, `x_of` and `x_method`.
-    fn basis(self, name: &str, basis: impl Fn(&T) -> Basis + Copy + 'static) -> Self {
+    fn basis(self, name: &str, basis: impl Fn(&T) -> Basis + Copy + 'f) -> Self {
         let method = format!("How `{name}` and its interval were computed, and why to read them with care.");
         self.count(&format!("{name}_n"), &format!("How many `{name}` is over."), move |line| basis(line).n)
             .text(&format!("{name}_of"), "What they are.", move |line| basis(line).over)
@@ -109,7 +116,7 @@ impl<T: 'static> FileColumns<T> {
         name: &str,
         over: &'static str,
         meaning: &str,
-        estimate: impl Fn(&T) -> &Estimate + Copy + 'static,
+        estimate: impl Fn(&T) -> &Estimate + Copy + 'f,
     ) -> Self {
         self.number(name, meaning, move |line| estimate(line).value)
             .ends(name, &format!("the 95 % interval of `{name}`"), move |line| estimate(line).interval)
@@ -125,7 +132,7 @@ impl<T: 'static> FileColumns<T> {
         name: &str,
         over: &'static str,
         meaning: &str,
-        difference: impl Fn(&T) -> &DifferenceEstimate + Copy + 'static,
+        difference: impl Fn(&T) -> &DifferenceEstimate + Copy + 'f,
     ) -> Self {
         self.number(name, meaning, move |line| difference(line).value)
             .ends(name, &format!("the 95 % interval of `{name}`"), move |line| difference(line).interval)
@@ -140,9 +147,9 @@ impl<T: 'static> FileColumns<T> {
     pub(super) fn range(
         self,
         name: &str,
-        over: impl Fn(&T) -> String + Copy + 'static,
+        over: impl Fn(&T) -> String + Copy + 'f,
         meaning: &str,
-        range: impl Fn(&T) -> RangeEstimate + Copy + 'static,
+        range: impl Fn(&T) -> RangeEstimate + Copy + 'f,
     ) -> Self {
         self.number(name, meaning, move |line| range(line).value())
             .number(&format!("{name}_low"), &format!("Lower end of the 95 % interval of `{name}`."), move |line| {
@@ -168,7 +175,7 @@ impl<T: 'static> FileColumns<T> {
         name: &str,
         over: &'static str,
         meaning: &str,
-        bounds: impl Fn(&T) -> &RangeEstimate + Copy + 'static,
+        bounds: impl Fn(&T) -> &RangeEstimate + Copy + 'f,
     ) -> Self {
         self.ends(name, meaning, move |line| bounds(line).bounds())
             .ends(&format!("{name}_ci"), &format!("the 95 % interval around `{name}`"), move |line| {

@@ -10,11 +10,11 @@ const NAME: usize = 26;
 
 /// Every period.
 pub fn forward(forward: &Forward) -> DataTable {
-    forward_columns().table(forward.periods.iter().cloned())
+    forward_columns().table(&forward.periods)
 }
 
 /// The columns of `walk-forward.csv`.
-pub fn forward_columns() -> FileColumns<ForwardPeriod> {
+pub fn forward_columns() -> FileColumns<'static, ForwardPeriod> {
     FileColumns::new()
         .text("period", "The day, ISO week or month in which the runs started, in UTC.", |of: &ForwardPeriod| {
             of.period.name()

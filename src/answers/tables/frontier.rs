@@ -13,7 +13,7 @@ pub fn frontier(points: &[FrontierPoint], spread: &FrontierSpread) -> DataTable 
 }
 
 /// The columns of `frontier.csv`.
-pub fn frontier_columns() -> FileColumns<PlacedPoint> {
+pub fn frontier_columns() -> FileColumns<'static, PlacedPoint> {
     let successes = |_: &PlacedPoint| "successes".to_owned();
     let recorded = |(point, _): &PlacedPoint| format!("{} recorded", point.unit.name());
     FileColumns::new()

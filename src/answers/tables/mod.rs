@@ -26,8 +26,8 @@ pub use grid::{KeptStack, grid, grid_lines, grid_overview};
 pub use overview::{overview, overview_for_paper, ungraded};
 pub use pairs::pair_columns;
 pub use rules::rule_columns;
-pub use strata::strata;
-pub use summary::{EstimateLine, estimate_columns, estimates, in_summary, summary};
+pub use strata::{strata, strata_columns};
+pub use summary::{EstimateLine, estimate_columns, estimates, summary, summary_columns};
 
 use crate::stats::{Estimate, Interval, Method, RangeEstimate, Warning};
 use crate::words;

@@ -5,7 +5,7 @@ use crate::aggregate::{Difference, Pair};
 use crate::stats::bounds::Dominance;
 
 /// The columns of `pairs.csv`: the comparisons with the baseline.
-pub fn pair_columns() -> FileColumns<Pair> {
+pub fn pair_columns() -> FileColumns<'static, Pair> {
     let adjusted_by = |difference: &Difference| difference.adjusted_by.name().to_owned();
     let adjusted = "The same, adjusted for the number of stacks compared.";
     FileColumns::new()

@@ -4,7 +4,7 @@ use super::FileColumns;
 use crate::aggregate::RuleShare;
 
 /// The columns of `rules.csv`: the shares of every rule.
-pub fn rule_columns() -> FileColumns<RuleShare> {
+pub fn rule_columns() -> FileColumns<'static, RuleShare> {
     FileColumns::new()
         .text("stack", "The stack.", |share: &RuleShare| share.stack.to_string())
         .text("rule", "The rule.", |share| share.rule.to_string())

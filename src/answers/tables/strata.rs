@@ -1,15 +1,22 @@
 //! `strata.csv`: the summary by suite, by model, and by both.
 
-use super::{DataTable, NamedCells, TableCell, summary};
+use super::summary::summed;
+use super::{DataTable, FileColumns};
 use crate::aggregate::Summary;
 
 /// The summaries of every stratum.
 pub fn strata(summaries: &[Summary]) -> DataTable {
-    let lines = summaries.iter().map(|stratum| {
-        let mut line = NamedCells::default();
-        line.push("suite", TableCell::text(stratum.suite.as_deref()));
-        line.push("model", TableCell::text(stratum.model.as_deref()));
-        summary::line(stratum, line)
-    });
-    DataTable::from_lines(lines.collect())
+    strata_columns().table(summaries)
+}
+
+/// The columns of `strata.csv`.
+pub fn strata_columns() -> FileColumns<'static, Summary> {
+    let columns = FileColumns::new()
+        .some_text("suite", "The suite; empty where the stratum spans several.", |stratum: &Summary| {
+            stratum.suite.as_ref().map(ToString::to_string)
+        })
+        .some_text("model", "The model; empty where the stratum spans several.", |stratum| {
+            stratum.model.as_ref().map(ToString::to_string)
+        });
+    summed(columns)
 }

@@ -3,40 +3,55 @@
 
 use std::collections::BTreeMap;
 
-use super::{DataTable, FileColumns, NamedCells, TableCell, method};
-use crate::aggregate::{Label, Made, Measured, MetricPart, Shown, Summary, SummaryMetric, metrics};
+use super::{DataTable, FileColumns, TableCell, method};
+use crate::aggregate::{CellKind, ColumnSpec, Made, Measured, MetricPart, Shown, Summary, SummaryMetric, metrics};
 
 /// The table of all summaries, each with its standing.
 pub fn summary(summaries: &[Summary], standings: &BTreeMap<String, &'static str>) -> DataTable {
-    let line = |summary: &Summary| {
-        let mut line = line(summary, NamedCells::default());
-        line.push("standing", TableCell::text(standings.get(&*summary.stack).copied()));
-        line
-    };
-    DataTable::from_lines(summaries.iter().map(line).collect())
+    summary_columns(standings).table(summaries)
 }
 
-/// Appends the columns of one summary to `line`.
-pub(super) fn line(summary: &Summary, mut line: NamedCells) -> NamedCells {
-    line.push("stack", TableCell::Text(summary.stack.to_string()));
-    line.push("profile", TableCell::text(Some(&*summary.profile).filter(|profile| !profile.is_empty())));
-    for (metric, parts) in in_summary() {
-        let measured = metric.of_summary(summary);
+/// The columns of `summary.csv`.
+pub fn summary_columns<'s>(standings: &'s BTreeMap<String, &'static str>) -> FileColumns<'s, Summary> {
+    let meaning = "What the answer makes of it: `ship`, or why not; empty where no run is graded.";
+    summed(FileColumns::new()).some_text("standing", meaning, |summary: &Summary| {
+        standings.get(&*summary.stack).map(|standing| (*standing).to_owned())
+    })
+}
+
+/// Adds the columns that every summary has: what it is of, and its numbers.
+pub(super) fn summed(columns: FileColumns<'_, Summary>) -> FileColumns<'_, Summary> {
+    let mut columns = columns.text("stack", "The stack.", |summary| summary.stack.to_string()).some_text(
+        "profile",
+        "Its profile, if it has several.",
+        |summary| Some(summary.profile.to_string()).filter(|profile| !profile.is_empty()),
+    );
+    for metric in metrics() {
+        let parts = match metric.shown {
+            Shown::Value => &[MetricPart::Value][..],
+            Shown::Interval => &[MetricPart::Value, MetricPart::Low, MetricPart::High],
+            Shown::No => &[],
+        };
         for part in parts {
-            line.push(format!("{}{}", metric.name, part.ending()), cell(metric, &measured, *part));
+            columns = columns.column(spec(metric, *part), |summary| cell(metric, &metric.of_summary(summary), *part));
         }
     }
-    line
+    columns
 }
 
-/// The metrics of the summary, each with the parts that have a column.
-pub fn in_summary() -> impl Iterator<Item = (&'static SummaryMetric, &'static [MetricPart])> {
-    let parts = |shown| match shown {
-        Shown::Value => &[MetricPart::Value][..],
-        Shown::Interval => &[MetricPart::Value, MetricPart::Low, MetricPart::High],
-        Shown::No => &[],
-    };
-    metrics().iter().map(move |metric| (metric, parts(metric.shown))).filter(|(_, parts)| !parts.is_empty())
+/// What `schema` says of a metric, or of one end of it.
+fn spec(metric: &SummaryMetric, part: MetricPart) -> ColumnSpec {
+    ColumnSpec {
+        name: format!("{}{}", metric.name, part.ending()),
+        kind: if metric.measure.is_count() { CellKind::Whole } else { CellKind::Real },
+        unit: metric.measure.words().to_owned(),
+        may_be_empty: !metric.measure.is_count(),
+        meaning: match part {
+            MetricPart::Value => metric.meaning.clone(),
+            MetricPart::Low | MetricPart::Min => format!("Lower end of the 95 % interval of `{}`.", metric.name),
+            MetricPart::High | MetricPart::Max => format!("Upper end of the 95 % interval of `{}`.", metric.name),
+        },
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs or tasks")]
@@ -49,10 +64,8 @@ fn cell(metric: &SummaryMetric, measured: &Measured, part: MetricPart) -> TableC
 }
 
 /// A number of a summary.
-pub struct EstimateLine {
-    stack: Label,
-    suite: Option<Label>,
-    model: Option<Label>,
+pub struct EstimateLine<'s> {
+    summary: &'s Summary,
     metric: &'static SummaryMetric,
     measured: Measured,
 }
@@ -65,8 +78,7 @@ pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> DataTa
         for metric in metrics().iter().filter(|metric| metric.is_estimate() || metric.shown == Shown::No) {
             let measured = metric.of_summary(summary);
             if measured.made.is_some() || measured.value.is_some() {
-                let (stack, suite, model) = (summary.stack.clone(), summary.suite.clone(), summary.model.clone());
-                lines.push(EstimateLine { stack, suite, model, metric, measured });
+                lines.push(EstimateLine { summary, metric, measured });
             }
         }
     }
@@ -74,11 +86,15 @@ pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> DataTa
 }
 
 /// The columns of `estimates.csv`.
-pub fn estimate_columns() -> FileColumns<EstimateLine> {
+pub fn estimate_columns<'s>() -> FileColumns<'s, EstimateLine<'s>> {
     FileColumns::new()
-        .text("stack", "The stack.", |line: &EstimateLine| line.stack.to_string())
-        .some_text("suite", "The suite; empty for all runs.", |line| line.suite.as_ref().map(ToString::to_string))
-        .some_text("model", "The model; empty for all runs.", |line| line.model.as_ref().map(ToString::to_string))
+        .text("stack", "The stack.", |line: &EstimateLine<'s>| line.summary.stack.to_string())
+        .some_text("suite", "The suite; empty for all runs.", |line| {
+            line.summary.suite.as_ref().map(ToString::to_string)
+        })
+        .some_text("model", "The model; empty for all runs.", |line| {
+            line.summary.model.as_ref().map(ToString::to_string)
+        })
         .text("name", "The name of the number.", |line| line.metric.name.clone())
         .some_text("unit", "Its unit.", |line| Some(line.metric.measure.words().to_owned()))
         .number("value", "The number; empty if it is undefined or known only as a range.", |line| {
