@@ -146,6 +146,31 @@ pub struct PartManifest {
     pub search: Option<PartSearch>,
 }
 
+impl PartManifest {
+    /// Of a part without runs, of which nothing else is said.
+    fn new(shard: Shard, division: Division) -> Self {
+        Self {
+            part_version: VERSION,
+            shard,
+            division,
+            inputs: Vec::new(),
+            found: ReadingFindings::default(),
+            records_calls: BTreeMap::new(),
+            met: Vec::new(),
+            agents: BTreeSet::new(),
+            runs_read: 0,
+            runs: 0,
+            rows: 0,
+            firings: 0,
+            places: Vec::new(),
+            files: Vec::new(),
+            texts: Texts::default(),
+            comparison: Manifest::new(Vec::new()),
+            search: None,
+        }
+    }
+}
+
 /// What is searched in parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartSearch {
@@ -210,12 +235,10 @@ pub struct PartWriter {
     rows: RowWriter<Row>,
     firings: RowWriter<Firing>,
     folder: PathBuf,
-    runs_read: u64,
-    places: Vec<u64>,
-    n_rows: u64,
-    n_firings: u64,
     followed: BufWriter<std::fs::File>,
     study: BufWriter<std::fs::File>,
+    /// What is said of the part; its runs, rows and firings are counted as they are added.
+    pub manifest: PartManifest,
 }
 
 fn failed(folder: &Path) -> impl Fn(io::Error) -> Diagnostic {
@@ -224,19 +247,16 @@ fn failed(folder: &Path) -> impl Fn(io::Error) -> Diagnostic {
 
 impl PartWriter {
     /// Starts a part in `folder`, which [`write_part`] supplies.
-    fn begin(folder: &Path) -> Result<Self, Diagnostic> {
+    fn begin(folder: &Path, shard: Shard, division: Division) -> Result<Self, Diagnostic> {
         let create = |name: &str| std::fs::File::create_new(folder.join(name));
         let begun = || -> io::Result<Self> {
             Ok(Self {
                 rows: RowWriter::to_file(create(ROWS)?)?,
                 firings: RowWriter::to_file(create(FIRINGS)?)?,
                 folder: folder.to_path_buf(),
-                runs_read: 0,
-                places: Vec::new(),
-                n_rows: 0,
-                n_firings: 0,
                 followed: BufWriter::new(create(FOLLOWED)?),
                 study: BufWriter::new(create(STUDY)?),
+                manifest: PartManifest::new(shard, division),
             })
         };
         begun().map_err(failed(folder))
@@ -244,12 +264,12 @@ impl PartWriter {
 
     /// Skips the next run, which belongs to another part.
     pub fn pass(&mut self) {
-        self.runs_read += 1;
+        self.manifest.runs_read += 1;
     }
 
     /// Adds the next run of this part with its result.
     pub fn run(&mut self, run: &OfRun) -> Result<(), Diagnostic> {
-        self.n_firings += run.firings.len() as u64;
+        self.manifest.firings += run.firings.len() as u64;
         self.write_run(run).map_err(failed(&self.folder))
     }
 
@@ -266,82 +286,39 @@ impl PartWriter {
     }
 
     fn rows_of_next(&mut self, rows: &[Row]) -> io::Result<()> {
-        self.places.push(self.runs_read);
-        self.runs_read += 1;
-        self.n_rows += rows.len() as u64;
+        self.manifest.places.push(self.manifest.runs_read);
+        self.manifest.runs_read += 1;
+        self.manifest.runs += 1;
+        self.manifest.rows += rows.len() as u64;
         rows.iter().try_for_each(|row| self.rows.row(row))
     }
 
-    fn close(mut self, about: PartDescription) -> Result<(), Diagnostic> {
-        let PartDescription { shard, division, inputs, found, records_calls, met, agents, comparison, told, search } =
-            about;
+    fn close(mut self, stories: KeptStories) -> Result<(), Diagnostic> {
         let failed = failed(&self.folder);
         self.followed.flush().map_err(&failed)?;
         self.study.flush().map_err(&failed)?;
-        let texts = told.texts();
-        write_stories(&self.folder.join(STORIES), &told.into_stories())?;
+        self.manifest.texts = stories.texts();
+        write_stories(&self.folder.join(STORIES), &stories.into_stories())?;
         for closed in [self.rows.close(), self.firings.close()] {
             closed.map_err(&failed)?;
         }
         let files = FILES.map(|name| piece(&self.folder, name));
-        let files = files.into_iter().collect::<io::Result<Vec<_>>>().map_err(&failed)?;
-        let manifest = PartManifest {
-            part_version: VERSION,
-            shard,
-            division,
-            inputs,
-            found,
-            records_calls,
-            met,
-            agents,
-            runs_read: self.runs_read,
-            runs: self.places.len() as u64,
-            rows: self.n_rows,
-            firings: self.n_firings,
-            places: self.places,
-            files,
-            texts,
-            comparison,
-            search,
-        };
-        let text = serde_json::to_string(&manifest).map_err(|error| failed(error.into()))?;
+        self.manifest.files = files.into_iter().collect::<io::Result<Vec<_>>>().map_err(&failed)?;
+        let text = serde_json::to_string(&self.manifest).map_err(|error| failed(error.into()))?;
         std::fs::write(self.folder.join(PART), text + "\n").map_err(failed)
     }
 }
 
-/// What a part's manifest says beyond its rows.
-pub struct PartDescription {
-    /// Which shard.
-    pub shard: Shard,
-    /// How the comparison is divided.
-    pub division: Division,
-    /// What was read.
-    pub inputs: Vec<Input>,
-    /// Findings from reading the inputs.
-    pub found: ReadingFindings,
-    /// Which formats record calls, as far as was read.
-    pub records_calls: BTreeMap<String, bool>,
-    /// What the part's runs imply for the certificates of tuned stacks.
-    pub met: Vec<Met>,
-    /// The agents of the part's runs, as far as they are recorded.
-    pub agents: BTreeSet<String>,
-    /// How the merged comparison is to be reported, except for findings and certificates.
-    pub comparison: Manifest,
-    /// The stories that are kept.
-    pub told: KeptStories,
-    /// What is searched, if it is a part of a search.
-    pub search: Option<PartSearch>,
-}
-
-/// Writes a part through `fill`: the whole folder appears, or nothing.
+/// Writes a part through `fill`, which returns the stories that are kept: the whole folder appears, or nothing.
 pub fn write_part(
     folder: &Path,
-    fill: impl FnOnce(&mut PartWriter) -> Result<PartDescription, Diagnostic>,
+    (shard, division): (Shard, Division),
+    fill: impl FnOnce(&mut PartWriter) -> Result<KeptStories, Diagnostic>,
 ) -> Result<(), Diagnostic> {
     write_folder(folder, CsvStyle::Plain, |to| {
-        let mut writer = PartWriter::begin(to)?;
-        let about = fill(&mut writer)?;
-        writer.close(about)
+        let mut writer = PartWriter::begin(to, shard, division)?;
+        let stories = fill(&mut writer)?;
+        writer.close(stories)
     })
 }
 

@@ -10,11 +10,10 @@ use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_t
 use crate::cli::output::Output;
 use crate::compare::{EvaluationOptions, Evaluator, KeptStories, OfRun};
 use crate::diagnostic::{Diagnostic, count};
-use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{
-    Division, Input, Manifest, PartDescription, PartSearch, PartWriter, ReadingFindings, SearchQuestion, Shard,
-    Shippable, write_part,
+    Division, Input, Manifest, PartManifest, PartSearch, PartWriter, ReadingFindings, SearchQuestion, Shard, Shippable,
+    write_part,
 };
 use crate::transcript::Run;
 
@@ -109,14 +108,13 @@ pub(in crate::cli) fn write_part_of(
                 let question = SearchQuestion::Own(shippable.to_vec());
                 about.search = Some(PartSearch { question, labels: report.label_draw });
             }
-            about.told = evaluator.take_stories();
-            Ok(())
+            Ok(evaluator.take_stories())
         },
     )
 }
 
 /// Writes one part run by run: `work` is done with each of its runs on any thread, `put` adds what comes of it, and
-/// `describe` completes what the part's manifest says. Returns the number of its runs.
+/// `describe` completes what the part's manifest says, and returns the stories that are kept. Returns the number of its runs.
 pub(in crate::cli) fn write_runs<T: Send>(
     recordings: &RecordedRuns<'_>,
     extent: &ShardScope,
@@ -124,7 +122,7 @@ pub(in crate::cli) fn write_runs<T: Send>(
     output: &Output,
     work: impl Fn(&Run) -> T + Sync,
     mut put: impl FnMut(&mut PartWriter, T) -> Result<(), Diagnostic>,
-    describe: impl FnOnce(&mut PartDescription, &CorpusReport) -> Result<(), CommandFailure>,
+    describe: impl FnOnce(&mut PartManifest, &CorpusReport) -> Result<KeptStories, CommandFailure>,
 ) -> Result<u64, CommandFailure> {
     let read = recordings.files()?;
     // Names, if they are given for all files.
@@ -132,7 +130,7 @@ pub(in crate::cli) fn write_runs<T: Send>(
     let named: Vec<(String, String)> = read.iter().map(|(path, _)| path.clone()).zip(given.iter().cloned()).collect();
     let mut failure = None;
     let mut runs = 0_u64;
-    let written = write_part(out, |part| {
+    let written = write_part(out, (extent.shard, extent.division), |part| {
         let mut state = Ok(());
         let work = |run: Run| if extent.holds(&run) { Some(work(&run)) } else { None };
         let report = recordings.each_if_any(output, work, |result| {
@@ -153,21 +151,13 @@ pub(in crate::cli) fn write_runs<T: Send>(
             if extent.division == Division::Tasks {
                 has_runs(&report)?;
             }
-            let mut about = PartDescription {
-                shard: extent.shard,
-                division: extent.division,
-                inputs: inputs(&read, &named),
-                found: ReadingFindings::from_report(&report),
-                records_calls: report.records_calls.clone(),
-                met: Vec::new(),
-                agents: BTreeSet::new(),
-                comparison: Manifest::new(Vec::new()),
-                told: KeptStories::new(Texts::None),
-                search: None,
-            };
-            describe(&mut about, &report)?;
+            let about = &mut part.manifest;
+            about.inputs = inputs(&read, &named);
+            about.found = ReadingFindings::from_report(&report);
+            about.records_calls = report.records_calls.clone();
+            let stories = describe(about, &report)?;
             about.found.renamed(&named);
-            Ok(about)
+            Ok(stories)
         };
         about().map_err(|error: CommandFailure| {
             let first = error.diagnostics.first().clone();

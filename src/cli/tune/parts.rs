@@ -15,8 +15,9 @@ use crate::cli::compare::shard::{ShardScope, run_shard, write_runs};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::ByArg;
 use crate::cli::output::{Output, TableFormat};
-use crate::compare::Comparison;
+use crate::compare::{Comparison, KeptStories};
 use crate::diagnostic::{Diagnostic, Location};
+use crate::explain::Texts;
 use crate::reader::LabelDraw;
 use crate::report::{Manifest, Merge, PartSearch, SearchQuestion, SearchedRun, Shard, write_folder};
 use crate::sweep::GridQuestion;
@@ -94,7 +95,7 @@ fn write_searched(
                 about.found = std::mem::take(&mut about.found).without_values();
             }
             about.search = Some(PartSearch { question, labels: report.label_draw });
-            Ok(())
+            Ok(KeptStories::new(Texts::None))
         },
     )
 }
