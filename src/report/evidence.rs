@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::Manifest;
 use super::markdown::{cell, code, page};
 
-use crate::aggregate::{Count, Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
+use crate::aggregate::{Count, Difference, Ends, Label, RowView, Rows, Share, Summary, Unit, by_stack, pairs};
 use crate::answers::words::bounded_percent;
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
@@ -31,8 +31,9 @@ pub(super) fn evidence(
     let mut text = format!("### {is} against {was}, on {} recorded runs\n\n", default.runs);
     let _ = writeln!(text, "{}\n", sentence(rows, default, proposed, unit));
     let _ = writeln!(text, "| | {was} (default) | {is} (proposed) |\n| --- | ---: | ---: |");
-    for (name, value) in lines(unit) {
-        let _ = writeln!(text, "| {name} | {} | {} |", cell(&value(default)), cell(&value(proposed)));
+    let (before, after) = (line_cells(default, unit), line_cells(proposed, unit));
+    for ((name, before), after) in line_names(unit).iter().zip(&before).zip(&after) {
+        let _ = writeln!(text, "| {name} | {} | {} |", cell(before), cell(after));
     }
     text.push('\n');
     for (summary, word) in [(default, "default"), (proposed, "proposed")] {
@@ -58,48 +59,33 @@ pub(super) fn evidence(
     page(&text)
 }
 
-/// Formats one table line for a stack.
-type Telling = Box<dyn Fn(&Summary) -> String>;
+/// The names of the table's lines.
+fn line_names(unit: Unit) -> [String; 6] {
+    [
+        "runs stopped early".to_owned(),
+        "**successes killed**, and the mean over tasks".to_owned(),
+        "failures stopped, and the mean over tasks".to_owned(),
+        format!("{} saved", unit.noun()),
+        "cost of a success, against no stopping".to_owned(),
+        "runs of which something is unknown".to_owned(),
+    ]
+}
 
-/// The lines of the table, each with its label.
-fn lines(unit: Unit) -> Vec<(String, Telling)> {
-    let with = |count: fn(&Summary) -> String, of: fn(&Summary) -> RangeEstimate| -> Box<dyn Fn(&Summary) -> String> {
-        Box::new(move |summary| format!("{}: {}", count(summary), told(&of(summary))))
-    };
-    let stopped = |summary: &Summary| {
-        let more = summary.counted(Count::NotEvaluableRuns) > 0 || !summary.estimates.stop_rate.is_point();
-        format!("{}{}", if more { "≥" } else { "" }, summary.counted(Count::Stopped))
-    };
-    let killed = |summary: &Summary| {
-        let killed = summary.estimates.killed;
-        format!("{} of {}", counts((killed.low.hits, killed.high.hits)), killed.high.of)
-    };
-    let failures_stopped = |summary: &Summary| {
-        let stopped = summary.estimates.failures_stopped;
-        format!("{} of {}", counts((stopped.low.hits, stopped.high.hits)), stopped.high.of)
-    };
-    vec![
-        ("runs stopped early".to_owned(), Box::new(stopped)),
-        ("**successes killed**, and the mean over tasks".to_owned(), with(killed, Summary::fes_rate)),
-        (
-            "failures stopped, and the mean over tasks".to_owned(),
-            with(failures_stopped, |summary| summary.estimates.stop_recall),
-        ),
-        (format!("{} saved", unit.noun()), Box::new(move |summary: &Summary| told(&summary.ratios_in(unit).useful))),
-        (
-            "cost of a success, against no stopping".to_owned(),
-            Box::new(move |summary: &Summary| {
-                let ratio = summary.ratios_in(unit).cost_of_success.ratio.value;
-                match ratio {
-                    Some(ratio) => format!("{:+.0} %", (ratio - 1.0) * 100.0),
-                    None => "unknown".to_owned(),
-                }
-            }),
-        ),
-        (
-            "runs of which something is unknown".to_owned(),
-            Box::new(|summary: &Summary| format!("{} of {}", summary.counted(Count::Unknown), summary.runs)),
-        ),
+/// What the table's lines say of a stack.
+fn line_cells(summary: &Summary, unit: Unit) -> [String; 6] {
+    let estimates = &summary.estimates;
+    let more = summary.counted(Count::NotEvaluableRuns) > 0 || !estimates.stop_rate.is_point();
+    let of_all = |share: Ends<Share>| format!("{} of {}", counts((share.low.hits, share.high.hits)), share.high.of);
+    [
+        format!("{}{}", if more { "≥" } else { "" }, summary.counted(Count::Stopped)),
+        format!("{}: {}", of_all(estimates.killed), told(&summary.fes_rate())),
+        format!("{}: {}", of_all(estimates.failures_stopped), told(&estimates.stop_recall)),
+        told(&summary.ratios_in(unit).useful),
+        match summary.ratios_in(unit).cost_of_success.ratio.value {
+            Some(ratio) => format!("{:+.0} %", (ratio - 1.0) * 100.0),
+            None => "unknown".to_owned(),
+        },
+        format!("{} of {}", summary.counted(Count::Unknown), summary.runs),
     ]
 }
 

@@ -39,20 +39,8 @@ pub struct PassedOver {
     instead: Unit,
     missing: usize,
     runs: usize,
-    unlike: Unlike,
-}
-
-/// How the runs that do not record a unit differ from the others, beyond chance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unlike {
-    Longer,
-    Shorter,
-    LongerSuccesses,
-    ShorterSuccesses,
-    LongerFailures,
-    ShorterFailures,
-    SucceedMore,
-    SucceedLess,
+    /// What the runs that do not record it do, beyond chance.
+    differ: &'static str,
 }
 
 impl MeasuredRun {
@@ -97,9 +85,9 @@ impl BestUnit {
             if (known as f64) < MIN_KNOWN * runs.len() as f64 || runs.is_empty() {
                 continue;
             }
-            let Some(unlike) = unlike(runs, unit) else { return Self { unit, passed_over }.named() };
+            let Some(differ) = unlike(runs, unit) else { return Self { unit, passed_over }.named() };
             let missing = runs.len() - known;
-            let this = PassedOver { unit, instead: Unit::Steps, missing, runs: runs.len(), unlike };
+            let this = PassedOver { unit, instead: Unit::Steps, missing, runs: runs.len(), differ };
             passed_over = passed_over.or(Some(this));
         }
         Self { unit: Unit::Steps, passed_over }
@@ -126,17 +114,7 @@ pub fn unit_of(rows: &Rows) -> Unit {
 impl PassedOver {
     /// Why, in one sentence.
     pub fn sentence(&self) -> String {
-        let Self { missing, runs, unlike, .. } = self;
-        let differ = match unlike {
-            Unlike::Longer => "are longer than the others",
-            Unlike::Shorter => "are shorter than the others",
-            Unlike::LongerSuccesses => "are longer than the others where they succeed",
-            Unlike::ShorterSuccesses => "are shorter than the others where they succeed",
-            Unlike::LongerFailures => "are longer than the others where they fail",
-            Unlike::ShorterFailures => "are shorter than the others where they fail",
-            Unlike::SucceedMore => "succeed more often than the others",
-            Unlike::SucceedLess => "succeed less often than the others",
-        };
+        let Self { missing, runs, differ, .. } = self;
         let (without, instead) = (self.unit.noun(), self.instead.noun());
         format!("Savings are in {instead}: the {missing} of {runs} runs without {without} {differ}, beyond chance.")
     }
@@ -160,9 +138,9 @@ fn measured_runs(group: &Group<'_>) -> Vec<MeasuredRun> {
     group.rows().map(run).collect()
 }
 
-/// In what the runs without `unit` differ most from the others, if beyond chance: length, among all, the successes or the
+/// What the runs without `unit` do that differs most from the others, if beyond chance: length, among all, the successes or the
 /// failures; and success.
-fn unlike(runs: &[MeasuredRun], unit: Unit) -> Option<Unlike> {
+fn unlike(runs: &[MeasuredRun], unit: Unit) -> Option<&'static str> {
     let limit = normal_quantile(1.0 - 0.5 * CHANCE / FACTS);
     let z = |is_in: fn(Outcome) -> bool, value: fn(&MeasuredRun) -> f64| {
         let of = runs.iter().filter(|run| is_in(run.outcome));
@@ -171,13 +149,21 @@ fn unlike(runs: &[MeasuredRun], unit: Unit) -> Option<Unlike> {
     let is_success = |outcome| outcome == Outcome::Success;
     let is_failure = |outcome| outcome == Outcome::Failure;
     let facts = [
-        (z(|_| true, |run| run.log_steps), Unlike::Longer, Unlike::Shorter),
-        (z(is_success, |run| run.log_steps), Unlike::LongerSuccesses, Unlike::ShorterSuccesses),
-        (z(is_failure, |run| run.log_steps), Unlike::LongerFailures, Unlike::ShorterFailures),
+        (z(|_| true, |run| run.log_steps), "are longer than the others", "are shorter than the others"),
+        (
+            z(is_success, |run| run.log_steps),
+            "are longer than the others where they succeed",
+            "are shorter than the others where they succeed",
+        ),
+        (
+            z(is_failure, |run| run.log_steps),
+            "are longer than the others where they fail",
+            "are shorter than the others where they fail",
+        ),
         (
             z(|outcome| outcome != Outcome::Unknown, |run| f64::from(u8::from(run.outcome == Outcome::Success))),
-            Unlike::SucceedMore,
-            Unlike::SucceedLess,
+            "succeed more often than the others",
+            "succeed less often than the others",
         ),
     ];
     let (z, more, less) =
