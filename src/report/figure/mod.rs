@@ -21,7 +21,7 @@ pub use budget::BudgetFigure;
 pub use canvas::{FigureError, Picture, save, svg};
 pub use detector::DetectorFigure;
 pub use forward::ForwardFigure;
-pub use frontier::{FrontierFigure, FrontierLayout, ShownAt};
+pub use frontier::{FrontierFigure, FrontierLayout, FrontierView};
 pub use heat::{HeatFigure, short};
 pub use spending::SpendingFigure;
 pub use stops::StopsFigure;

@@ -5,7 +5,6 @@
 
 mod choices;
 mod columns;
-mod frontier;
 mod plain;
 mod runs;
 mod shell;
@@ -15,11 +14,11 @@ use serde_json::{Value, json};
 
 use self::choices::{AtTolerance, choices};
 use self::columns::packed;
-pub(super) use self::frontier::FrontierView;
 pub use self::plain::PlainPage;
 use self::runs::{Listed, listed};
 use self::shell::Filling;
 use super::Publication;
+use super::figure::FrontierView;
 use crate::aggregate::{Count, FrontierPoint, Label, Summary};
 use crate::answers::tables::{self, DataTable, TableCell};
 use crate::answers::{FirstTable, lacks, words};

@@ -9,9 +9,9 @@ use crate::aggregate::{Firing, Group, REFERENCE, Record, RowView, Summary, Unit,
 use crate::answers::{AnswerNote, FirstTable, FollowedReport, tables, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{
-    BoundsFigure, BudgetFigure, FrontierFigure, FrontierLayout, SpendingFigure, StopsFigure, save, svg,
+    BoundsFigure, BudgetFigure, FrontierFigure, FrontierLayout, FrontierView, SpendingFigure, StopsFigure, save, svg,
 };
-use crate::report::page::{FollowedAnswer, FrontierView, Page};
+use crate::report::page::{FollowedAnswer, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
 use crate::report::{CsvStyle, markdown, refuse_foreign, write_atomically, write_folder, write_rows, write_text};
@@ -176,19 +176,11 @@ impl Publication {
             svgs.push(("bounds", save(&bounds, out, "bounds")?));
         }
         let max_killed = self.manifest.appetite.max_killed;
-        let wide = FrontierFigure {
-            points: &tables.points,
-            first: &first,
-            max_killed,
-            subtitle,
-            layout: FrontierLayout::Wide,
-        };
+        let [wide, narrow] = [FrontierLayout::Wide, FrontierLayout::Narrow]
+            .map(|layout| FrontierFigure::new(&tables.points, &first, max_killed, &subtitle, layout));
         svgs.push(("frontier", save(&wide, out, "frontier")?));
-        let mut frontier = vec![FrontierView::from_figure("frontier", &wide)];
-        let narrow = FrontierFigure { layout: FrontierLayout::Narrow, ..wide };
         svgs.push(("frontier-narrow", svg(&narrow).map_err(|error| error.of_picture(out, "frontier"))?));
-        frontier.push(FrontierView::from_figure("frontier-narrow", &narrow));
-        Ok(Figures { svgs, frontier })
+        Ok(Figures { svgs, frontier: vec![wide.view("frontier"), narrow.view("frontier-narrow")] })
     }
 
     /// The rows of each stack, in the order of the first table.

@@ -21,18 +21,25 @@ use crate::aggregate::{FrontierPoint, Unit};
 use crate::answers::{FirstTable, words};
 use crate::words::{chosen_percent, digits};
 
-/// The frontier figure of a comparison.
+/// The frontier figure of a comparison, with its parts laid out.
 pub struct FrontierFigure<'a> {
-    /// The points, in stack order.
-    pub points: &'a [FrontierPoint],
-    /// The same stacks as in the first table: what to ship, the order, and which are left out.
-    pub first: &'a FirstTable<'a>,
+    first: &'a FirstTable<'a>,
     /// The largest tolerated share of killed successes.
-    pub max_killed: f64,
-    /// The subtitle: what was compared.
-    pub subtitle: String,
-    /// How its parts lie.
-    pub layout: FrontierLayout,
+    max_killed: f64,
+    layout: FrontierLayout,
+    head: FigureHeading,
+    /// The height of the title and what is said below it.
+    top: i32,
+    /// The stacks that are placed; none if no run is graded.
+    entries: Vec<FrontierEntry<'a>>,
+    /// The name of the axis of what is saved.
+    y_name: String,
+    axes: Axes,
+    legend: Legend,
+    /// The top left corner of the legend.
+    legend_at: At,
+    /// Width and height in pixels.
+    size: (u32, u32),
 }
 
 /// How the parts of the figure lie.
@@ -77,9 +84,20 @@ impl FrontierLayout {
     }
 }
 
+/// Where the page's script finds the parts of a drawing, in its pixels.
+#[derive(Serialize)]
+pub struct FrontierView {
+    /// The name of the figure.
+    name: &'static str,
+    /// The part without the title, which the page says itself: left, top, width, height.
+    window: [i32; 4],
+    /// In the order of the legend.
+    stacks: Vec<ShownAt>,
+}
+
 /// Where a stack is shown.
 #[derive(Serialize)]
-pub struct ShownAt {
+struct ShownAt {
     /// Its index among the summaries.
     stack: usize,
     /// The middle of its mark.
@@ -91,138 +109,94 @@ pub struct ShownAt {
 impl Picture for FrontierFigure<'_> {
     fn draw(&self, pen: &mut Pen) -> (u32, u32) {
         if self.layout == FrontierLayout::Wide {
-            self.head().draw(pen);
+            self.head.draw(pen);
         }
-        let entries = self.entries();
-        if !entries.is_empty() {
-            self.draw_plane(pen, &entries);
-            self.legend(&entries).draw(pen, self.legend_at(&entries));
+        if !self.entries.is_empty() {
+            self.draw_plane(pen);
+            self.legend.draw(pen, self.legend_at);
         }
-        self.size()
+        self.size
     }
 }
 
-impl FrontierFigure<'_> {
-    /// Width and height in pixels.
-    pub fn size(&self) -> (u32, u32) {
-        let (width, top) = (self.layout.width().unsigned_abs(), self.top());
-        let entries = self.entries();
-        if entries.is_empty() {
-            return (width, top.unsigned_abs() + 20);
-        }
-        let plane = self.below_plane(&entries);
-        let legend = self.legend(&entries).height();
-        let bottom = match self.layout {
-            FrontierLayout::Wide => plane.max(top + legend),
-            FrontierLayout::Narrow => plane + legend,
+impl<'a> FrontierFigure<'a> {
+    /// The figure of these points, in stack order. `first` has the same stacks: what to ship, the order, and which are
+    /// left out. The subtitle says what was compared.
+    pub fn new(
+        points: &'a [FrontierPoint],
+        first: &'a FirstTable<'a>,
+        max_killed: f64,
+        subtitle: &str,
+        layout: FrontierLayout,
+    ) -> Self {
+        let noun = points.first().map_or(Unit::Steps, |point| point.unit).noun();
+        let head = heading(noun, first, subtitle);
+        let top = match layout {
+            FrontierLayout::Wide => head.bottom(),
+            FrontierLayout::Narrow => 0,
         };
-        (width, bottom.unsigned_abs())
+        let entries = if first.is_ungraded() { Vec::new() } else { entries(points, first, max_killed) };
+        let y_name = format!("{noun} saved on failures and after success, %; up is better");
+        let (left, right) = layout.plane();
+        let top_of_plane = top + 8 + Plane::above(&y_name, right - left);
+        let axes = Axes::from_entries(&entries, max_killed * 100.0, layout, top_of_plane);
+        let (left, right) = layout.legend();
+        let legend = Legend::from_entries(&entries, first, max_killed, right - left);
+        let below_plane = axes.plane.bottom(&x_name(axes.coarse_from)) + 12;
+        let (top_of_legend, bottom) = match layout {
+            FrontierLayout::Wide => (top + 8, below_plane.max(top + legend.height())),
+            FrontierLayout::Narrow => (below_plane, below_plane + legend.height()),
+        };
+        let bottom = if entries.is_empty() { top + 20 } else { bottom };
+        let (legend_at, size) = ((left, top_of_legend), (layout.width().unsigned_abs(), bottom.unsigned_abs()));
+        Self { first, max_killed, layout, head, top, entries, y_name, axes, legend, legend_at, size }
     }
 
-    /// Where each stack is shown, in the order of the legend.
-    pub fn shown_at(&self) -> Vec<ShownAt> {
-        let entries = self.entries();
-        let plane = self.axes(&entries).plane;
-        let (left, top) = self.legend_at(&entries);
+    /// Where its parts are, for the page.
+    pub fn view(&self, name: &'static str) -> FrontierView {
+        let (width, height) = self.size;
+        let (left, top) = self.legend_at;
         let right = self.layout.legend().1;
-        let mut middle = self.legend(&entries).first_stack(top);
-        let mut all = Vec::new();
-        for entry in &entries {
-            let (x, y) = plane.at(entry.place().0, entry.place().1);
+        let mut middle = self.legend.first_stack(top);
+        let mut stacks = Vec::new();
+        for entry in &self.entries {
+            let (x, y) = self.axes.plane.at(entry.place().0, entry.place().1);
             // An arrow hangs below its point.
             let y = if entry.mark.shape == MarkShape::Arrow { y + 7 } else { y };
             let line = (left - 4, middle - ROW / 2, right + 4, middle + ROW / 2);
             if let Some(stack) = self.first.place(entry.stack) {
-                all.push(ShownAt { stack, mark: (x, y), line });
+                stacks.push(ShownAt { stack, mark: (x, y), line });
             }
             middle += ROW;
         }
-        all
+        let window = [0, self.top, width.cast_signed(), height.cast_signed() - self.top];
+        FrontierView { name, window, stacks }
     }
 
-    /// The height of the title and what is said below it.
-    pub fn top(&self) -> i32 {
-        match self.layout {
-            FrontierLayout::Wide => self.head().bottom(),
-            FrontierLayout::Narrow => 0,
-        }
-    }
-
-    fn unit(&self) -> Unit {
-        self.points.first().map_or(Unit::Steps, |point| point.unit)
-    }
-
-    fn entries(&self) -> Vec<FrontierEntry<'_>> {
-        if self.first.is_ungraded() { Vec::new() } else { entries(self.points, self.first, self.max_killed) }
-    }
-
-    fn legend(&self, entries: &[FrontierEntry<'_>]) -> Legend {
-        let (left, right) = self.layout.legend();
-        Legend::from_entries(entries, self.first, self.max_killed, right - left)
-    }
-
-    /// The top left corner of the legend.
-    fn legend_at(&self, entries: &[FrontierEntry<'_>]) -> At {
-        let top = match self.layout {
-            FrontierLayout::Wide => self.top() + 8,
-            FrontierLayout::Narrow => self.below_plane(entries),
-        };
-        (self.layout.legend().0, top)
-    }
-
-    /// The height at which the plane and the name of its axis end.
-    fn below_plane(&self, entries: &[FrontierEntry<'_>]) -> i32 {
-        let axes = self.axes(entries);
-        axes.plane.bottom(&x_name(axes.coarse_from)) + 12
-    }
-
-    fn head(&self) -> FigureHeading {
-        let noun = self.unit().noun();
-        let title = match noun.get(..1) {
-            Some(first) => first.to_uppercase() + &noun[1..],
-            None => String::new(),
-        };
-        let head = FigureHeading::new(format!("{title} saved against successes killed"));
-        if self.first.is_ungraded() {
-            let runs = self.first.in_order().map(|summary| summary.runs).max().unwrap_or(0);
-            return head.sentence(&ungraded(runs)).note(&self.subtitle);
-        }
-        head.sentence(&words::verdict(&self.first.verdict()).replace('`', "")).note(&self.subtitle)
-    }
-
-    fn y_name(&self) -> String {
-        format!("{} saved on failures and after success, %; up is better", self.unit().noun())
-    }
-
-    fn axes(&self, entries: &[FrontierEntry<'_>]) -> Axes {
-        let (left, right) = self.layout.plane();
-        let top = self.top() + 8 + Plane::above(&self.y_name(), right - left);
-        Axes::from_entries(entries, self.max_killed * 100.0, self.layout, top)
-    }
-
-    fn draw_plane(&self, pen: &mut Pen, entries: &[FrontierEntry<'_>]) {
-        let Axes { plane, x_ticks, y_ticks, coarse_from } = self.axes(entries);
+    fn draw_plane(&self, pen: &mut Pen) {
+        let Axes { plane, x_ticks, y_ticks, coarse_from } = &self.axes;
+        let entries = &self.entries;
         let (_, top, right, bottom) = plane.frame();
         let appetite = plane.x.at(self.max_killed * 100.0);
         pen.rectangle((appetite, top, right, bottom), SHADE.filled());
-        plane.draw(pen, (&x_ticks, &y_ticks), (&x_name(coarse_from), &self.y_name()));
+        plane.draw(pen, (x_ticks, y_ticks), (&x_name(*coarse_from), &self.y_name));
         if let Some(from) = coarse_from {
-            pen.dashes((plane.x.at(from), top), (plane.x.at(from), bottom), GREY.stroke_width(1));
+            pen.dashes((plane.x.at(*from), top), (plane.x.at(*from), bottom), GREY.stroke_width(1));
         }
         pen.line(&[(appetite, top), (appetite, bottom)], INK.stroke_width(2));
         let tolerated = format!("tolerated: {}", chosen_percent(self.max_killed));
         let width = style::width(&tolerated, SMALL);
         let label = if appetite + width + 12 < right { appetite + 6 } else { appetite - width - 6 };
         pen.text(&tolerated, (label, top + 10), TextStyle::SMALL);
-        let mut lines = frontier_line(pen, &plane, entries);
+        let mut lines = frontier_line(pen, plane, entries);
         lines.push((appetite - 3, top, appetite + 3, bottom));
         for entry in entries {
-            lines.extend(draw_interval(pen, &plane, entry));
+            lines.extend(draw_interval(pen, plane, entry));
         }
         for entry in entries.iter().rev() {
-            draw_entry(pen, &plane, entry);
+            draw_entry(pen, plane, entry);
         }
-        let labelled = labelled(entries, &plane);
+        let labelled = labelled(entries, plane);
         let taken = [(label, top, label + width, top + 20)];
         for (point, placed) in labelled.iter().zip(place(&labelled, inside(plane.frame()), &taken, &lines)) {
             let Some(placed) = placed else { continue };
@@ -232,6 +206,20 @@ impl FrontierFigure<'_> {
             pen.text(&placed.text, placed.at, TextStyle::SMALL);
         }
     }
+}
+
+/// The title and what is said below it; `noun` names what is saved.
+fn heading(noun: &str, first: &FirstTable<'_>, subtitle: &str) -> FigureHeading {
+    let title = match noun.get(..1) {
+        Some(first) => first.to_uppercase() + &noun[1..],
+        None => String::new(),
+    };
+    let head = FigureHeading::new(format!("{title} saved against successes killed"));
+    if first.is_ungraded() {
+        let runs = first.in_order().map(|summary| summary.runs).max().unwrap_or(0);
+        return head.sentence(&ungraded(runs)).note(subtitle);
+    }
+    head.sentence(&words::verdict(&first.verdict()).replace('`', "")).note(subtitle)
 }
 
 /// The name of the axis of what is killed.
