@@ -183,7 +183,7 @@ fn session_warnings(corpus: &CorpusArgs, named: &NameIndex<'_>) -> Result<Vec<Di
 /// Rules that some rows could not evaluate, with their stack and what they need, and the number of such rows.
 fn missing_rules(rows: &Rows) -> BTreeMap<(Label, String, String), usize> {
     let mut missing = BTreeMap::new();
-    for row in rows {
+    for row in rows.iter() {
         for (rule, need) in row.not_evaluable().split("; ").filter_map(|part| part.rsplit_once(": no ")) {
             *missing.entry((row.stack().clone(), rule.to_owned(), need.to_owned())).or_default() += 1;
         }

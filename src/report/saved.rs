@@ -218,7 +218,7 @@ impl Manifest {
             self.stacks.iter().enumerate().map(|(nth, stack)| (&*stack.name, nth)).collect();
         let mut before: Option<(RowView<'_>, Option<&usize>)> = None;
         let mut known: HashSet<(&str, &str)> = HashSet::new();
-        for row in rows {
+        for row in rows.iter() {
             let nth = place.get(&**row.stack());
             let (run, stack) = (&**row.run_id(), &**row.stack());
             if nth.is_none() {

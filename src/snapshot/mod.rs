@@ -97,7 +97,7 @@ impl StopSnapshot {
     /// Takes only the stop points of `rows`.
     pub fn from_rows(rows: &Rows) -> Self {
         let mut stacks: BTreeMap<String, StackStops> = BTreeMap::new();
-        for row in rows {
+        for row in rows.iter() {
             let stack = stacks.entry(row.stack().to_string()).or_default();
             stack.stops.insert(row.run_id().to_string(), StopLine::from_row(row));
         }

@@ -201,7 +201,7 @@ impl Merge {
         let mut kept = KeptStories::new(texts);
         let mut of_note: HashMap<&str, bool> = HashMap::new();
         let mut order: Vec<&str> = Vec::new();
-        for row in rows {
+        for row in rows.iter() {
             let run: &str = row.run_id();
             let matters_so_far = of_note.entry(run).or_insert_with(|| {
                 order.push(run);

@@ -130,7 +130,7 @@ impl Publication {
     fn write_rows(&self, out: &Path, format: RowFormat) -> Result<(), Diagnostic> {
         match format {
             RowFormat::Csv => {
-                write_rows(&out.join("rows.csv"), &self.rows)?;
+                write_rows(&out.join("rows.csv"), self.rows.iter())?;
                 if self.firings.is_empty() {
                     let names: Vec<String> = Firing::columns().into_iter().map(|column| column.name).collect();
                     return write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", names.join(",")));

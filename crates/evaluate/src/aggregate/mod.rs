@@ -66,7 +66,7 @@ pub use picked::Picked;
 pub use print::{PrintedRun, fingerprint};
 pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, RecordedRun, Row, RunRows};
-pub use rows::{AllRows, Firings, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
+pub use rows::{Firings, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use run_effect::{Ends, RunEffect, Saving, Spending, killed_parts, useful_parts};
 pub use savings::{Savings, Unit};

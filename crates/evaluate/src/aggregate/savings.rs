@@ -1,7 +1,7 @@
 //! What stops saved, split by the run's outcome: a success stopped early saves nothing.
 
 use super::RowView;
-use super::sums::{Class, Count, Sum, Sums};
+use super::sums::{Count, Sum, Sums};
 use crate::verdict::{Amounts, Verdict};
 
 /// What a cost or a saving is measured in.
@@ -124,8 +124,6 @@ pub struct Savings {
     pub unlabelled: f64,
     /// The part from false early stops: forfeited work, not a saving.
     pub forfeited: f64,
-    /// Recorded on runs that failed (waste W1).
-    pub recorded_on_failures: f64,
 }
 
 impl Savings {
@@ -136,21 +134,19 @@ impl Savings {
             Unit::Tokens => Count::TokensRuns,
             Unit::CostUsd => Count::CostUsdRuns,
         });
-        let recorded = |of: fn(Class) -> bool| sums.amount(Sum::Recorded(unit), of);
         let saved = |of: fn(Verdict) -> bool| sums.amount(Sum::Saved(unit), |class| of(class.verdict()));
         if runs == 0 {
             return None;
         }
         Some(Self {
             runs,
-            recorded: recorded(|_| true),
+            recorded: sums.amount(Sum::Recorded(unit), |_| true),
             at_stop: sums.amount(Sum::AtStop(unit), |_| true),
             saved: saved(|_| true),
             on_failures: saved(|verdict| matches!(verdict, Verdict::TrueStop | Verdict::Rescued)),
             after_success: saved(|verdict| verdict == Verdict::GoodTrim),
             unlabelled: saved(|verdict| verdict == Verdict::Unlabelled),
             forfeited: saved(Verdict::is_fes),
-            recorded_on_failures: recorded(|class| class.has(Count::Failures)),
         })
     }
 }

@@ -36,8 +36,6 @@ pub struct Summary {
     pub corrected: Option<CorrectedRate>,
     /// Bounds on success.
     pub outcomes: OutcomeBounds,
-    /// What was saved, in the order of [`Unit::ALL`], which is that of its declaration; `None` if no run records the unit.
-    pub savings: [Option<Savings>; 3],
     /// What stopping is worth per run, if a lost success has a price.
     pub net_benefit: Option<NetBenefit>,
     /// The bound on what is killed as one of all stacks that were tried; `None` if it was not asked for.
@@ -46,7 +44,7 @@ pub struct Summary {
     pub confidence: Option<f64>,
     /// The number of chains of nested stacks that this bound allows for.
     pub chains_tried: Option<u64>,
-    /// Savings as shares with intervals, in the order of [`Unit::ALL`].
+    /// Savings as shares with intervals, in the order of [`Unit::ALL`], which is that of its declaration.
     pub ratios: [SavingRatios; 3],
     sums: Sums,
 }
@@ -117,9 +115,9 @@ impl Summary {
         &self.ratios[unit as usize]
     }
 
-    /// The savings in `unit`.
-    pub fn savings_in(&self, unit: Unit) -> Option<&Savings> {
-        self.savings[unit as usize].as_ref()
+    /// What was saved in `unit`; `None` if no run records it.
+    pub fn savings_in(&self, unit: Unit) -> Option<Savings> {
+        Savings::from_sums(&self.sums, unit)
     }
 }
 
@@ -186,7 +184,6 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             estimates: Estimates::from_group(group, &tasks, &in_steps, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors, level)),
             outcomes: OutcomeBounds::from_group(group, &tasks, level),
-            savings: Unit::ALL.map(|unit| Savings::from_sums(&sums, unit)),
             ratios: [
                 SavingRatios::from_sums(&in_steps, Unit::Steps, level),
                 SavingRatios::of_group(group, &tasks, Unit::Tokens, level),

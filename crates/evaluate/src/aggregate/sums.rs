@@ -68,8 +68,6 @@ counts! {
     RunsWithTokens "runs_with_tokens": |row| row.tokens_recorded().is_some(),
     /// Runs on which a rule could not be evaluated.
     NotEvaluableRuns "not_evaluable_runs": |row| row.unknown().unread,
-    /// Failed runs.
-    Failures "failures": |row| row.outcome() == Outcome::Failure,
     /// Runs with a known saving in steps.
     StepsRuns "steps_runs": |row| Unit::Steps.saved(row).is_some(),
     /// Runs with a known saving in tokens.
@@ -136,7 +134,7 @@ impl Class {
     }
 
     /// Whether its rows are part of a count.
-    pub(super) fn has(self, count: Count) -> bool {
+    fn has(self, count: Count) -> bool {
         self.0 >> (Verdict::ALL.len() + count as usize) & 1 == 1
     }
 

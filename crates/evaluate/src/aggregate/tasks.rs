@@ -73,18 +73,9 @@ impl Tasks {
         parts: impl Fn(RowView<'_>) -> Option<P>,
         add: impl Fn(&mut T, P),
     ) -> Vec<T> {
-        self.sums_of(group.rows().zip(self.places()).map(|(row, place)| (place, parts(row))), add)
-    }
-
-    /// Sums by task, in name order, of parts with the indices of their tasks. Tasks without any part are left out.
-    pub(super) fn sums_of<T: Default, P>(
-        &self,
-        parts: impl Iterator<Item = (usize, Option<P>)>,
-        add: impl Fn(&mut T, P),
-    ) -> Vec<T> {
         let mut sums: Vec<Option<T>> = (0..self.len).map(|_| None).collect();
-        for (place, part) in parts {
-            if let Some(part) = part {
+        for (row, place) in group.rows().zip(self.places()) {
+            if let Some(part) = parts(row) {
                 add(sums[place].get_or_insert_with(T::default), part);
             }
         }

@@ -65,7 +65,7 @@ impl Sweep<'_> {
         write_text(&folder.join("sweep.md"), &report::page(&page))?;
         write_text(&folder.join("manifest.json"), &format!("{:#}\n", self.manifest(walked, judged)))?;
         if self.question.rows {
-            write_rows(&folder.join("sweep-rows.csv"), &judged.rows)?;
+            write_rows(&folder.join("sweep-rows.csv"), judged.rows.iter())?;
         }
         write_text(&folder.join("stacks.toml"), &self.stacks(walked, judged))?;
         if let Some(tuned) = self.tuned(walked, judged) {

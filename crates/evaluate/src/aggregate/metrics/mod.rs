@@ -129,7 +129,7 @@ impl SummaryMetric {
         match self.read {
             Read::Plain(read) => read(summary),
             Read::InUnit(read, unit) => read(summary, unit),
-            Read::Savings(read, unit) => Measured::plain(summary.savings_in(unit).map(read)),
+            Read::Savings(read, unit) => Measured::plain(summary.savings_in(unit).as_ref().map(read)),
             Read::Verdict(verdict) => Measured::count(summary.count(verdict)),
             Read::Count(count) => Measured::count(summary.counted(count)),
         }

@@ -3,8 +3,8 @@
 use super::column::Cell;
 use super::names::{Name, Names};
 use crate::aggregate::{ExactnessName, Label};
-use crate::transcript::{EndCause, Outcome, Point};
-use crate::verdict::{Doubts, Verdict};
+use crate::transcript::Outcome;
+use crate::verdict::Doubts;
 
 /// A type that a row has a column of.
 pub trait Viewed {
@@ -60,9 +60,29 @@ impl Kept for Option<Label> {
     }
 }
 
-macro_rules! viewed_as_they_are {
-    ($($cell:ty),*) => {$(
-        impl Viewed for $cell {
+/// Whatever fits into a cell is stored and seen as it is.
+impl<T: Cell> Viewed for T {
+    type View<'r> = Self;
+    fn owned(view: Self) -> Self {
+        view
+    }
+}
+
+impl<T: Cell> Kept for T {
+    type Cell = Self;
+    fn keep(&self, _: &mut Names) -> Self {
+        *self
+    }
+    #[inline]
+    fn view(cell: Self, _: &Names) -> Self {
+        cell
+    }
+}
+
+/// What is stored in packed marks is seen as it is.
+macro_rules! viewed_from_marks {
+    ($($mark:ty),*) => {$(
+        impl Viewed for $mark {
             type View<'r> = Self;
             fn owned(view: Self) -> Self {
                 view
@@ -71,24 +91,4 @@ macro_rules! viewed_as_they_are {
     )*};
 }
 
-viewed_as_they_are! {
-    u8, u64, EndCause, ExactnessName, Outcome, Verdict, Doubts, Option<u32>, Option<u64>, Option<i64>, Option<f64>,
-    Option<Point>
-}
-
-macro_rules! kept_as_they_are {
-    ($($cell:ty),*) => {$(
-        impl Kept for $cell {
-            type Cell = Self;
-            fn keep(&self, _: &mut Names) -> Self {
-                *self
-            }
-            #[inline]
-            fn view(cell: Self, _: &Names) -> Self {
-                cell
-            }
-        }
-    )*};
-}
-
-kept_as_they_are! { u8, u64, EndCause, Option<u32>, Option<u64>, Option<i64>, Option<f64>, Option<Point> }
+viewed_from_marks! { ExactnessName, Outcome, Doubts }

@@ -126,8 +126,8 @@ impl Rows {
     }
 
     /// All rows.
-    pub fn iter(&self) -> AllRows<'_> {
-        self.into_iter()
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = RowView<'_>> + Clone {
+        (0..self.len()).map(|at| RowView::new(self, at))
     }
 
     /// One row per ending, for computations that depend on nothing else. The stack and rule of these rows are
@@ -162,39 +162,6 @@ impl Rows {
         self.tasks.iter().map(|(suite, task)| (&**suite, &**task))
     }
 }
-
-impl<'r> IntoIterator for &'r Rows {
-    type Item = RowView<'r>;
-    type IntoIter = AllRows<'r>;
-    fn into_iter(self) -> AllRows<'r> {
-        AllRows { rows: self, next: 0 }
-    }
-}
-
-/// Iterates over all rows in order.
-#[derive(Clone, Debug)]
-pub struct AllRows<'r> {
-    rows: &'r Rows,
-    next: usize,
-}
-
-impl<'r> Iterator for AllRows<'r> {
-    type Item = RowView<'r>;
-
-    #[inline]
-    fn next(&mut self) -> Option<RowView<'r>> {
-        let row = self.rows.get(self.next)?;
-        self.next += 1;
-        Some(row)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.rows.len() - self.next;
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for AllRows<'_> {}
 
 impl FromIterator<Row> for Rows {
     fn from_iter<I: IntoIterator<Item = Row>>(rows: I) -> Self {
