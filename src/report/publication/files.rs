@@ -82,19 +82,10 @@ impl Publication {
 
     /// Writes what was made of it: tables, figures, the page.
     fn write_report(&self, out: &Path, whole_budget: bool) -> Result<(), Diagnostic> {
-        let tables = self.tables(whole_budget);
         let standings = self.first().standings();
-        let named = [
-            ("summary", &tables::summary(self.summaries(), &standings)),
-            ("estimates", &tables.estimates),
-            ("pairs", &tables.pairs),
-            ("budget", &tables.budget),
-            ("rules", &tables.rules),
-            ("strata", &tables.strata),
-            ("frontier", &tables.frontier),
-        ];
+        let tables = self.tables(&standings, whole_budget);
         let is_ungraded = self.ungraded().is_some();
-        for (name, table) in named.into_iter().filter(|(_, table)| !is_ungraded || !table.rows.is_empty()) {
+        for (name, table) in tables.files.iter().filter(|(_, table)| !is_ungraded || !table.rows.is_empty()) {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
         let figures = self.write_figures(&tables, out)?;

@@ -5,6 +5,7 @@ mod notes;
 
 pub use files::FolderFormat;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
@@ -24,14 +25,11 @@ use crate::stats::labels::ErrorRates;
 
 /// Data shared by the tables and figures of a folder.
 struct PublicationTables {
+    /// The tables that are files, by name.
+    files: Vec<(&'static str, DataTable)>,
     rules: DataTable,
     /// The parts of the runs, by suite and model.
     parts: Vec<Summary>,
-    strata: DataTable,
-    estimates: DataTable,
-    frontier: DataTable,
-    pairs: DataTable,
-    budget: DataTable,
     curves: Vec<BudgetCurve>,
     points: Vec<FrontierPoint>,
     /// The frontier's hypervolume and its interval.
@@ -194,7 +192,7 @@ impl Publication {
     }
 
     /// The tables that only a folder holds: pairs, strata, budget curves …
-    fn tables(&self, whole_budget: bool) -> PublicationTables {
+    fn tables(&self, standings: &BTreeMap<String, &'static str>, whole_budget: bool) -> PublicationTables {
         let summaries = self.summaries();
         let groups = by_stack(&self.rows);
         let mut stacks = Vec::new();
@@ -209,14 +207,20 @@ impl Publication {
         // Where there is one stratum, it is all runs.
         let n_listed = if strata.len() > summaries.len() { usize::MAX } else { summaries.len() };
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
+        let rules = tables::rule_columns().table(rule_shares(&stacks, &self.rows, &self.firings));
+        let pairs = pairs(&groups, &self.manifest.baseline, self.unit);
         PublicationTables {
-            rules: tables::rule_columns().table(rule_shares(&stacks, &self.rows, &self.firings)),
-            estimates: tables::estimates(summaries.iter().chain(&strata).take(n_listed)),
-            strata: tables::strata(&strata),
+            files: vec![
+                ("summary", tables::summary(summaries, standings)),
+                ("estimates", tables::estimates(summaries.iter().chain(&strata).take(n_listed))),
+                ("pairs", tables::pair_columns().table(pairs)),
+                ("budget", tables::budget(&curves, whole_budget)),
+                ("rules", rules.clone()),
+                ("strata", tables::strata(&strata)),
+                ("frontier", tables::frontier(&points, &spread)),
+            ],
+            rules,
             parts: strata,
-            frontier: tables::frontier(&points, &spread),
-            pairs: tables::pair_columns().table(pairs(&groups, &self.manifest.baseline, self.unit)),
-            budget: tables::budget(&curves, whole_budget),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,

@@ -1,20 +1,21 @@
 //! Sums, shares and prices in a unit.
 
 use super::list::MetricList;
-use super::{Measure, Measured, Needs, Read, Shown, Summary, Unit};
+use super::{Measure, Measured, Needs, Shown, Summary, Unit};
 use crate::aggregate::Savings;
 
 /// Sums in a unit.
 pub(super) fn amounts(list: &mut MetricList, unit: Unit) {
     use Needs::{Outcome, Stop};
     let words = unit.words();
-    let known = Read::InUnit(|s, unit| Measured::count(s.savings_in(unit).map_or(0, |savings| savings.runs)), unit);
+    let known = move |s: &Summary| Measured::count(s.savings_in(unit).map_or(0, |savings| savings.runs));
     let meaning =
         format!("Runs of which the {words} are known, recorded and to the stop; the sums below are over these.");
     list.push(&format!("{}_runs", unit.name()), known, Measure::Runs, Needs::Nothing, &meaning);
     let mut sum = |name: &str, read: fn(&Savings) -> f64, needs, meaning: &str| {
         let name = format!("{}_{name}", unit.name());
-        let metric = list.push(&name, Read::Savings(read, unit), Measure::Amount(unit), needs, meaning);
+        let sum = move |s: &Summary| Measured::plain(s.savings_in(unit).as_ref().map(read));
+        let metric = list.push(&name, sum, Measure::Amount(unit), needs, meaning);
         metric.unit = Some(unit);
     };
     sum("recorded", |savings| savings.recorded, Needs::Nothing, &format!("Recorded {words}."));
@@ -58,8 +59,7 @@ pub(super) fn ratios(list: &mut MetricList, unit: Unit) {
     let recorded = format!("recorded {words}");
     let mut push =
         |name: &str, read: fn(&Summary, Unit) -> Measured, measure, needs, of: &str, shown, meaning: &str| {
-            let metric =
-                list.push(&format!("{}_{name}", unit.name()), Read::InUnit(read, unit), measure, needs, meaning);
+            let metric = list.push(&format!("{}_{name}", unit.name()), move |s| read(s, unit), measure, needs, meaning);
             metric.unit = Some(unit);
             metric.over(of, shown);
         };
@@ -124,7 +124,7 @@ pub(super) fn ratios(list: &mut MetricList, unit: Unit) {
     );
     let metric = list.push(
         &format!("{}_cost_of_success_p", unit.name()),
-        Read::InUnit(|s, unit| Measured::plain(s.ratios_in(unit).cost_of_success.p), unit),
+        move |s| Measured::plain(s.ratios_in(unit).cost_of_success.p),
         Measure::Probability,
         Outcome,
         &format!("Probability of so large a change of `{}_cost_of_success` by chance.", unit.name()),

@@ -1,31 +1,31 @@
 //! How many runs, by what became of them.
 
 use super::list::MetricList;
-use super::{Count, Measure, Measured, Needs, Read};
+use super::{Count, Measure, Measured, Needs};
 use crate::verdict::Verdict;
 
 /// How many runs.
 pub(super) fn counts(list: &mut MetricList) {
     use Needs::{Nothing, Outcome, Stop};
     let runs = Measure::Runs;
-    list.push("runs", Read::Plain(|s| Measured::count(s.runs)), runs, Nothing, "Runs.");
+    list.push("runs", |s| Measured::count(s.runs), runs, Nothing, "Runs.");
     list.push(
         "tasks",
-        Read::Plain(|s| Measured::count(s.tasks)),
+        |s| Measured::count(s.tasks),
         Measure::Tasks,
         Nothing,
         "Distinct tasks; a run without a task is one of its own.",
     );
     list.push(
         "stops",
-        Read::Plain(|s| Measured::count(s.stops())),
+        |s| Measured::count(s.stops()),
         runs,
         Stop,
         "Runs that were stopped before their recording ends.",
     );
     for verdict in Verdict::ALL {
         let needs = if verdict == Verdict::Unlabelled { Nothing } else { Outcome };
-        list.push(verdict.name(), Read::Verdict(verdict), runs, needs, verdict_meaning(verdict));
+        list.push(verdict.name(), move |s| Measured::count(s.count(verdict)), runs, needs, verdict_meaning(verdict));
     }
     for (count, needs, meaning) in [
         (Count::Stopped, Stop, "Runs that were certainly stopped early."),
@@ -44,31 +44,19 @@ pub(super) fn counts(list: &mut MetricList) {
         (Count::KilledMax, Outcome, "Judged successes that were or may have been lost."),
         (Count::RunsWithTokens, Nothing, "Runs that record their tokens."),
     ] {
-        list.push(count.name(), Read::Count(count), runs, needs, meaning);
+        list.push(count.name(), move |s| Measured::count(s.counted(count)), runs, needs, meaning);
     }
     let chains = "The number of chains of nested stacks that `killed_at_most` allows for.";
-    list.push(
-        "chains_tried",
-        Read::Plain(|s| Measured::plain(s.chains_tried.map(|n| n as f64))),
-        Measure::Number,
-        Nothing,
-        chains,
-    );
+    list.push("chains_tried", |s| Measured::plain(s.chains_tried.map(|n| n as f64)), Measure::Number, Nothing, chains);
     list.push(
         "confidence",
-        Read::Plain(|s| Measured::plain(s.confidence)),
+        |s| Measured::plain(s.confidence),
         Measure::Number,
         Nothing,
         "The confidence of `killed_at_most`, inside (0, 1): `--confidence`.",
     );
     let unknown = "Share of the runs of which something that is counted is not known.";
-    list.push(
-        "unknown_share",
-        Read::Plain(|s| Measured::plain(Some(s.unknown_share()))),
-        Measure::Share,
-        Nothing,
-        unknown,
-    );
+    list.push("unknown_share", |s| Measured::plain(Some(s.unknown_share())), Measure::Share, Nothing, unknown);
 }
 
 /// What a verdict says of a run.

@@ -1,6 +1,6 @@
 //! Builds the list of metrics.
 
-use super::{Measure, Needs, Read, Shown, SummaryMetric};
+use super::{Measure, Measured, Needs, Shown, Summary, SummaryMetric};
 
 /// Builds the list.
 #[derive(Default)]
@@ -10,12 +10,12 @@ impl MetricList {
     pub(super) fn push(
         &mut self,
         name: &str,
-        read: Read,
+        read: impl Fn(&Summary) -> Measured + Send + Sync + 'static,
         measure: Measure,
         needs: Needs,
         meaning: &str,
     ) -> &mut SummaryMetric {
-        let (name, of, meaning) = (name.to_owned(), String::new(), meaning.to_owned());
+        let (name, of, meaning, read) = (name.to_owned(), String::new(), meaning.to_owned(), Box::new(read));
         self.0.push(SummaryMetric { name, measure, needs, unit: None, of, meaning, shown: Shown::Value, read });
         self.0.last_mut().expect("it was just pushed")
     }

@@ -8,10 +8,10 @@ mod measured;
 mod named;
 mod rates;
 
+use std::fmt;
 use std::sync::LazyLock;
 
-use super::{Count, Savings, Summary, Unit};
-use crate::verdict::Verdict;
+use super::{Count, Summary, Unit};
 use list::MetricList;
 pub use measured::{Made, Measured, MetricPart};
 pub use named::{Named, metric_names, named};
@@ -95,7 +95,6 @@ pub enum Shown {
 }
 
 /// A number of a summary.
-#[derive(Clone, Debug)]
 pub struct SummaryMetric {
     /// Its name.
     pub name: String,
@@ -111,28 +110,19 @@ pub struct SummaryMetric {
     pub meaning: String,
     /// Where the summary has it.
     pub shown: Shown,
-    read: Read,
+    read: Box<dyn Fn(&Summary) -> Measured + Send + Sync>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Read {
-    Plain(fn(&Summary) -> Measured),
-    InUnit(fn(&Summary, Unit) -> Measured, Unit),
-    Savings(fn(&Savings) -> f64, Unit),
-    Verdict(Verdict),
-    Count(Count),
+impl fmt::Debug for SummaryMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
 }
 
 impl SummaryMetric {
     /// Its value in a summary.
     pub fn of_summary(&self, summary: &Summary) -> Measured {
-        match self.read {
-            Read::Plain(read) => read(summary),
-            Read::InUnit(read, unit) => read(summary, unit),
-            Read::Savings(read, unit) => Measured::plain(summary.savings_in(unit).as_ref().map(read)),
-            Read::Verdict(verdict) => Measured::count(summary.count(verdict)),
-            Read::Count(count) => Measured::count(summary.counted(count)),
-        }
+        (self.read)(summary)
     }
 
     /// Whether it is an estimate, with an interval.
@@ -164,20 +154,8 @@ fn all() -> Vec<SummaryMetric> {
         amounts::ratios(&mut list, unit);
     }
     let recorded = "Milliseconds recorded, over the runs that record them.";
-    list.push(
-        "ms_recorded",
-        Read::Plain(|s| Measured::plain(s.milliseconds()[0])),
-        Measure::Milliseconds,
-        Needs::Nothing,
-        recorded,
-    );
+    list.push("ms_recorded", |s| Measured::plain(s.milliseconds()[0]), Measure::Milliseconds, Needs::Nothing, recorded);
     let at_stop = "Milliseconds elapsed by the stops, over the runs that record them.";
-    list.push(
-        "ms_at_stop",
-        Read::Plain(|s| Measured::plain(s.milliseconds()[1])),
-        Measure::Milliseconds,
-        Needs::Stop,
-        at_stop,
-    );
+    list.push("ms_at_stop", |s| Measured::plain(s.milliseconds()[1]), Measure::Milliseconds, Needs::Stop, at_stop);
     list.0
 }

@@ -1,14 +1,14 @@
 //! Shares of runs.
 
 use super::list::MetricList;
-use super::{Made, Measure, Measured, Needs, Read, Shown, Summary};
+use super::{Made, Measure, Measured, Needs, Shown, Summary};
 
 /// Shares of runs.
 pub(super) fn rates(list: &mut MetricList) {
     use Needs::{Nothing, Outcome, Stop};
     let no = Shown::No;
-    let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
-        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).over(of, shown);
+    let mut rate = |name: &str, read: fn(&Summary) -> Measured, needs, of: &str, shown, meaning: &str| {
+        list.push(name, read, Measure::Share, needs, meaning).over(of, shown);
     };
     rate(
         "killed_rate",
@@ -20,13 +20,13 @@ pub(super) fn rates(list: &mut MetricList) {
     );
     list.push(
         "killed_at_most",
-        Read::Plain(|s| Measured::plain(s.killed_at_most)),
+        |s| Measured::plain(s.killed_at_most),
         Measure::Share,
         Nothing,
         "The most that the stack kills, as a mean over tasks: the exact bound that allows for all stacks tried, every unknown at its worst. A stack is shipped only if this is at most `--max-killed`.",
     );
-    let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
-        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).over(of, shown);
+    let mut rate = |name: &str, read: fn(&Summary) -> Measured, needs, of: &str, shown, meaning: &str| {
+        list.push(name, read, Measure::Share, needs, meaning).over(of, shown);
     };
     rate(
         "killed_per_stop",
@@ -99,8 +99,8 @@ pub(super) fn rates(list: &mut MetricList) {
 fn further_rates(list: &mut MetricList) {
     use Needs::{Nothing, Outcome};
     let no = Shown::No;
-    let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
-        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).over(of, shown);
+    let mut rate = |name: &str, read: fn(&Summary) -> Measured, needs, of: &str, shown, meaning: &str| {
+        list.push(name, read, Measure::Share, needs, meaning).over(of, shown);
     };
     rate(
         "success_rate",
@@ -126,7 +126,7 @@ fn further_rates(list: &mut MetricList) {
         no,
         "The share of all true successes that is killed, corrected for errors of the labels (`--label-sensitivity`, `--label-specificity`). Unlike `killed_rate` it is no mean over tasks: the errors tell nothing of the successes of one task.",
     );
-    let tipping = list.push("tipping_point", Read::Plain(|s| Measured::plain(s.outcomes.tipping_point)), Measure::Number, Nothing,
+    let tipping = list.push("tipping_point", |s| Measured::plain(s.outcomes.tipping_point), Measure::Number, Nothing,
         "Share of the runs of unknown outcome that would have to succeed for the stack to break even with the recordings.");
     tipping.shown = no;
 }

@@ -177,12 +177,8 @@ impl FromIterator<FollowedRow> for FollowedRows {
 /// Builds [`FollowedRows`]. Consecutive rows of one run share what they have in common.
 #[derive(Default)]
 pub struct FollowedBuilder {
-    names: Names,
-    runs: Runs,
-    tails: Tails,
-    lines: Lines,
-    stack_of: Repeating<Name>,
-    stacks: Vec<Name>,
+    /// The rows so far, whose clusters are not yet in order.
+    rows: FollowedRows,
     /// The run of the last row.
     run: Option<Facts>,
     n_runs: u32,
@@ -202,35 +198,37 @@ impl Extend<FollowedRow> for FollowedBuilder {
 impl FollowedBuilder {
     /// Adds a row.
     pub fn push(&mut self, row: &FollowedRow) {
-        let facts = Facts::from_row(row, &mut self.names);
+        let rows = &mut self.rows;
+        let facts = Facts::from_row(row, &mut rows.names);
         if !self.run.is_some_and(|run| run.is_same(&facts)) {
-            self.runs.push(facts);
+            rows.runs.push(facts);
             self.run = Some(facts);
             self.n_runs = self.n_runs.checked_add(1).expect("fewer than 2^32 runs fit into memory");
             self.own.clear();
         }
-        let tail = Tail::from_row(row, self.n_runs - 1, &mut self.names);
+        let tail = Tail::from_row(row, self.n_runs - 1, &mut rows.names);
         let known = self.own.iter().rposition(|own| own.is_same(&tail));
         let place = known.unwrap_or_else(|| {
-            self.tails.push(tail);
+            rows.tails.push(tail);
             self.own.push(tail);
             self.n_tails = self.n_tails.checked_add(1).expect("fewer than 2^32 tails fit into memory");
             self.own.len() - 1
         });
         let after = u32::try_from(self.own.len() - place).expect("no more tails than rows");
-        let stack = self.names.number(&row.stack);
-        if !self.stacks.contains(&stack) {
-            self.stacks.push(stack);
+        let stack = rows.names.number(&row.stack);
+        if !rows.stacks.contains(&stack) {
+            rows.stacks.push(stack);
         }
-        self.stack_of.push(stack);
-        self.lines.push(Line { tail: self.n_tails - after });
+        rows.stack_of.push(stack);
+        rows.lines.push(Line { tail: self.n_tails - after });
     }
 
     /// The rows so far.
     pub fn finish(self) -> FollowedRows {
-        let Self { names, runs, tails, lines, stack_of, stacks, .. } = self;
-        let clusters: Vec<&Label> = (0..runs.cluster.len()).map(|run| names.label(runs.cluster.get(run))).collect();
+        let rows = self.rows;
+        let clusters = &rows.runs.cluster;
+        let clusters: Vec<&Label> = (0..clusters.len()).map(|run| rows.names.label(clusters.get(run))).collect();
         let (_, cluster_of) = in_order(&clusters);
-        FollowedRows { names, runs, tails, lines, stack_of, stacks, cluster_of }
+        FollowedRows { cluster_of, ..rows }
     }
 }

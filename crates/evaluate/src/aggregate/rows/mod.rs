@@ -174,12 +174,8 @@ impl FromIterator<Row> for Rows {
 /// Builds [`Rows`]. Consecutive rows of one run share what they have in common.
 #[derive(Default)]
 pub struct RowsBuilder {
-    names: Names,
-    runs: Runs,
-    endings: Endings,
-    lines: Lines,
-    stacks: Repeating<Stack>,
-    reasons: Reasons,
+    /// The rows so far, neither by stack nor by task.
+    rows: Rows,
     reason_places: HashMap<ReasonKey, u32>,
     /// The last reason without a rule, which most rows share.
     last_without_rule: Option<(ReasonKey, u32)>,
@@ -207,37 +203,38 @@ impl Extend<Row> for RowsBuilder {
 impl RowsBuilder {
     /// Adds a row.
     pub fn push(&mut self, row: &Row) {
-        let facts = RunFacts::from_row(row, &mut self.names);
+        let facts = RunFacts::from_row(row, &mut self.rows.names);
         if !self.run.is_some_and(|run| run.is_same(&facts)) {
-            self.runs.push(facts);
+            self.rows.runs.push(facts);
             self.run = Some(facts);
             self.own.clear();
             let suite = row.suite.clone().unwrap_or_else(|| self.no_suite.get_or_insert_with(|| "".into()).clone());
             self.clusters.push((suite, row.task_id.clone().unwrap_or_else(|| row.run_id.clone())));
         }
         let run = u32::try_from(self.clusters.len() - 1).expect("fewer than 2^32 runs fit into memory");
-        let ending = Ending::from_row(row, run, &mut self.names);
+        let ending = Ending::from_row(row, run, &mut self.rows.names);
         let known = self.own.iter().rposition(|own| own.is_same(&ending));
         let place = known.unwrap_or_else(|| {
-            self.endings.push(ending);
+            self.rows.endings.push(ending);
             self.own.push(ending);
             self.n_endings = self.n_endings.checked_add(1).expect("fewer than 2^32 endings fit into memory");
             self.own.len() - 1
         });
         let after = u32::try_from(self.own.len() - place).expect("no more endings than rows");
-        let stack = self.names.number(&row.stack);
+        let stack = self.rows.names.number(&row.stack);
         match self.n_rows.iter_mut().find(|(of, _)| *of == stack) {
             Some((_, n)) => *n += 1,
             None => self.n_rows.push((stack, 1)),
         }
-        self.stacks.push((stack, self.names.number(&row.profile)));
+        let profile = self.rows.names.number(&row.profile);
+        self.rows.stacks.push((stack, profile));
         let line = Line { ending: self.n_endings - after, reason: self.reason(row) };
-        self.lines.push(line);
+        self.rows.lines.push(line);
     }
 
     fn reason(&mut self, row: &Row) -> u32 {
-        let rule = row.rule.as_ref().map(|rule| self.names.number(rule));
-        let not_evaluable = self.names.number(&row.not_evaluable);
+        let rule = row.rule.as_ref().map(|rule| self.rows.names.number(rule));
+        let not_evaluable = self.rows.names.number(&row.not_evaluable);
         let key = (rule, row.observed.map(f64::to_bits), row.limit.map(f64::to_bits), not_evaluable);
         if let Some((last, place)) = self.last_without_rule
             && last == key
@@ -246,7 +243,7 @@ impl RowsBuilder {
         }
         let next = u32::try_from(self.reason_places.len()).expect("fewer than 2^32 reasons fit into memory");
         let place = *self.reason_places.entry(key).or_insert_with(|| {
-            self.reasons.push(Reason { rule, observed: row.observed, limit: row.limit, not_evaluable });
+            self.rows.reasons.push(Reason { rule, observed: row.observed, limit: row.limit, not_evaluable });
             next
         });
         if rule.is_none() {
@@ -258,17 +255,9 @@ impl RowsBuilder {
     /// The rows so far.
     pub fn finish(self) -> Rows {
         let (tasks, task_of) = in_order(&self.clusters);
-        Rows {
-            by_stack: by_stack(&self.lines, &self.stacks, &self.n_rows),
-            names: self.names,
-            runs: self.runs,
-            endings: self.endings,
-            lines: self.lines,
-            stacks: self.stacks,
-            reasons: self.reasons,
-            task_of,
-            tasks,
-        }
+        let rows = self.rows;
+        let by_stack = by_stack(&rows.lines, &rows.stacks, &self.n_rows);
+        Rows { by_stack, task_of, tasks, ..rows }
     }
 }
 
