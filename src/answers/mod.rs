@@ -25,5 +25,5 @@ pub use headline::Headline;
 pub use note::{AnswerNote, TailOfGroup, further, without_tasks};
 pub use told::{ToldRuns, UnderToldLimits};
 pub use verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, UsefulSaving, WhyNot,
+    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, WhyNot,
 };

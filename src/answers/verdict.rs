@@ -5,10 +5,10 @@ use super::first::FirstTable;
 use super::followed::FollowedVerdict;
 use super::known::{Lack, MissingRecord, missing};
 use crate::aggregate::{
-    Candidate, CostOfSuccess, Count, LEAST_SAVED, Label, NetBenefit, PassedOver, Picked, Refused, Standing, Summary,
-    TieBreak, Unit, WorseStratum,
+    Candidate, Count, LEAST_SAVED, Label, NetBenefit, PassedOver, Picked, Refused, SavingRatios, Standing, Summary,
+    TieBreak, WorseStratum,
 };
-use crate::stats::{Estimate, RangeEstimate};
+use crate::stats::Estimate;
 use crate::transcript::Outcome;
 
 /// The verdict of a comparison.
@@ -89,14 +89,10 @@ pub struct Ship {
     pub stack: Label,
     /// The most it kills.
     pub promise: KillPromise,
-    /// What it saves.
-    pub saved: UsefulSaving,
+    /// What it saves, what each success left costs, and up to which price of a lost success it pays.
+    pub savings: SavingRatios,
     /// If a lost success has a price: what the stack is worth, how many successes it kills at most, and of how many.
     pub worth: Option<(NetBenefit, u64, u64)>,
-    /// What each success left costs.
-    pub cost: CostOfSuccess,
-    /// If savings are in dollars: up to which price of a lost success it pays.
-    pub break_even: Option<RangeEstimate>,
     /// Runs that could be judged, and all runs.
     pub judged: (u64, u64),
     /// The stack that was passed over although its numbers are the best.
@@ -134,15 +130,6 @@ pub struct KillPromise {
     /// Whether it is the share of all successes of the runs that can be judged instead: where labels have errors, nothing
     /// else can be told.
     pub of_all: bool,
-}
-
-/// The useful saving of a stack.
-#[derive(Clone, Copy, Debug)]
-pub struct UsefulSaving {
-    /// What is saved.
-    pub unit: Unit,
-    /// The share of it.
-    pub useful: RangeEstimate,
 }
 
 /// The stack that was passed over for one that is as good within chance.
@@ -190,7 +177,7 @@ pub struct NotWorth {
     /// All runs.
     pub runs: u64,
     /// What it saves.
-    pub saved: UsefulSaving,
+    pub savings: SavingRatios,
     /// What it fails at.
     pub fault: Fault,
     /// How many more tasks like these would show that it pays, as far as they are enough.
@@ -253,20 +240,13 @@ impl FirstTable<'_> {
         }
     }
 
-    fn saved(&self, summary: &Summary) -> UsefulSaving {
-        UsefulSaving { unit: self.unit, useful: summary.ratios_in(self.unit).useful }
-    }
-
     fn to_ship(&self, summary: &Summary) -> Ship {
-        let ratios = summary.ratios_in(self.unit);
         let killed = summary.estimates.killed.high;
         Ship {
             stack: summary.stack.clone(),
             promise: self.promise(summary),
-            saved: self.saved(summary),
+            savings: *summary.ratios_in(self.unit),
             worth: summary.net_benefit.map(|benefit| (benefit, killed.hits, killed.of)),
-            cost: ratios.cost_of_success,
-            break_even: if self.unit == Unit::CostUsd { Some(ratios.break_even) } else { None },
             judged: (summary.counted(Count::Judged), summary.runs),
             tie: self.tie(summary),
             pooled: self.pooling().filter(|worse| worse.stack == summary.stack),
@@ -339,8 +319,8 @@ impl FirstTable<'_> {
             Fault::DoesNotPay(_) => candidate.and_then(|candidate| candidate.worth?.clusters_missing(0.0)),
             Fault::Dearer(_) => None,
         };
-        let (stops, runs, saved) = (summary.stops(), summary.runs, self.saved(summary));
-        WhyNot::NotWorth(Box::new(NotWorth { stops, runs, saved, fault, tasks_missing }))
+        let (stops, runs, savings) = (summary.stops(), summary.runs, *summary.ratios_in(self.unit));
+        WhyNot::NotWorth(Box::new(NotWorth { stops, runs, savings, fault, tasks_missing }))
     }
 
     fn unknown(&self, summary: &Summary) -> WhyNot {

@@ -8,8 +8,7 @@ use crate::diagnostic::{is_hostile, one_line};
 ///
 /// A site makes a link or a mention of bare text too: such text is shown as code.
 pub(super) fn cell(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    if text.contains('@') || ["://", "www.", "#"].iter().any(|sign| lower.contains(sign)) {
+    if is_linked(text) {
         return code(&text.replace('|', "\\u{7c}").replace('<', "\\u{3c}"));
     }
     let mut out = String::with_capacity(text.len());
@@ -27,6 +26,12 @@ pub(super) fn cell(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether a site makes a link or a mention of the bare text.
+fn is_linked(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["@", "://", "www.", "#"].iter().any(|sign| lower.contains(sign))
 }
 
 /// Escapes a sentence of ours with names in backticks: they stay code, and nothing else in it is markup, a link or a
@@ -49,7 +54,7 @@ pub fn bullets(sentences: &[String]) -> String {
 
 /// What stands between the names of a sentence.
 fn plain(text: &str) -> String {
-    if text.contains('@') || ["://", "www.", "#"].iter().any(|sign| text.to_ascii_lowercase().contains(sign)) {
+    if is_linked(text) {
         return format!(" {} ", code(text.trim())).replace("  ", " ");
     }
     let mut out = String::with_capacity(text.len());

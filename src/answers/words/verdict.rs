@@ -1,10 +1,8 @@
 //! The verdict in a few sentences.
 
 use super::{apart, ends, known_on, missing};
-use crate::aggregate::{Candidate, NetBenefit, PassedOver, Picked, Refused, TieBreak};
-use crate::answers::verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, UsefulSaving, WhyNot,
-};
+use crate::aggregate::{Candidate, NetBenefit, PassedOver, Picked, Refused, SavingRatios, TieBreak, Unit};
+use crate::answers::verdict::{ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, WhyNot};
 use crate::stats::{Estimate, Interval, RangeEstimate};
 use crate::words::{chosen_percent, digits, dollars, known_percent};
 
@@ -80,7 +78,7 @@ fn conclusion(conclusion: &Conclusion) -> String {
 }
 
 fn to_ship(ship: &Ship) -> String {
-    let (stack, promise, saved) = (&ship.stack, promise(&ship.promise), saved(&ship.saved));
+    let (stack, promise, saved) = (&ship.stack, promise(&ship.promise), saved(&ship.savings));
     let first = if let Some((benefit, killed, successes)) = &ship.worth {
         format!(
             "Ship `{stack}`: at ${} for a lost success it is worth {} a run. It kills at most {promise}, {killed} of \
@@ -89,8 +87,8 @@ fn to_ship(ship: &Ship) -> String {
             worth(benefit),
         )
     } else {
-        let cost = ship.cost.sentence();
-        let pays = ship.break_even.as_ref().map(break_even).unwrap_or_default();
+        let cost = ship.savings.cost_of_success.sentence();
+        let pays = break_even(&ship.savings);
         format!("Ship `{stack}`: it kills at most {promise}, saves {saved}{cost}.{pays}")
     };
     let mut sentences = vec![first];
@@ -152,14 +150,15 @@ fn lacks(promise: &KillPromise, refused: &Refused) -> String {
 }
 
 /// Formats `26 % of the cost (20–33)`.
-fn saved(saved: &UsefulSaving) -> String {
-    let share = known_percent(saved.useful.low.value);
-    format!("{share} of the {}{}", saved.unit.noun(), ends(saved.useful.interval()))
+fn saved(savings: &SavingRatios) -> String {
+    let share = known_percent(savings.useful.low.value);
+    format!("{share} of the {}{}", savings.unit.noun(), ends(savings.useful.interval()))
 }
 
-/// Up to which price of a lost success the stack pays; empty if it is not known.
-fn break_even(range: &RangeEstimate) -> String {
-    let Some(price) = range.low.value else { return String::new() };
+/// Up to which price of a lost success the stack pays; empty if it is not known in dollars.
+fn break_even(savings: &SavingRatios) -> String {
+    let range = &savings.break_even;
+    let (Unit::CostUsd, Some(price)) = (savings.unit, range.low.value) else { return String::new() };
     let interval = match range.interval() {
         Some(interval) if interval.low > 0.0 && interval.high < 30.0 * interval.low => {
             format!(" ({}–{})", dollars(interval.low), dollars(interval.high))
@@ -184,8 +183,8 @@ fn why_not(why: &WhyNot) -> String {
     }
 }
 
-fn not_worth(NotWorth { stops, runs, saved: share, fault, tasks_missing }: &NotWorth) -> String {
-    let does = format!("stops {stops} of {runs} runs and saves {}", saved(share));
+fn not_worth(NotWorth { stops, runs, savings, fault, tasks_missing }: &NotWorth) -> String {
+    let does = format!("stops {stops} of {runs} runs and saves {}", saved(savings));
     match fault {
         Fault::DoesNotPay(Some(benefit)) => {
             let price = dollars(benefit.price.costs);
