@@ -85,6 +85,7 @@ fn known_success(step: &BudgetStep<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::Unit;
     use crate::stats::incidence::{End, Ending, incidence_bounds};
 
     #[test]

@@ -64,20 +64,14 @@ macro_rules! declare {
 }
 followed_columns!(declare);
 
-frame! {
-    /// One row. Its stack is in [`FollowedRows::stack_of`].
-    Line, Lines {
-        tail: u32,
-    }
-}
-
 /// What followed the stops of all runs and stacks, in the order given.
 #[derive(Clone, Debug, Default)]
 pub struct FollowedRows {
     names: Names,
     runs: Runs,
     tails: Tails,
-    lines: Lines,
+    /// What followed the stop of each row, by its place in `tails`.
+    tail_of: Column<u32>,
     /// The stack of each row.
     stack_of: Repeating<Name>,
     /// The stacks, in the order given.
@@ -98,7 +92,7 @@ pub(in crate::aggregate) struct FollowedView<'r> {
 impl FollowedRows {
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.lines.tail.len()
+        self.tail_of.len()
     }
 
     /// True without rows.
@@ -123,7 +117,7 @@ impl FollowedRows {
 
     /// Each run with the range of its rows, which are consecutive.
     pub fn runs(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
-        let run = |at: usize| self.tails.run.get(self.lines.tail.get(at) as usize);
+        let run = |at: usize| self.tails.run.get(self.tail_of.get(at) as usize);
         let mut next = 0;
         std::iter::from_fn(move || {
             let first = next;
@@ -150,7 +144,7 @@ impl FollowedRows {
     }
 
     fn view(&self, at: usize) -> FollowedView<'_> {
-        let tail = self.lines.tail.get(at) as usize;
+        let tail = self.tail_of.get(at) as usize;
         FollowedView { rows: self, at, tail, run: self.tails.run.get(tail) as usize }
     }
 }
@@ -220,7 +214,7 @@ impl FollowedBuilder {
             rows.stacks.push(stack);
         }
         rows.stack_of.push(stack);
-        rows.lines.push(Line { tail: self.n_tails - after });
+        rows.tail_of.push(self.n_tails - after);
     }
 
     /// The rows so far.
