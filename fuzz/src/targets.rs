@@ -143,10 +143,9 @@ pub fn rows(data: &[u8]) {
             same_in_both_styles(&saved, folder.path());
             let Saved { evidence, manifest, .. } = saved;
             let publication = Publication::new(RunEvidence { followed: None, ..evidence }, manifest);
-            let summaries = publication.summaries();
-            let overview = publication.overview(&summaries).to_terminal(80);
+            let overview = publication.overview().to_terminal(80);
             assert!(!overview.contains(|c| c != '\n' && is_hostile(c)), "{overview:?}");
-            let answer = publication.answer(&summaries);
+            let answer = publication.answer();
             let _ = (words::headline(answer.headline.as_ref()), words::notes(&answer.notes));
         }
         Err(error) => told(&error),
@@ -156,7 +155,7 @@ pub fn rows(data: &[u8]) {
 /// Rows written in either style read back as they were.
 fn same_in_both_styles(saved: &Saved, folder: &Path) {
     let plain = folder.join("plain.csv");
-    let written = whenstop::report::write_rows(&plain, &saved.evidence.rows);
+    let written = whenstop::report::write_rows(&plain, saved.evidence.rows.iter());
     written.expect("the scratch folder can be written to");
     let text = std::fs::read(&plain).expect("it was just written");
     for style in [CsvStyle::Plain, CsvStyle::Spreadsheet] {

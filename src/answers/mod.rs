@@ -24,6 +24,4 @@ pub use followed::{Agreeing, FollowedReport, FollowedVerdict, Pays};
 pub use headline::Headline;
 pub use note::{AnswerNote, TailOfGroup, further, without_tasks};
 pub use told::{ToldRuns, UnderToldLimits};
-pub use verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, WhyNot,
-};
+pub use verdict::{ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, WhyNot};

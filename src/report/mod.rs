@@ -30,8 +30,8 @@ pub use markdown::{bullets, code, page, prose};
 pub use owned::{reads_it_too, refuse_foreign};
 pub use page::PlainPage;
 pub use part::{
-    Division, Input, Merge, PART, PartManifest, PartSearch, PartWriter, SearchQuestion, SearchedRun,
-    Shard, Shippable, ShippableSettings, write_part,
+    Division, Input, Merge, PART, PartManifest, PartSearch, PartWriter, SearchQuestion, SearchedRun, Shard, Shippable,
+    ShippableSettings, write_part,
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;
