@@ -73,7 +73,7 @@ pub(in crate::cli) fn pull_request(
     let stacks = LoadedStacks::without_files(strategies);
     let GatheredRuns { evidence, manifest, .. } = gather(runs, &stacks, &EvaluationOptions::default(), output)?;
     let publication = Publication::new(evidence, manifest);
-    publication.pull_request(&publication.summaries(), today, Some(proposed)).map_err(CommandFailure::usage)
+    publication.pull_request(today, Some(proposed)).map_err(CommandFailure::usage)
 }
 
 /// What is asked about stacks on recordings, whoever asks.
