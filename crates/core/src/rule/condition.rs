@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Rule, WatchedRule};
+use super::{Comparator, Rule, WatchedRule};
 use crate::decision::{Evidence, RuleName, RuleReading};
 use crate::transcript::{Moment, Moments, PointView};
 
@@ -119,162 +119,202 @@ pub struct ConditionValue {
 impl ConditionValue {
     /// Nothing to read yet.
     pub const UNREAD: Self = Self { holds: None, evidence: Evidence::NONE };
+
+    /// A reading compared with a limit.
+    pub fn compared(reading: Option<f64>, comparator: Comparator, limit: f64) -> Self {
+        let Some(reading) = reading else { return Self::UNREAD };
+        Self { holds: Some(comparator.passes(reading, limit)), evidence: Evidence::new(reading, limit) }
+    }
 }
 
-/// The state of a condition for one run.
-pub(crate) enum Watching {
-    Rule(WatchedRule),
-    Any(Vec<Watching>),
-    All(Vec<Watching>),
-    Latched(Vec<(Watching, Option<Evidence>)>),
-    Some { least: usize, parts: Vec<Watching> },
-    Not(Box<Watching>),
-    Lately(Box<Lately>),
-}
-
-/// A part, and the steps at which it last held and was last unread.
-pub(crate) struct Lately {
-    within: u32,
-    part: Watching,
+/// A condition watched on one run: its rules, and how their values combine.
+pub(crate) struct Watching {
+    /// In the order of [`Condition::rules`].
+    rules: Vec<WatchedRule>,
+    state: ConditionState,
     /// The current step.
     step: u32,
-    held: Option<(u32, Evidence)>,
-    unread: Option<u32>,
-}
-
-impl Lately {
-    fn read(&mut self) -> ConditionValue {
-        let reading = self.part.read();
-        match reading.holds {
-            Some(true) => self.held = Some((self.step, reading.evidence)),
-            Some(false) => {}
-            None => self.unread = Some(self.step),
-        }
-        let is_recent = |step: u32| self.step.saturating_sub(step) < self.within;
-        match self.held.filter(|(step, _)| is_recent(*step)) {
-            Some((_, evidence)) => ConditionValue { holds: Some(true), evidence },
-            None if self.unread.is_some_and(is_recent) => ConditionValue::UNREAD,
-            None => ConditionValue { holds: Some(false), ..reading },
-        }
-    }
 }
 
 impl Watching {
     /// Starts the signals of `condition`.
     pub(crate) fn start(condition: &Condition) -> Self {
-        match condition {
-            Condition::Rule(rule) => Self::Rule(WatchedRule::start(rule)),
-            Condition::Any(parts) => Self::Any(parts.iter().map(Self::start).collect()),
-            Condition::All { parts, latched: false } => Self::All(parts.iter().map(Self::start).collect()),
-            Condition::All { parts, latched: true } => {
-                Self::Latched(parts.iter().map(|part| (Self::start(part), None)).collect())
-            }
-            Condition::Some { least, parts } => {
-                Self::Some { least: *least, parts: parts.iter().map(Self::start).collect() }
-            }
-            Condition::Not(part) => Self::Not(Box::new(Self::start(part))),
-            Condition::Lately { within, part } => {
-                let part = Self::start(part);
-                Self::Lately(Box::new(Lately { within: *within, part, step: 0, held: None, unread: None }))
-            }
-        }
+        let mut rules = Vec::new();
+        condition.each_rule(&mut |rule| rules.push(WatchedRule::start(rule)));
+        Self { rules, state: ConditionState::start(condition), step: 0 }
     }
 
     /// Takes the next point. Must be called for every point of the run, or at least for those of [`Condition::moments`].
     pub(crate) fn observe(&mut self, view: &PointView<'_>) {
-        match self {
-            Self::Rule(rule) => rule.observe(view),
-            Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
-                for part in parts {
-                    part.observe(view);
-                }
-            }
-            Self::Latched(parts) => parts.iter_mut().for_each(|(part, _)| part.observe(view)),
-            Self::Not(part) => part.observe(view),
-            Self::Lately(lately) => {
-                lately.step = view.point().step;
-                lately.part.observe(view);
-            }
-        }
+        self.step = view.point().step;
+        self.rules.iter_mut().for_each(|rule| rule.observe(view));
     }
 
     /// Adds the current reading of each of its rules, attributed to the clause called `name`.
     pub(crate) fn tell(&self, name: &RuleName, all: &mut Vec<RuleReading>) {
-        match self {
-            Self::Rule(rule) => all.push(rule.told(name)),
-            Self::Any(parts) | Self::All(parts) | Self::Some { parts, .. } => {
-                for part in parts {
-                    part.tell(name, all);
-                }
+        all.extend(self.rules.iter().map(|rule| rule.told(name)));
+    }
+
+    /// The condition's current value; see [`ConditionState::read`].
+    pub(crate) fn read(&mut self) -> ConditionValue {
+        let rules = &self.rules;
+        self.state.read(self.step, &|rule| rules[rule].read())
+    }
+}
+
+/// How the values of a condition's rules combine, with what it remembers from one point to the next.
+#[derive(Clone, Debug)]
+pub enum ConditionState {
+    /// The value of the rule with this index among [`Condition::rules`].
+    Rule(usize),
+    /// See [`Condition::Any`].
+    Any(Vec<Self>),
+    /// See [`Condition::All`].
+    All(Vec<Self>),
+    /// The same if latched: each part, with the evidence when it first held.
+    Latched(Vec<(Self, Option<Evidence>)>),
+    /// See [`Condition::Some`].
+    Some {
+        /// How many parts must hold.
+        least: usize,
+        /// The parts.
+        parts: Vec<Self>,
+    },
+    /// See [`Condition::Not`].
+    Not(Box<Self>),
+    /// See [`Condition::Lately`].
+    Lately(Box<Lately>),
+}
+
+/// A part, and the steps at which it last held and was last unread.
+#[derive(Clone, Debug)]
+pub struct Lately {
+    within: u32,
+    part: ConditionState,
+    held: Option<(u32, Evidence)>,
+    unread: Option<u32>,
+}
+
+impl Lately {
+    fn read(&mut self, step: u32, values: RuleValues<'_>) -> ConditionValue {
+        let value = self.part.read(step, values);
+        match value.holds {
+            Some(true) => self.held = Some((step, value.evidence)),
+            Some(false) => {}
+            None => self.unread = Some(step),
+        }
+        let is_recent = |at: u32| step.saturating_sub(at) < self.within;
+        match self.held.filter(|(at, _)| is_recent(*at)) {
+            Some((_, evidence)) => ConditionValue { holds: Some(true), evidence },
+            None if self.unread.is_some_and(is_recent) => ConditionValue::UNREAD,
+            None => ConditionValue { holds: Some(false), ..value },
+        }
+    }
+}
+
+/// The value of each rule at a point, by its index.
+type RuleValues<'v> = &'v dyn Fn(usize) -> ConditionValue;
+
+impl ConditionState {
+    /// Before the first point.
+    pub fn start(condition: &Condition) -> Self {
+        Self::after_rules(condition, &mut 0)
+    }
+
+    /// The same for a part; `n` is the number of rules before it, and is raised by its own.
+    fn after_rules(condition: &Condition, n: &mut usize) -> Self {
+        let mut all =
+            |parts: &[Condition]| -> Vec<Self> { parts.iter().map(|part| Self::after_rules(part, n)).collect() };
+        match condition {
+            Condition::Rule(_) => {
+                *n += 1;
+                Self::Rule(*n - 1)
             }
-            Self::Latched(parts) => parts.iter().for_each(|(part, _)| part.tell(name, all)),
-            Self::Not(part) => part.tell(name, all),
-            Self::Lately(lately) => lately.part.tell(name, all),
+            Condition::Any(parts) => Self::Any(all(parts)),
+            Condition::All { parts, latched: false } => Self::All(all(parts)),
+            Condition::All { parts, latched: true } => {
+                Self::Latched(all(parts).into_iter().map(|part| (part, None)).collect())
+            }
+            Condition::Some { least, parts } => Self::Some { least: *least, parts: all(parts) },
+            Condition::Not(part) => Self::Not(Box::new(Self::after_rules(part, n))),
+            Condition::Lately { within, part } => {
+                let part = Self::after_rules(part, n);
+                Self::Lately(Box::new(Lately { within: *within, part, held: None, unread: None }))
+            }
         }
     }
 
-    /// The condition's current value. A latched `all` remembers which parts held when this was called, so call it
-    /// exactly once at each point at which the clause is checked.
-    pub(crate) fn read(&mut self) -> ConditionValue {
+    /// The condition's value at the next point, where its rules have these values. A latched `all` remembers which parts
+    /// held when this was called, so call it exactly once at each point at which the clause is checked.
+    pub fn read(&mut self, step: u32, values: RuleValues<'_>) -> ConditionValue {
         match self {
-            Self::Rule(rule) => rule.read(),
-            Self::Any(parts) => {
-                let readings: Vec<ConditionValue> = parts.iter_mut().map(Self::read).collect();
-                decide(&readings, true)
-            }
-            Self::All(parts) => {
-                let readings: Vec<ConditionValue> = parts.iter_mut().map(Self::read).collect();
-                decide(&readings, false)
-            }
-            Self::Latched(parts) => read_latched(parts),
+            Self::Rule(rule) => values(*rule),
+            Self::Any(parts) => decide(parts.iter_mut().map(|part| part.read(step, values)), true),
+            Self::All(parts) => decide(parts.iter_mut().map(|part| part.read(step, values)), false),
+            Self::Latched(parts) => read_latched(parts, step, values),
             Self::Some { least, parts } => {
-                let readings: Vec<ConditionValue> = parts.iter_mut().map(Self::read).collect();
-                count(&readings, *least)
+                let too_few = parts.len().saturating_sub(*least) + 1;
+                count(parts.iter_mut().map(|part| part.read(step, values)), *least, too_few)
             }
             Self::Not(part) => {
-                let reading = part.read();
-                ConditionValue { holds: reading.holds.map(|holds| !holds), ..reading }
+                let value = part.read(step, values);
+                ConditionValue { holds: value.holds.map(|holds| !holds), ..value }
             }
-            Self::Lately(lately) => lately.read(),
+            Self::Lately(lately) => lately.read(step, values),
         }
     }
 }
 
-/// Three-valued any (`decisive` true) or all (`decisive` false). One part with the decisive value decides; otherwise
-/// one unread part leaves the result unknown.
-fn decide(readings: &[ConditionValue], decisive: bool) -> ConditionValue {
-    if let Some(reading) = readings.iter().find(|reading| reading.holds == Some(decisive)) {
-        return *reading;
+/// Three-valued any (`decisive` true) or all (`decisive` false). The first part with the decisive value decides; without
+/// one, an unread part leaves the result unknown. All parts are read: they may remember.
+fn decide(parts: impl Iterator<Item = ConditionValue>, decisive: bool) -> ConditionValue {
+    let (mut decided, mut first, mut is_read) = (None, None, true);
+    for part in parts {
+        if part.holds == Some(decisive) {
+            decided.get_or_insert(part);
+        }
+        first.get_or_insert(part.evidence);
+        is_read &= part.holds.is_some();
     }
-    if readings.iter().any(|reading| reading.holds.is_none()) {
-        return ConditionValue::UNREAD;
+    match decided {
+        Some(part) => part,
+        None if is_read => ConditionValue { holds: Some(!decisive), evidence: first.unwrap_or(Evidence::NONE) },
+        None => ConditionValue::UNREAD,
     }
-    let evidence = readings.first().map_or(Evidence::NONE, |reading| reading.evidence);
-    ConditionValue { holds: Some(!decisive), evidence }
 }
 
-/// Three-valued "at least `least` hold". The evidence is that of the part that makes them enough, or too few.
-fn count(readings: &[ConditionValue], least: usize) -> ConditionValue {
-    let nth = |holds: bool, n: usize| {
-        let of = readings.iter().filter(|reading| reading.holds == Some(holds)).nth(n)?;
-        Some(ConditionValue { holds: Some(holds), evidence: of.evidence })
-    };
-    let Some(before_last) = least.checked_sub(1) else {
+/// Three-valued "at least `least` hold", which is known not to be so once `too_few` do not. The evidence is that of the
+/// part that makes them enough, or too few.
+fn count(parts: impl Iterator<Item = ConditionValue>, least: usize, too_few: usize) -> ConditionValue {
+    let (mut n_holding, mut n_failing) = (0, 0);
+    let (mut enough, mut not_enough) = (None, None);
+    for part in parts {
+        match part.holds {
+            Some(true) => {
+                n_holding += 1;
+                enough = enough.or((n_holding == least).then_some(part));
+            }
+            Some(false) => {
+                n_failing += 1;
+                not_enough = not_enough.or((n_failing == too_few).then_some(part));
+            }
+            None => {}
+        }
+    }
+    if least == 0 {
         return ConditionValue { holds: Some(true), evidence: Evidence::NONE };
-    };
-    let enough = nth(true, before_last);
-    let too_few = nth(false, readings.len().saturating_sub(least));
-    enough.or(too_few).unwrap_or(ConditionValue::UNREAD)
+    }
+    enough.or(not_enough).unwrap_or(ConditionValue::UNREAD)
 }
 
-fn read_latched(parts: &mut [(Watching, Option<Evidence>)]) -> ConditionValue {
+fn read_latched(parts: &mut [(ConditionState, Option<Evidence>)], step: u32, values: RuleValues<'_>) -> ConditionValue {
     let mut last = Evidence::NONE;
     let mut all = true;
     for (part, latch) in parts {
         if latch.is_none() {
-            let reading = part.read();
-            if reading.holds == Some(true) {
-                *latch = Some(reading.evidence);
+            let value = part.read(step, values);
+            if value.holds == Some(true) {
+                *latch = Some(value.evidence);
             }
         }
         match latch {
@@ -283,4 +323,59 @@ fn read_latched(parts: &mut [(Watching, Option<Evidence>)]) -> ConditionValue {
         }
     }
     ConditionValue { holds: Some(all), evidence: last }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of a condition over rules with these values, point by point: `1` holds, `0` does not, `?` cannot be read.
+    fn values(mut condition: ConditionState, rules: &[&str]) -> String {
+        let value = |rule: usize, nth: usize| match &rules[rule][nth..=nth] {
+            "?" => ConditionValue::UNREAD,
+            text => ConditionValue { holds: Some(text == "1"), evidence: Evidence::NONE },
+        };
+        let mut text = String::new();
+        for nth in 0..rules[0].len() {
+            let step = u32::try_from(nth).unwrap();
+            text += match condition.read(step, &|rule| value(rule, nth)).holds {
+                Some(true) => "1",
+                Some(false) => "0",
+                None => "?",
+            };
+        }
+        text
+    }
+
+    fn rules(n: usize) -> Vec<ConditionState> {
+        (0..n).map(ConditionState::Rule).collect()
+    }
+
+    #[test]
+    fn three_values_combine() {
+        let two = ["111000???", "10?10?10?"];
+        let some = |least, parts| ConditionState::Some { least, parts };
+        assert_eq!(values(ConditionState::Any(rules(2)), &two), "11110?1??");
+        assert_eq!(values(ConditionState::All(rules(2)), &two), "10?000?0?");
+        assert_eq!(values(ConditionState::Not(Box::new(ConditionState::Rule(0))), &two), "000111???");
+        assert_eq!(values(some(1, rules(2)), &two), "11110?1??");
+        assert_eq!(values(some(2, rules(2)), &two), "10?000?0?");
+        assert_eq!(values(some(2, rules(3)), &["110?", "1011", "0?11"]), "1?11");
+    }
+
+    #[test]
+    fn latched_holds_from_the_greatest_first_point_on() {
+        let latched = |n| ConditionState::Latched(rules(n).into_iter().map(|part| (part, None)).collect());
+        let late = format!("{}10000", "0".repeat(70));
+        let early = format!("0100?{}", "0".repeat(70));
+        assert_eq!(values(latched(2), &[&early, &late]), format!("{}11111", "0".repeat(70)));
+        assert_eq!(values(latched(1), &["???"]), "000");
+        assert_eq!(values(latched(0), &["???"]), "111");
+    }
+
+    #[test]
+    fn lately_looks_back_so_many_steps() {
+        let lately = Lately { within: 3, part: ConditionState::Rule(0), held: None, unread: None };
+        assert_eq!(values(ConditionState::Lately(Box::new(lately)), &["0100?000"]), "0111???0");
+    }
 }

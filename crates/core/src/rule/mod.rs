@@ -4,10 +4,12 @@ mod condition;
 
 use std::fmt;
 
-use crate::decision::{Evidence, Need, RuleName, RuleReading};
+use crate::decision::{Need, RuleName, RuleReading};
 use crate::signal::{Options, Signal, SignalInfo, number};
 use crate::transcript::{Identity, PointView, is_public_name};
 
+#[doc(hidden)]
+pub use condition::ConditionState;
 pub(crate) use condition::Watching;
 pub use condition::{Condition, ConditionValue};
 
@@ -161,9 +163,7 @@ impl WatchedRule {
     }
 
     pub(crate) fn read(&self) -> ConditionValue {
-        let Some(reading) = self.reading else { return ConditionValue::UNREAD };
-        let holds = self.comparator.passes(reading, self.limit);
-        ConditionValue { holds: Some(holds), evidence: Evidence::new(reading, self.limit) }
+        ConditionValue::compared(self.reading, self.comparator, self.limit)
     }
 
     /// The reading for display, attributed to the rule or clause called `name`.

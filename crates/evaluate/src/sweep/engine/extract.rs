@@ -40,6 +40,14 @@ impl FeatureSeries {
     }
 }
 
+impl FromIterator<Option<f64>> for FeatureSeries {
+    fn from_iter<I: IntoIterator<Item = Option<f64>>>(readings: I) -> Self {
+        let mut series = Self::default();
+        readings.into_iter().for_each(|reading| series.push(reading));
+        series
+    }
+}
+
 /// What is kept of one run. It may be used with the [`Plan`] it was made with, and with later versions of that plan
 /// that ask for nothing more.
 #[derive(Clone)]

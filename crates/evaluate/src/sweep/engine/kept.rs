@@ -98,8 +98,7 @@ impl Extract {
     /// Adds the readings of the plan's next feature. `None` if their number does not match the run's points.
     pub fn add_readings(&mut self, plan: &Plan, readings: impl IntoIterator<Item = Option<f64>>) -> Option<()> {
         let at = plan.features().get(self.series.len())?.at;
-        let mut series = FeatureSeries::default();
-        readings.into_iter().for_each(|reading| series.push(reading));
+        let series: FeatureSeries = readings.into_iter().collect();
         if series.len() != self.n_readings(at) {
             return None;
         }

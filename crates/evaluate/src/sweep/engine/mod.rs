@@ -22,7 +22,6 @@ mod plan;
 mod product;
 mod runs;
 mod tally;
-mod truth;
 mod walk;
 
 pub use atom::{Atom, AxisChoice, Join};
