@@ -2,46 +2,35 @@
 
 use serde::Deserialize;
 use whenstop_core::decision::{Action, Decision, Evidence, RuleName};
-use whenstop_core::transcript::PointView;
+use whenstop_core::transcript::{PointView, named};
 
 use super::{GuardFailure, Hello};
 
-/// The word of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerKind {
-    /// The run goes on.
-    Continue,
-    /// The run ends here.
-    Stop,
-    /// The model is shown a warning.
-    Warn,
-    /// One call is refused.
-    Refuse,
-    /// A person is asked.
-    Ask,
-    /// The model is given an instruction.
-    Inject,
-    /// A number, which rules read: the guard decides nothing.
-    Reading,
+named! {
+    /// The word of an answer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AnswerKind {
+        /// The run goes on.
+        Continue = "continue",
+        /// The run ends here.
+        Stop = "stop",
+        /// The model is shown a warning.
+        Warn = "warn",
+        /// One call is refused.
+        Refuse = "refuse",
+        /// A person is asked.
+        Ask = "ask",
+        /// The model is given an instruction.
+        Inject = "inject",
+        /// A number, which rules read: the guard decides nothing.
+        Reading = "reading",
+    }
 }
 
 impl AnswerKind {
     /// Every answer that a decision is.
     pub const ACTS: [Self; 5] = [Self::Stop, Self::Warn, Self::Refuse, Self::Ask, Self::Inject];
-
-    /// The word, as it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::Stop => "stop",
-            Self::Warn => "warn",
-            Self::Refuse => "refuse",
-            Self::Ask => "ask",
-            Self::Inject => "inject",
-            Self::Reading => "reading",
-        }
-    }
 
     fn action(self) -> Option<Action> {
         match self {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::transcript::{Fingerprint, ToolCall};
+use crate::transcript::{Fingerprint, ToolCall, named};
 
 /// One event.
 #[derive(Debug)]
@@ -14,56 +14,28 @@ pub struct Payload<'p> {
     fields: BTreeMap<Cow<'p, str>, &'p RawValue>,
 }
 
-/// An event by its name in the hosts' payloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PayloadEvent {
-    /// A prompt was submitted.
-    UserPromptSubmit,
-    /// A tool is about to run.
-    PreToolUse,
-    /// A tool failed.
-    PostToolUseFailure,
-    /// All calls of a reply are done; the next request is about to be made.
-    PostToolBatch,
-    /// The agent handed back.
-    Stop,
-    /// The request for the reply failed.
-    StopFailure,
-    /// A sub-agent is done.
-    SubagentStop,
-    /// A session begins or goes on.
-    SessionStart,
-    /// A session ends.
-    SessionEnd,
-}
-
-impl PayloadEvent {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::UserPromptSubmit,
-        Self::PreToolUse,
-        Self::PostToolUseFailure,
-        Self::PostToolBatch,
-        Self::Stop,
-        Self::StopFailure,
-        Self::SubagentStop,
-        Self::SessionStart,
-        Self::SessionEnd,
-    ];
-
-    /// The name in payloads and in a host's configuration.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UserPromptSubmit => "UserPromptSubmit",
-            Self::PreToolUse => "PreToolUse",
-            Self::PostToolUseFailure => "PostToolUseFailure",
-            Self::PostToolBatch => "PostToolBatch",
-            Self::Stop => "Stop",
-            Self::StopFailure => "StopFailure",
-            Self::SubagentStop => "SubagentStop",
-            Self::SessionStart => "SessionStart",
-            Self::SessionEnd => "SessionEnd",
-        }
+named! {
+    /// An event by its name in the hosts' payloads.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum PayloadEvent {
+        /// A prompt was submitted.
+        UserPromptSubmit = "UserPromptSubmit",
+        /// A tool is about to run.
+        PreToolUse = "PreToolUse",
+        /// A tool failed.
+        PostToolUseFailure = "PostToolUseFailure",
+        /// All calls of a reply are done; the next request is about to be made.
+        PostToolBatch = "PostToolBatch",
+        /// The agent handed back.
+        Stop = "Stop",
+        /// The request for the reply failed.
+        StopFailure = "StopFailure",
+        /// A sub-agent is done.
+        SubagentStop = "SubagentStop",
+        /// A session begins or goes on.
+        SessionStart = "SessionStart",
+        /// A session ends.
+        SessionEnd = "SessionEnd",
     }
 }
 
@@ -81,8 +53,7 @@ impl<'p> Payload<'p> {
 
     /// Which event it is; `None` for one that the hook does not need.
     pub fn event(&self) -> Option<PayloadEvent> {
-        let name = self.text("hook_event_name")?;
-        PayloadEvent::ALL.into_iter().find(|event| event.name() == name)
+        self.text("hook_event_name")?.parse().ok()
     }
 
     /// A text field; `None` if it is absent or something else.

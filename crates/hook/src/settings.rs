@@ -14,34 +14,22 @@ use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::framework::ConfigText;
 use crate::stack::{Entry, Scope, Stack};
+use crate::transcript::named;
 
-/// What a decision to stop leads to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HookMode {
-    /// A line in the log, and nothing else.
-    #[default]
-    Observe,
-    /// A sentence to the model, once a round.
-    Nudge,
-    /// A question to the person before the next call; going on doubles the limit for this round.
-    Ask,
-    /// The agent ends its turn.
-    Stop,
-}
-
-impl HookMode {
-    /// All modes.
-    pub const ALL: [Self; 4] = [Self::Observe, Self::Nudge, Self::Ask, Self::Stop];
-
-    /// The name in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Observe => "observe",
-            Self::Nudge => "nudge",
-            Self::Ask => "ask",
-            Self::Stop => "stop",
-        }
+named! {
+    /// What a decision to stop leads to.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum HookMode {
+        /// A line in the log, and nothing else.
+        #[default]
+        Observe = "observe",
+        /// A sentence to the model, once a round.
+        Nudge = "nudge",
+        /// A question to the person before the next call; going on doubles the limit for this round.
+        Ask = "ask",
+        /// The agent ends its turn.
+        Stop = "stop",
     }
 }
 

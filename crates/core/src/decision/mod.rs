@@ -1,6 +1,7 @@
 //! Decisions, and the two traits of every strategy: [`Strategy`], the recipe, and [`Watch`], the state machine it
 //! starts for each run. Stacks, seed systems and presets all implement them.
 
+mod action;
 mod number;
 
 use std::borrow::Cow;
@@ -12,94 +13,9 @@ use smol_str::SmolStr;
 
 use crate::transcript::{Header, Moments, Name, Point, PointView, Truth};
 
+pub use action::Action;
 #[doc(hidden)]
 pub use number::{Number, NumberOf, ask, last_number, number_now};
-
-/// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay with an exact result.
-///
-/// A program that runs a strategy beside an agent ([`Live`](crate::Live)) acts on the decisions itself:
-///
-/// | action | what the program should do |
-/// | --- | --- |
-/// | [`Observe`](Action::Observe) | nothing; it may write a line to a log |
-/// | [`Warn`](Action::Warn), [`Inject`](Action::Inject) | add [`Decision::detail`] to the next request as a message to the model |
-/// | [`Deny`](Action::Deny) | not run the call [`Decision::call_id`]; give the model an error as its result |
-/// | [`Ask`](Action::Ask) | ask a person whether to go on, with the rule and its [`Evidence`]; end the run on a no |
-/// | [`ForceFinal`](Action::ForceFinal) | make one more model call without tools, then end the run |
-/// | [`Extend`](Action::Extend) | nothing: the strategy has raised its own cap |
-/// | [`Stop`](Action::Stop) | make no further model call; what was done so far is the result |
-/// | [`Fail`](Action::Fail) | make no further model call; report the run as failed |
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Action {
-    /// The framework records it; neither the model nor a person sees it.
-    Observe,
-    /// A warning is shown to the model.
-    Warn,
-    /// A new instruction is shown to the model.
-    Inject,
-    /// One tool call is refused; the run continues.
-    Deny,
-    /// A person is asked.
-    Ask,
-    /// The model must answer now, without tools. This costs one more model call.
-    ForceFinal,
-    /// A cap is raised: the run may continue.
-    Extend,
-    /// The run ends here, normally.
-    Stop,
-    /// The run ends here with an error.
-    Fail,
-}
-
-impl Action {
-    /// True for an action that ends the run.
-    pub fn is_terminal(self) -> bool {
-        matches!(self, Self::Stop | Self::Fail)
-    }
-
-    /// True when the run would continue differently from the recording. An extension diverges only beyond the end of
-    /// the recording, so it does not count.
-    pub fn diverges(self) -> bool {
-        matches!(self, Self::Warn | Self::Inject | Self::Deny | Self::Ask | Self::ForceFinal)
-    }
-
-    /// The name used in tables and in traces of decisions.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Observe => "observe",
-            Self::Warn => "warn",
-            Self::Inject => "inject",
-            Self::Deny => "deny",
-            Self::Ask => "ask",
-            Self::ForceFinal => "force_final",
-            Self::Extend => "extend",
-            Self::Stop => "stop",
-            Self::Fail => "fail",
-        }
-    }
-
-    /// A one-letter code for narrow displays.
-    pub fn letter(self) -> char {
-        match self {
-            Self::Observe => 'o',
-            Self::Warn => 'w',
-            Self::Inject => 'i',
-            Self::Deny => 'd',
-            Self::Ask => 'a',
-            Self::ForceFinal => 'f',
-            Self::Extend => 'x',
-            Self::Stop => 'h',
-            Self::Fail => 'e',
-        }
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
 
 /// The name of the rule a decision is attributed to, as shown in tables: `tokens.total >= 200000`, or the name its
 /// author gave it.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::{self, Fingerprint};
-use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Tokens, Usage, Usd};
+use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Tokens, Usage, Usd, named};
 
 /// A short string, such as the name of a tool or a model, or a call's id. Up to 23 bytes are stored inline, without a
 /// heap allocation.
@@ -51,28 +51,18 @@ pub fn messages(events: &[Event]) -> impl DoubleEndedIterator<Item = &Message> {
     events.iter().filter_map(Event::message)
 }
 
-/// The role of a message's author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// System instructions.
-    System,
-    /// The user, or a program in the user's place.
-    User,
-    /// The agent under test.
-    Assistant,
-    /// The result of a tool call.
-    Tool,
-}
-
-impl Role {
-    /// The name used in traces.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
+named! {
+    /// The role of a message's author.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Role {
+        /// System instructions.
+        System = "system",
+        /// The user, or a program in the user's place.
+        User = "user",
+        /// The agent under test.
+        Assistant = "assistant",
+        /// The result of a tool call.
+        Tool = "tool",
     }
 }
 

@@ -5,6 +5,7 @@ mod event;
 #[doc(hidden)]
 pub mod fingerprint;
 mod layout;
+mod named;
 mod numbers;
 mod outcome;
 #[doc(hidden)]
@@ -23,6 +24,8 @@ mod units;
 mod view;
 mod written;
 
+#[doc(hidden)]
+pub use crate::named;
 #[doc(hidden)]
 pub use event::messages;
 pub use event::{Carries, Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};

@@ -1,23 +1,22 @@
 //! Why a run ended and, separately, whether it did its task.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use super::Point;
+use super::{Point, named};
 
-/// Whether the run did its task. Three-valued: an unlabelled run is not a failed one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The recorded result was graded a success.
-    Success,
-    /// The recorded result was graded a failure.
-    Failure,
-    /// The run was not graded.
-    #[default]
-    Unknown,
+named! {
+    /// Whether the run did its task. Three-valued: an unlabelled run is not a failed one.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Outcome {
+        /// The recorded result was graded a success.
+        Success = "success",
+        /// The recorded result was graded a failure.
+        Failure = "failure",
+        /// The run was not graded.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
 impl Outcome {
@@ -38,75 +37,34 @@ impl Outcome {
             Self::Unknown => None,
         }
     }
-
-    /// The name used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+named! {
+    /// Why the recording ends. This is never an outcome: a submitted answer can be wrong.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[non_exhaustive]
+    pub enum EndCause {
+        /// The agent, or the user, considered the task finished.
+        SelfFinish = "self_finish",
+        /// A limit on steps, messages, tokens or cost in the harness that made the recording.
+        Cap = "cap",
+        /// A time limit.
+        Timeout = "timeout",
+        /// A crash of the agent, the environment or the provider.
+        Error = "error",
+        /// A person stopped it.
+        Killed = "killed",
+        /// The recording does not say.
+        #[default]
+        Unknown = "unknown",
     }
-}
-
-/// Why the recording ends. This is never an outcome: a submitted answer can be wrong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum EndCause {
-    /// The agent, or the user, considered the task finished.
-    SelfFinish,
-    /// A limit on steps, messages, tokens or cost in the harness that made the recording.
-    Cap,
-    /// A time limit.
-    Timeout,
-    /// A crash of the agent, the environment or the provider.
-    Error,
-    /// A person stopped it.
-    Killed,
-    /// The recording does not say.
-    #[default]
-    Unknown,
 }
 
 impl EndCause {
-    /// All causes in table order.
-    pub const ALL: [Self; 6] = [Self::SelfFinish, Self::Cap, Self::Timeout, Self::Error, Self::Killed, Self::Unknown];
-
-    /// The name used in traces, labels and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SelfFinish => "self_finish",
-            Self::Cap => "cap",
-            Self::Timeout => "timeout",
-            Self::Error => "error",
-            Self::Killed => "killed",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// True when the recording was cut off although the agent would have gone on.
     pub fn is_censoring(self) -> bool {
         matches!(self, Self::Cap | Self::Timeout | Self::Killed)
-    }
-}
-
-impl fmt::Display for EndCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for EndCause {
-    type Err = ();
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|cause| cause.name() == name).ok_or(())
     }
 }
 

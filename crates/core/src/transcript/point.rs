@@ -5,44 +5,20 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The moment within a step at which a rule is consulted. Variants are in the order of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Moment {
-    /// The request of this step is about to be sent; nothing of this step has been paid for.
-    BeforeRequest,
-    /// The reply has arrived and is paid for; the tools it calls have not run yet.
-    AfterResponse,
-    /// The tools have run. A step without calls also has this point, directly after the reply.
-    AfterTools,
-    /// The reply called no tool, so the round is over.
-    EndOfRound,
-}
+use super::named;
 
-impl Moment {
-    /// All moments, in the order of time.
-    pub const ALL: [Self; 4] = [Self::BeforeRequest, Self::AfterResponse, Self::AfterTools, Self::EndOfRound];
-
-    /// The name used in stack files and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::BeforeRequest => "before_request",
-            Self::AfterResponse => "after_response",
-            Self::AfterTools => "after_tools",
-            Self::EndOfRound => "end_of_round",
-        }
-    }
-}
-
-impl fmt::Display for Moment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Moment {
-    type Err = ();
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|moment| moment.name() == name).ok_or(())
+named! {
+    /// The moment within a step at which a rule is consulted. Variants are in the order of time.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Moment {
+        /// The request of this step is about to be sent; nothing of this step has been paid for.
+        BeforeRequest = "before_request",
+        /// The reply has arrived and is paid for; the tools it calls have not run yet.
+        AfterResponse = "after_response",
+        /// The tools have run. A step without calls also has this point, directly after the reply.
+        AfterTools = "after_tools",
+        /// The reply called no tool, so the round is over.
+        EndOfRound = "end_of_round",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rounds: a prompt and everything the agent does until the next one.
 
-use super::{EndCause, Event, Lane, Message, Millis, Note, Role, Run, ToolCall, messages};
+use super::{EndCause, Event, Lane, Message, Millis, Note, Role, Run, ToolCall, messages, named};
 
 /// Who wrote a message of the user role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,64 +40,47 @@ impl Origin {
     }
 }
 
-/// Who prompts the agent in recordings of a given format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum PromptedBy {
-    /// Not known.
-    #[default]
-    Unknown,
-    /// A person at the keyboard.
-    Person,
-    /// A script, a benchmark, a scheduler.
-    Program,
-    /// A model in the place of a person.
-    SimulatedUser,
-    /// The framework itself, which continues without a prompt.
-    Framework,
+named! {
+    /// Who prompts the agent in recordings of a given format.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum PromptedBy {
+        /// Not known: it has no name.
+        #[default]
+        Unknown = "",
+        /// A person at the keyboard.
+        Person = "person",
+        /// A script, a benchmark, a scheduler.
+        Program = "program",
+        /// A model in the place of a person.
+        SimulatedUser = "simulated_user",
+        /// The framework itself, which continues without a prompt.
+        Framework = "framework",
+    }
 }
 
 impl PromptedBy {
     /// The variant with that name; [`Unknown`](Self::Unknown) for any other name.
     pub fn named(name: &str) -> Self {
-        let all = [Self::Person, Self::Program, Self::SimulatedUser, Self::Framework];
-        all.into_iter().find(|by| by.name() == name).unwrap_or_default()
-    }
-
-    /// The name used in tables; empty for [`Unknown`](Self::Unknown).
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "",
-            Self::Person => "person",
-            Self::Program => "program",
-            Self::SimulatedUser => "simulated_user",
-            Self::Framework => "framework",
-        }
+        name.parse().unwrap_or_default()
     }
 }
 
-/// How a round ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RoundEnd {
-    /// The agent replied and handed control back.
-    Reply,
-    /// The recording has the host's marker of an interruption.
-    Interrupted,
-    /// The file ends or the next prompt comes before the agent has finished.
-    Cut,
+named! {
+    /// How a round ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum RoundEnd {
+        /// The agent replied and handed control back.
+        Reply = "reply",
+        /// The recording has the host's marker of an interruption.
+        Interrupted = "interrupted",
+        /// The file ends or the next prompt comes before the agent has finished.
+        Cut = "cut",
+    }
 }
 
 impl RoundEnd {
-    /// The name used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reply => "reply",
-            Self::Interrupted => "interrupted",
-            Self::Cut => "cut",
-        }
-    }
-
     /// Why a run ends that ends with the round.
     pub(super) fn cause(self) -> EndCause {
         match self {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::layout::Layout;
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Moments, Outcome, OutcomeSource, Point, PointView,
-    PromptedBy, RoundEnd, RunNumbers, Secured, Step, ToolCall, Totals,
+    PromptedBy, RoundEnd, RunNumbers, Secured, Step, ToolCall, Totals, named,
 };
 
 /// What is known about a run before it is replayed.
@@ -59,30 +59,20 @@ impl Header {
     }
 }
 
-/// What a recording says about the calls that its replies ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Requests {
-    /// Each call of a reply is one that it asks for. A run without calls made none.
-    #[default]
-    Recorded,
-    /// Tools are recorded as they ran, and replies do not say what they ask for: each call stands with the reply before
-    /// it, and some may be the host's.
-    OnlyRuns,
-    /// No run of its source has a tool call: it has none because none is recorded, not because none was made.
-    NoCalls,
-    /// Only sums of the run are known: its steps and what they took. Its replies stand for the steps.
-    OnlySums,
-}
-
-impl Requests {
-    /// The name used in traces.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::OnlyRuns => "only_runs",
-            Self::NoCalls => "no_calls",
-            Self::OnlySums => "only_sums",
-        }
+named! {
+    /// What a recording says about the calls that its replies ask for.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Requests {
+        /// Each call of a reply is one that it asks for. A run without calls made none.
+        #[default]
+        Recorded = "recorded",
+        /// Tools are recorded as they ran, and replies do not say what they ask for: each call stands with the reply before
+        /// it, and some may be the host's.
+        OnlyRuns = "only_runs",
+        /// No run of its source has a tool call: it has none because none is recorded, not because none was made.
+        NoCalls = "no_calls",
+        /// Only sums of the run are known: its steps and what they took. Its replies stand for the steps.
+        OnlySums = "only_sums",
     }
 }
 

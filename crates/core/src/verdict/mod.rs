@@ -2,106 +2,21 @@
 //! never rules, because a verdict that depends on the rule it judges proves nothing.
 
 mod bounds;
+mod kinds;
 mod known;
 mod ledger;
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 use crate::replay::Replay;
 use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
 pub use bounds::{Assumptions, Bounds, bounds};
+pub use kinds::Verdict;
 pub use known::{Doubts, Spent};
 #[doc(hidden)]
 pub use known::{Known, known};
 pub use ledger::{Amounts, Ledger};
-
-/// What a stop, or not stopping, did to a run. The verdicts are exclusive and exhaustive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Stopped before the success was secured: the success is lost.
-    #[serde(rename = "killed_verified")]
-    FalseEarlyStop,
-    /// Stopped a run that succeeded, but it is not known when the success was secured. Counts as lost and is reported
-    /// separately.
-    #[serde(rename = "killed_unverified")]
-    UnverifiedFalseEarlyStop,
-    /// Stopped after the success was secured: the rest was saved.
-    GoodTrim,
-    /// Stopped a run that failed.
-    TrueStop,
-    /// Stopped while the run held a success that it later lost.
-    Rescued,
-    /// Did not stop a run that failed.
-    #[serde(rename = "missed")]
-    MissedStop,
-    /// Did not stop a run that had a success and lost it.
-    LostSuccess,
-    /// Did not stop a run that succeeded.
-    #[serde(rename = "let_be")]
-    CleanPass,
-    /// The outcome is unknown: left out of every rate and sum that needs one.
-    Unlabelled,
-}
-
-impl Verdict {
-    /// All verdicts in table order.
-    pub const ALL: [Self; 9] = [
-        Self::FalseEarlyStop,
-        Self::UnverifiedFalseEarlyStop,
-        Self::GoodTrim,
-        Self::TrueStop,
-        Self::Rescued,
-        Self::MissedStop,
-        Self::LostSuccess,
-        Self::CleanPass,
-        Self::Unlabelled,
-    ];
-
-    /// The name used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::FalseEarlyStop => "killed_verified",
-            Self::UnverifiedFalseEarlyStop => "killed_unverified",
-            Self::GoodTrim => "good_trim",
-            Self::TrueStop => "true_stop",
-            Self::Rescued => "rescued",
-            Self::MissedStop => "missed",
-            Self::LostSuccess => "lost_success",
-            Self::CleanPass => "let_be",
-            Self::Unlabelled => "unlabelled",
-        }
-    }
-
-    /// True if the success remains after the stop, or was rescued by it.
-    pub fn keeps_success(self) -> bool {
-        matches!(self, Self::GoodTrim | Self::CleanPass | Self::Rescued)
-    }
-
-    /// True for a false early stop, verified or not.
-    pub fn is_fes(self) -> bool {
-        matches!(self, Self::FalseEarlyStop | Self::UnverifiedFalseEarlyStop)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Verdict {
-    type Err = ();
-    /// Reads the name used in tables.
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::deserialize(name.into_deserializer()).map_err(|_: serde::de::value::Error| ())
-    }
-}
 
 /// What is known of a run's success over time.
 #[derive(Clone, Debug, Serialize, Deserialize)]

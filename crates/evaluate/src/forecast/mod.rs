@@ -18,38 +18,27 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::aggregate::{Label, MIN_KNOWN};
 use crate::class::By;
-use crate::transcript::{EndCause, Moment, Point, Run};
+use crate::transcript::{EndCause, Moment, Point, Run, named};
 use crate::verdict::{Amounts, Ledger};
 use interval::{ForecastSpread, SortedSample};
 
-/// What is forecast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Amount {
-    /// Model calls.
-    Steps,
-    /// Input plus output tokens.
-    Tokens,
-    /// US dollars.
-    CostUsd,
-    /// Milliseconds.
-    Ms,
+named! {
+    /// What is forecast.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Amount {
+        /// Model calls.
+        Steps = "steps",
+        /// Input plus output tokens.
+        Tokens = "tokens",
+        /// US dollars.
+        CostUsd = "cost_usd",
+        /// Milliseconds.
+        Ms = "ms",
+    }
 }
 
 impl Amount {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Steps, Self::Tokens, Self::CostUsd, Self::Ms];
-
-    /// The name in tables and documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Steps => "steps",
-            Self::Tokens => "tokens",
-            Self::CostUsd => "cost_usd",
-            Self::Ms => "ms",
-        }
-    }
-
     /// The amount; `None` if it is not recorded.
     pub fn pick(self, amounts: Amounts) -> Option<f64> {
         match self {

@@ -4,31 +4,22 @@ use std::collections::BTreeMap;
 
 use super::WideGrid;
 use super::engine::Tally;
+use crate::transcript::named;
 
-/// Criteria by which stacks are ranked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Objective {
-    /// Saves most on failures and after success, among stacks within the tolerated share of killed successes.
-    Saved,
-    /// Stops most failures, among the same stacks.
-    Failures,
-    /// Has the lowest cost per success.
-    CostOfSuccess,
+named! {
+    /// Criteria by which stacks are ranked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Objective {
+        /// Saves most on failures and after success, among stacks within the tolerated share of killed successes.
+        Saved = "saved",
+        /// Stops most failures, among the same stacks.
+        Failures = "failures_stopped",
+        /// Has the lowest cost per success.
+        CostOfSuccess = "cost_of_success",
+    }
 }
 
 impl Objective {
-    /// All objectives.
-    pub const ALL: [Self; 3] = [Self::Saved, Self::Failures, Self::CostOfSuccess];
-
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Saved => "saved",
-            Self::Failures => "failures_stopped",
-            Self::CostOfSuccess => "cost_of_success",
-        }
-    }
-
     /// The value to maximise; `None` for a stack that does not qualify.
     fn worth(self, tally: &Tally, max_killed: f64) -> Option<f64> {
         let tolerated = matches!(tally.killed_rate(), Some(rate) if rate <= max_killed);

@@ -1,0 +1,45 @@
+//! Enums whose variants have names, in traces, stack files and tables.
+
+/// Declares an enum with the name of each variant beside it, so that no list of them can miss one: `ALL`, `name`, and the
+/// way from a variant to its name and back by `Display` and `FromStr`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! named {
+    (
+        $(#[$of_enum:meta])*
+        pub enum $enum:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal,)*
+        }
+    ) => {
+        $(#[$of_enum])*
+        pub enum $enum {
+            $($(#[$of_variant])* $variant,)*
+        }
+
+        impl $enum {
+            /// All of them, in order.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// The name in files and tables.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $enum {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl ::std::str::FromStr for $enum {
+            type Err = ();
+
+            fn from_str(name: &str) -> Result<Self, ()> {
+                Self::ALL.into_iter().find(|one| one.name() == name).ok_or(())
+            }
+        }
+    };
+}
