@@ -63,9 +63,7 @@ impl Cap {
             OnHit::Table(_) => format!("cap {} steps (table)", self.steps),
         })
     }
-}
 
-impl Cap {
     /// What the conditions of its table need from a recording.
     pub(super) fn requirements(&self) -> Vec<Requirement> {
         let OnHit::Table(rows) = &self.on_hit else { return Vec::new() };

@@ -1,32 +1,23 @@
 //! Which stacks are nested by their definitions: one stops wherever the other does, whatever the run.
 
-use super::{Cap, Clause, OnHit, Scope, Stack};
+use super::{Cap, Clause, OnHit, Stack};
 use crate::decision::Action;
 use crate::rule::Comparator::{AtLeast, AtMost, Equals, LessThan, MoreThan};
 use crate::rule::{Condition, Rule};
 use crate::signal;
-use crate::transcript::Moment;
 
-/// All that stops under a stack, for asking which stacks are nested.
-pub struct StopClauses(Vec<Stopping>);
-
-/// A clause that stops, or a cap, which is one on `steps`.
-struct Stopping {
-    condition: Condition,
-    at: Moment,
-    strikes: u32,
-    scope: Scope,
-}
+/// All that stops under a stack, for asking which stacks are nested. A cap is a clause on `steps`.
+pub struct StopClauses(Vec<Clause>);
 
 impl StopClauses {
     /// What stops under `stack`; `None` if it does more than stop, or nothing.
     pub fn from_stack(stack: &Stack) -> Option<Self> {
-        let mut all = Vec::new();
-        for clause in &stack.clauses {
-            all.push(Stopping::from_clause(clause)?);
+        if !stack.clauses.iter().all(|clause| clause.then == Action::Stop) {
+            return None;
         }
+        let mut all = stack.clauses.clone();
         if let Some(cap) = &stack.cap {
-            all.push(Stopping::from_cap(cap)?);
+            all.push(clause_of_cap(cap)?);
         }
         if all.is_empty() { None } else { Some(Self(all)) }
     }
@@ -34,33 +25,22 @@ impl StopClauses {
     /// True if `bolder` stops wherever this does, or before, on any run: every clause implies one of the other's. This is
     /// told from the definitions alone, so it can be false of stacks that happen to be nested.
     pub fn is_within(&self, bolder: &Self) -> bool {
-        self.0.iter().all(|own| bolder.0.iter().any(|other| own.implies(other)))
+        self.0.iter().all(|own| bolder.0.iter().any(|other| clause_implies(own, other)))
     }
 }
 
-impl Stopping {
-    fn from_clause(clause: &Clause) -> Option<Self> {
-        let Clause { condition, at, strikes, then, scope, .. } = clause;
-        if !matches!(then, Action::Stop) {
-            return None;
-        }
-        Some(Self { condition: condition.clone(), at: *at, strikes: *strikes, scope: *scope })
+/// A cap is met before the request after its last step: the same stop as after the tools of that step.
+fn clause_of_cap(cap: &Cap) -> Option<Clause> {
+    if !matches!(cap.on_hit, OnHit::Stop) {
+        return None;
     }
+    let rule = Rule::new(signal::find("steps")?, AtLeast, f64::from(cap.steps));
+    Some(Clause { scope: cap.scope, ..Clause::stop_on(Condition::Rule(Box::new(rule))) })
+}
 
-    /// A cap is met before the request after its last step: the same stop as after the tools of that step.
-    fn from_cap(cap: &Cap) -> Option<Self> {
-        if !matches!(cap.on_hit, OnHit::Stop) {
-            return None;
-        }
-        let rule = Rule::new(signal::find("steps")?, AtLeast, f64::from(cap.steps));
-        let (condition, at) = (Condition::Rule(Box::new(rule)), Moment::AfterTools);
-        Some(Self { condition, at, strikes: 1, scope: cap.scope })
-    }
-
-    fn implies(&self, other: &Self) -> bool {
-        let alike = self.at == other.at && self.strikes == other.strikes && self.scope == other.scope;
-        alike && implies(&self.condition, &other.condition)
-    }
+fn clause_implies(clause: &Clause, bolder: &Clause) -> bool {
+    let alike = clause.at == bolder.at && clause.strikes == bolder.strikes && clause.scope == bolder.scope;
+    alike && implies(&clause.condition, &bolder.condition)
 }
 
 /// True if `bolder` holds at every point at which `condition` holds.

@@ -6,29 +6,24 @@ use super::cap::WatchedCap;
 use super::scope::{RoundRecorder, Scope};
 use super::{Clause, Stack, Watching};
 use crate::decision::{Decision, Evidence, FirstFiring, RuleReading, Watch};
-use crate::transcript::{Header, Moment, Moments, PointView};
+use crate::transcript::{Header, Moments, PointView};
 
 /// The state of a clause for one run.
 struct WatchedClause {
     watching: Watching,
-    at: Moment,
-    strikes_allowed: u32,
-    cooldown: u32,
     strikes: u32,
     rests_until: u32,
 }
 
 impl WatchedClause {
     fn start(clause: &Clause) -> Self {
-        let Clause { at, strikes, cooldown, .. } = *clause;
-        let watching = Watching::start(&clause.condition);
-        Self { watching, at, strikes_allowed: strikes, cooldown, strikes: 0, rests_until: 0 }
+        Self { watching: Watching::start(&clause.condition), strikes: 0, rests_until: 0 }
     }
 
-    /// Takes the next point; returns the evidence if the clause acts there.
-    fn at(&mut self, view: &PointView<'_>) -> Option<Evidence> {
+    /// Takes the next point; returns the evidence if the clause acts there. `clause` must be the one it was started with.
+    fn at(&mut self, clause: &Clause, view: &PointView<'_>) -> Option<Evidence> {
         self.watching.observe(view);
-        if view.moment() != self.at {
+        if view.moment() != clause.at {
             return None;
         }
         let reading = self.watching.read();
@@ -36,11 +31,11 @@ impl WatchedClause {
             return None;
         }
         self.strikes += 1;
-        if self.strikes < self.strikes_allowed {
+        if self.strikes < clause.strikes {
             return None;
         }
         self.strikes = 0;
-        self.rests_until = view.point().step.saturating_add(self.cooldown).saturating_add(1);
+        self.rests_until = view.point().step.saturating_add(clause.cooldown).saturating_add(1);
         Some(reading.evidence)
     }
 }
@@ -85,7 +80,7 @@ impl WatchedStack {
         for (nth, (clause, watched)) in self.stack.clauses.iter().zip(&mut self.clauses).enumerate() {
             // Every clause sees every point and reports its decision; the replay picks the one that counts.
             let Some(seen) = seen(clause.scope) else { continue };
-            let Some(evidence) = watched.at(seen) else { continue };
+            let Some(evidence) = watched.at(clause, seen) else { continue };
             trail.push(Decision::at(view, clause.then, clause.name.clone(), evidence));
             note(&mut self.first_firings, nth, view, evidence);
         }

@@ -53,11 +53,6 @@ impl Product {
         taken.filter_map(|(axis, choice)| axis[choice].as_ref())
     }
 
-    /// Number of rules in stack `index`; a stack without rules does nothing.
-    pub fn n_rules(&self, index: u64) -> usize {
-        self.taken(index).count()
-    }
-
     /// Stack `index`, with the given name.
     pub fn stack(&self, index: u64, name: impl Into<String>) -> Stack {
         let (mut clauses, mut cap) = (Vec::new(), None);
