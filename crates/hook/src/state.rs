@@ -59,6 +59,7 @@ impl SessionState {
         if let Some(folder) = path.parent() {
             files::create_folder(folder)?;
         }
+        let mut replaced = false;
         loop {
             let file = files::open(&mut options(), path)?;
             lock(&file)?;
@@ -66,16 +67,12 @@ impl SessionState {
             if !is_same(&file, path) {
                 continue;
             }
-            let mut state = Self { file, records: Vec::new(), end: 0, replaced: false, damaged: 0 };
+            let mut state = Self { file, records: Vec::new(), end: 0, replaced, damaged: 0 };
             if state.load()? {
                 return Ok(state);
             }
             std::fs::rename(path, path.with_extension("old"))?;
-            let file = files::open(&mut options(), path)?;
-            lock(&file)?;
-            let mut state = Self { file, records: Vec::new(), end: 0, replaced: true, damaged: 0 };
-            state.load()?;
-            return Ok(state);
+            replaced = true;
         }
     }
 

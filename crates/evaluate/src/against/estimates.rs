@@ -3,7 +3,6 @@
 use crate::stats::Interval;
 use crate::stats::distribution::{normal_quantile, t_quantile};
 
-use super::WithInterval;
 use super::cells::{Means, PairedCell};
 
 /// A share of the successes before, with its 95 % interval.
@@ -71,7 +70,7 @@ impl CheckEstimates {
         let share = |numerator: fn(&PairedCell) -> f64| {
             let value = sum(numerator) / successes;
             let influence = |cell: &PairedCell| (numerator(cell) - value * cell.before.success) / successes;
-            ShareOfSuccesses::new((value, interval_by_task(cells, value, influence)))
+            ShareOfSuccesses::by_task(cells, value, influence)
         };
         let error = Error::from_cells(cells, successes);
         let variance = error.variance(cells);
@@ -84,10 +83,7 @@ impl CheckEstimates {
             at_risk: share(|cell| cell.before.at_risk),
             lost: share(|cell| cell.before.success - cell.after.success),
             control: share(|cell| cell.after.success_before_notice - cell.before.success_before_notice),
-            error: ShareOfSuccesses::new((
-                error.value,
-                interval_by_task(cells, error.value, |cell| error.influence(cell)),
-            )),
+            error: ShareOfSuccesses::by_task(cells, error.value, |cell| error.influence(cell)),
             reached: [sum(|cell| cell.before.reached), sum(|cell| cell.after.reached)].map(|n| n / cells.len() as f64),
             cost: CostBeforeAndAfter::from_cells(cells),
             noise: variance.and_then(|variance| Some((variance.trials? / variance.total).min(1.0))),
@@ -98,7 +94,12 @@ impl CheckEstimates {
 }
 
 impl ShareOfSuccesses {
-    fn new((value, interval): WithInterval) -> Self {
+    /// An estimate that each cell moves by its `influence`.
+    fn by_task(cells: &[PairedCell], value: f64, influence: impl Fn(&PairedCell) -> f64) -> Self {
+        let interval = variance_by_task(cells, influence).map(|variance| {
+            let half = t_quantile(0.975, count_tasks(cells) as f64 - 1.0) * variance.sqrt();
+            Interval::around(value, half)
+        });
         Self { value, interval }
     }
 
@@ -237,10 +238,4 @@ fn variance_by_task(cells: &[PairedCell], influence: impl Fn(&PairedCell) -> f64
     }
     let squares: f64 = by_task.iter().map(|value| value * value).sum();
     Some(squares * n_tasks as f64 / (n_tasks as f64 - 1.0))
-}
-
-fn interval_by_task(cells: &[PairedCell], value: f64, influence: impl Fn(&PairedCell) -> f64) -> Option<Interval> {
-    let variance = variance_by_task(cells, influence)?;
-    let half = t_quantile(0.975, count_tasks(cells) as f64 - 1.0) * variance.sqrt();
-    Some(Interval::around(value, half))
 }

@@ -20,8 +20,6 @@ pub use cells::{Attempt, Side};
 pub use estimates::{CheckEstimates, CostBeforeAndAfter, ShareOfSuccesses};
 pub use verdict::{CheckVerdict, Needed, NotComparable};
 
-use crate::stats::Interval;
-
 /// A comparison of one limit's prediction with what was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionCheck {
@@ -67,9 +65,6 @@ pub fn measure(before: &[Attempt<'_>], after: &[Attempt<'_>], margin: f64) -> Re
         verdict,
     })
 }
-
-/// An estimate with its 95 % interval; the interval is `None` with fewer than two tasks.
-type WithInterval = (f64, Option<Interval>);
 
 #[cfg(test)]
 mod tests;
