@@ -25,13 +25,13 @@ mod view;
 mod written;
 
 #[doc(hidden)]
-pub use crate::named;
-#[doc(hidden)]
 pub use event::messages;
 pub use event::{Carries, Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
 pub use fingerprint::Fingerprint;
 #[doc(hidden)]
 pub use fingerprint::Identity;
+#[doc(hidden)]
+pub use named::named;
 #[doc(hidden)]
 pub use numbers::RunNumbers;
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};

@@ -43,3 +43,5 @@ macro_rules! named {
         }
     };
 }
+
+pub use named;
