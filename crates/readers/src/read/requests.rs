@@ -4,7 +4,8 @@
 //! its id, or else by its name and arguments: never by order alone, since hosts run tools of their own in between. A run
 //! that no reply asked for is the host's ([`Lane::Host`]).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 
 use serde_json::Value;
 
@@ -21,78 +22,91 @@ const LATEST: usize = 64;
 /// Requests whose tools have not run yet, as far as is known. A `Place` says where a request stands.
 #[derive(Debug)]
 pub(crate) struct OpenRequests<Place> {
-    /// In the order in which they were made.
-    open: BTreeMap<usize, (Place, ToolCall)>,
-    numbers: BTreeMap<Place, usize>,
-    by_call: BTreeMap<Fingerprint, VecDeque<usize>>,
-    by_values: BTreeMap<Vec<String>, VecDeque<usize>>,
-    n: usize,
+    /// The places of all requests, by their numbers.
+    places: Vec<Place>,
+    numbers: HashMap<Place, usize>,
+    requests: NumberedRequests,
+}
+
+/// Open requests by number, in the order in which they were made.
+#[derive(Debug, Default)]
+struct NumberedRequests {
+    open: BTreeMap<usize, ToolCall>,
+    by_call: HashMap<Fingerprint, VecDeque<usize>>,
+    by_values: HashMap<Vec<String>, VecDeque<usize>>,
 }
 
 impl<Place> Default for OpenRequests<Place> {
     fn default() -> Self {
-        Self {
-            open: BTreeMap::new(),
-            numbers: BTreeMap::new(),
-            by_call: BTreeMap::new(),
-            by_values: BTreeMap::new(),
-            n: 0,
-        }
+        Self { places: Vec::new(), numbers: HashMap::new(), requests: NumberedRequests::default() }
     }
 }
 
-impl<Place: Ord + Clone> OpenRequests<Place> {
+impl<Place: Eq + Hash + Clone> OpenRequests<Place> {
     /// Adds a request.
     pub(crate) fn add(&mut self, place: Place, request: &ToolCall) {
-        self.by_call.entry(request.canonical_print()).or_default().push_back(self.n);
-        if let Some(values) = values(request) {
-            self.by_values.entry(values).or_default().push_back(self.n);
-        }
-        self.numbers.insert(place.clone(), self.n);
-        self.open.insert(self.n, (place, request.clone()));
-        self.n += 1;
+        let number = self.places.len();
+        self.requests.add(number, request);
+        self.numbers.insert(place.clone(), number);
+        self.places.push(place);
     }
 
     /// Takes the request at that place out, as its result is known; false if it is not open.
     pub(crate) fn close(&mut self, place: &Place) -> bool {
         let Some(number) = self.numbers.remove(place) else { return false };
-        self.open.remove(&number).is_some()
+        self.requests.open.remove(&number).is_some()
     }
 
     /// Takes out the request that this run answers: the oldest with its name and arguments, else one with the same values
     /// under other names, else one of the latest whose arguments the host completed or the recorder left out.
     pub(crate) fn take(&mut self, ran: &ToolCall) -> Option<Place> {
-        let alike = self.equal(ran).or_else(|| self.latest(is_completed_by, ran));
-        let number = alike.or_else(|| self.latest(is_not_comparable, ran))?;
-        let (place, _) = self.open.remove(&number)?;
+        let number = self.requests.take(ran)?;
+        let place = self.places.get(number)?.clone();
         self.numbers.remove(&place);
         Some(place)
+    }
+}
+
+impl NumberedRequests {
+    fn add(&mut self, number: usize, request: &ToolCall) {
+        self.by_call.entry(request.canonical_print()).or_default().push_back(number);
+        if let Some(values) = values(request) {
+            self.by_values.entry(values).or_default().push_back(number);
+        }
+        self.open.insert(number, request.clone());
+    }
+
+    /// Takes out the request that this run answers; see [`OpenRequests::take`].
+    fn take(&mut self, ran: &ToolCall) -> Option<usize> {
+        let alike = self.equal(ran).or_else(|| self.latest(is_completed_by, ran));
+        let number = alike.or_else(|| self.latest(is_not_comparable, ran))?;
+        self.open.remove(&number).map(|_| number)
     }
 
     /// The oldest open request with the run's name and arguments, or else with its values.
     fn equal(&mut self, ran: &ToolCall) -> Option<usize> {
-        if let Some(number) = Self::first(&self.open, self.by_call.get_mut(&ran.canonical_print())) {
+        if let Some(number) = first_open(&self.open, self.by_call.get_mut(&ran.canonical_print())) {
             return Some(number);
         }
-        Self::first(&self.open, self.by_values.get_mut(&values(ran)?))
-    }
-
-    /// The first of these that is still open.
-    fn first(open: &BTreeMap<usize, (Place, ToolCall)>, numbers: Option<&mut VecDeque<usize>>) -> Option<usize> {
-        let numbers = numbers?;
-        while let Some(number) = numbers.pop_front() {
-            if open.contains_key(&number) {
-                return Some(number);
-            }
-        }
-        None
+        first_open(&self.open, self.by_values.get_mut(&values(ran)?))
     }
 
     /// The oldest of the latest open requests that fits.
     fn latest(&self, fits: fn(&ToolCall, &ToolCall) -> bool, ran: &ToolCall) -> Option<usize> {
         let latest = self.open.iter().rev().take(LATEST);
-        latest.filter(|(_, (_, request))| fits(request, ran)).last().map(|(number, _)| *number)
+        latest.filter(|(_, request)| fits(request, ran)).last().map(|(number, _)| *number)
     }
+}
+
+/// The first of these numbers whose request is still open.
+fn first_open(open: &BTreeMap<usize, ToolCall>, numbers: Option<&mut VecDeque<usize>>) -> Option<usize> {
+    let numbers = numbers?;
+    while let Some(number) = numbers.pop_front() {
+        if open.contains_key(&number) {
+            return Some(number);
+        }
+    }
+    None
 }
 
 /// The values of the arguments, whatever they are called: hosts call tools and arguments by other names than models do.
@@ -206,7 +220,7 @@ fn asks_by_reason(reply: &Message) -> Option<bool> {
 
 /// Ids of calls, each used once.
 struct Ids {
-    used: BTreeSet<Name>,
+    used: HashSet<Name>,
     n_given: usize,
 }
 
