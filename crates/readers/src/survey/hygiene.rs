@@ -1,7 +1,7 @@
 //! Checks runs that were read without errors for suspicious content that could mislead a stop rule, and counts the
 //! runs affected.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -177,18 +177,27 @@ pub struct Oddity {
 /// The checks' results for a corpus so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hygiene {
-    found: BTreeMap<Check, (u64, Vec<String>)>,
+    found: HashMap<Check, (u64, Vec<String>)>,
     /// Hashes of the runs' ids and steps. Only membership is tested, so order has no effect.
-    seen: BTreeSet<u64>,
+    seen: HashSet<u64>,
     /// By the hash of a run's steps, that of the task of the first run that has them; 0 without a task.
     tasks: HashMap<u64, u64>,
-    /// By format, counts of graded runs: finished by themselves and succeeded, finished and failed, ended otherwise
-    /// and succeeded, ended otherwise and failed.
-    ends: BTreeMap<&'static str, [u64; 4]>,
-    /// By format, the number of runs while none has a call, and the first of them; `None` once one has.
-    without_calls: BTreeMap<&'static str, Option<(u64, String)>>,
-    /// By format, whether some run says why it ended, and those that do not: their number and the first of them.
-    unsaid: BTreeMap<&'static str, (bool, u64, Vec<String>)>,
+    formats: BTreeMap<&'static str, FormatHygiene>,
+}
+
+/// What is known of the runs of a format.
+#[derive(Clone, Debug, Default)]
+struct FormatHygiene {
+    /// Counts of graded runs: finished by themselves and succeeded, finished and failed, ended otherwise and succeeded,
+    /// ended otherwise and failed.
+    ends: [u64; 4],
+    has_calls: bool,
+    /// Runs without a call that take steps: their number, and the first run that takes steps.
+    without_calls: Option<(u64, String)>,
+    /// Whether some run says why it ended.
+    says_ends: bool,
+    /// Runs that do not say it: their number and the first of them.
+    without_end: (u64, Vec<String>),
 }
 
 impl Hygiene {
@@ -232,13 +241,10 @@ impl Hygiene {
         if run.steps().is_empty() {
             return;
         }
-        let id = &run.header.run_id;
-        let none = self.without_calls.entry(format).or_insert_with(|| Some((0, id.clone())));
-        if run.has_calls() {
-            *none = None;
-        } else if let Some((runs, _)) = none {
-            *runs += 1;
-        }
+        let of_format = self.formats.entry(format).or_default();
+        of_format.has_calls |= run.has_calls();
+        let (runs, _) = of_format.without_calls.get_or_insert_with(|| (0, run.header.run_id.clone()));
+        *runs += 1;
     }
 
     fn look_for_ends(&mut self, format: &'static str, run: &Run) {
@@ -246,10 +252,11 @@ impl Hygiene {
         if run.grade.end == EndCause::SelfFinish && run.header.prompted_by == PromptedBy::Person {
             return;
         }
-        let (is_said, runs, first) = self.unsaid.entry(format).or_default();
+        let of_format = self.formats.entry(format).or_default();
         if run.grade.end != EndCause::Unknown {
-            *is_said = true;
+            of_format.says_ends = true;
         } else if !run.steps().is_empty() {
+            let (runs, first) = &mut of_format.without_end;
             enter(runs, first, &run.header.run_id);
         }
     }
@@ -267,7 +274,7 @@ impl Hygiene {
             (_, Outcome::Success) => 2,
             (_, Outcome::Failure) => 3,
         };
-        self.ends.entry(format).or_default()[place] += 1;
+        self.formats.entry(format).or_default().ends[place] += 1;
     }
 
     fn find(&mut self, check: Check, run: &str) {
@@ -277,19 +284,19 @@ impl Hygiene {
 
     /// All checks that flagged a run, in the order of [`Check::ALL`].
     pub(crate) fn oddities(mut self) -> Vec<Oddity> {
-        for (format, [done_well, done_badly, cut_well, cut_badly]) in std::mem::take(&mut self.ends) {
+        for (format, of_format) in std::mem::take(&mut self.formats) {
+            let [done_well, done_badly, cut_well, cut_badly] = of_format.ends;
             let told_apart = done_badly > 0 || cut_well > 0;
             if !told_apart && done_well + cut_badly >= GRADED && done_well > 0 && cut_badly > 0 {
                 self.found.insert(Check::OutcomeIsEndCause, (done_well + cut_badly, vec![format!("all of {format}")]));
             }
-        }
-        for (runs, first) in std::mem::take(&mut self.without_calls).into_values().flatten() {
-            let (all, ids) = self.found.entry(Check::NoCalls).or_default();
-            *all += runs;
-            ids.push(first);
-        }
-        for (_, runs, first) in std::mem::take(&mut self.unsaid).into_values().filter(|(is_said, ..)| *is_said) {
-            if runs > 0 {
+            if let Some((runs, first)) = of_format.without_calls.filter(|_| !of_format.has_calls) {
+                let (all, ids) = self.found.entry(Check::NoCalls).or_default();
+                *all += runs;
+                ids.push(first);
+            }
+            let (runs, first) = of_format.without_end;
+            if of_format.says_ends && runs > 0 {
                 let (all, ids) = self.found.entry(Check::EndUnsaid).or_default();
                 *all += runs;
                 ids.extend(first);
@@ -385,8 +392,8 @@ fn is_compacted(run: &Run) -> bool {
 }
 
 fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
-    let mut asked = BTreeSet::new();
-    let mut answered = BTreeSet::new();
+    let mut asked = HashSet::new();
+    let mut answered = HashSet::new();
     let own = |message: &&&Message| message.lane == Lane::Main;
     for call in messages.iter().filter(own).flat_map(|message| &message.tool_calls) {
         if let Some(id) = call.id.as_deref()
