@@ -34,7 +34,8 @@ pub(super) struct CallSources {
     waiting: VecDeque<(u64, Parsed)>,
     /// The bytes that were parsed.
     parsed: u64,
-    calls: BTreeMap<Source, CallEvidence>,
+    /// There are few.
+    calls: Vec<(Source, CallEvidence)>,
 }
 
 impl CallSources {
@@ -44,7 +45,12 @@ impl CallSources {
             self.parsed += bytes as u64 + A_RECORD;
             let has_calls = runs.iter().any(|found| found.run.has_calls());
             if has_calls || runs.iter().any(|found| !found.run.steps().is_empty()) {
-                let calls = self.calls.entry(source_of(file)).or_insert(CallEvidence::NoneYet);
+                let source = source_of(file);
+                let at = self.calls.iter().position(|(known, _)| *known == source).unwrap_or_else(|| {
+                    self.calls.push((source, CallEvidence::NoneYet));
+                    self.calls.len() - 1
+                });
+                let (_, calls) = &mut self.calls[at];
                 if has_calls && *calls == CallEvidence::NoneYet {
                     *calls = CallEvidence::FirstEndsAt(self.parsed);
                 }
@@ -84,7 +90,8 @@ impl CallSources {
     /// What is known of the runs' source; `None` where no run of it takes a step.
     fn calls(&self, parsed: &Parsed) -> Option<CallEvidence> {
         let Parsed::Runs { file, .. } = parsed else { return None };
-        self.calls.get(&source_of(file)).copied()
+        let source = source_of(file);
+        self.calls.iter().find(|(known, _)| *known == source).map(|(_, calls)| *calls)
     }
 
     /// Whether each source records calls, by its format and layout.

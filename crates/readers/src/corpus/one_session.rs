@@ -2,12 +2,13 @@
 //! is one run, read from the richest of them; what only the others say of it holds for that run.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 use super::fill;
 use crate::find::run_ids;
 use crate::find::session_heads::Heads;
 use crate::find::source::InputFile;
+use crate::read::by_name::ByName;
 use crate::record::tokens;
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd, messages};
 
@@ -38,9 +39,9 @@ pub(super) fn holds_one(format: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct SessionGroups<'c> {
     groups: Vec<Vec<&'c InputFile>>,
-    group_of: BTreeMap<&'c str, usize>,
+    group_of: HashMap<&'c str, usize>,
     /// What is known of a file of a group whose recordings were compared.
-    standings: BTreeMap<&'c str, RecordingStanding>,
+    standings: HashMap<&'c str, RecordingStanding>,
 }
 
 /// What a recording is among those of its session.
@@ -77,13 +78,13 @@ pub(super) struct SessionRecording<'c> {
 
 impl<'c> SessionGroups<'c> {
     pub(super) fn from_heads(heads: &Heads<'c>) -> Self {
-        let mut by_id: BTreeMap<&str, Vec<&'c InputFile>> = BTreeMap::new();
+        let mut by_id: ByName<Vec<&'c InputFile>> = ByName::default();
         for (head, file) in heads.values().filter(|(head, _)| head.parent.is_none()) {
-            by_id.entry(&head.id).or_default().push(file);
+            by_id.named(head.id.clone()).push(file);
         }
         let mut sessions = Self::default();
-        for (id, files) in by_id {
-            for group in groups(id, files).into_iter().filter(|group| group.len() > 1) {
+        for (id, files) in by_id.all {
+            for group in groups(&id, files).into_iter().filter(|group| group.len() > 1) {
                 sessions.group_of.extend(group.iter().map(|file| (file.name.path.as_str(), sessions.groups.len())));
                 sessions.groups.push(group);
             }
@@ -124,7 +125,7 @@ impl<'c> SessionGroups<'c> {
 /// The files of one session id that hold the same session: those in a folder and below it. An id that was made to be the
 /// only one of its kind is one session wherever it stands, unless a folder was copied.
 fn groups<'c>(id: &str, files: Vec<&'c InputFile>) -> Vec<Vec<&'c InputFile>> {
-    let folders: BTreeSet<_> = files.iter().map(|file| &file.name.folder).collect();
+    let folders: HashSet<_> = files.iter().map(|file| &file.name.folder).collect();
     if run_ids::is_unique(id) && folders.len() == files.len() && files.len() < 4 {
         return vec![files];
     }

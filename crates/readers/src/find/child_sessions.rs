@@ -1,6 +1,6 @@
 //! Sessions that another session's agent started and that are kept in files of their own: which file holds whose.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use crate::find::session_heads::{Heads, SessionHead};
 use crate::find::source::InputFile;
@@ -12,15 +12,15 @@ const GENERATIONS: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct SessionFamilies<'s> {
     /// The file of the session at the root, by the path of a sub-agent's file.
-    roots: BTreeMap<&'s str, &'s InputFile>,
+    roots: HashMap<&'s str, &'s InputFile>,
     /// The files of the sub-agents, in path order, by the path of the file whose session is at their root.
-    below: BTreeMap<&'s str, Vec<&'s InputFile>>,
+    below: HashMap<&'s str, Vec<&'s InputFile>>,
 }
 
 impl<'s> SessionFamilies<'s> {
     /// The family of the sessions in these files.
     pub(crate) fn from_heads(heads: &Heads<'s>) -> Self {
-        let mut holders: BTreeMap<&str, Vec<(&SessionHead, &'s InputFile)>> = BTreeMap::new();
+        let mut holders: HashMap<&str, Vec<(&SessionHead, &'s InputFile)>> = HashMap::new();
         for (head, file) in heads.values() {
             holders.entry(&head.id).or_default().push((head, file));
         }
@@ -54,7 +54,7 @@ impl<'s> SessionFamilies<'s> {
 fn parent<'h, 's>(
     head: &SessionHead,
     file: &InputFile,
-    holders: &BTreeMap<&str, Vec<(&'h SessionHead, &'s InputFile)>>,
+    holders: &HashMap<&str, Vec<(&'h SessionHead, &'s InputFile)>>,
 ) -> Option<(&'h SessionHead, &'s InputFile)> {
     let mut nearest: Option<(usize, &'h SessionHead, &'s InputFile)> = None;
     for (above, holder) in holders.get(head.parent.as_deref()?)? {

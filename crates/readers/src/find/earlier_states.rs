@@ -1,7 +1,7 @@
 //! Detects recordings that a later file contains completely: states of one conversation, checkpoints of one session,
 //! and two files about one task. They count once, through the most complete file.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -37,14 +37,14 @@ fn first_time(path: &Path) -> Option<Instant> {
 /// The latest file of each conversation and each session.
 #[derive(Debug)]
 pub(crate) struct Grown<'s> {
-    conversations: BTreeMap<(PathBuf, &'s str), (f64, &'s InputFile)>,
-    sessions: BTreeMap<String, (Instant, &'s InputFile)>,
+    conversations: HashMap<(PathBuf, &'s str), (f64, &'s InputFile)>,
+    sessions: HashMap<String, (Instant, &'s InputFile)>,
 }
 
 impl<'s> Grown<'s> {
     /// Examines all files of a corpus.
     pub(crate) fn from_files(files: &'s [InputFile]) -> Self {
-        let mut grown = Self { conversations: BTreeMap::new(), sessions: BTreeMap::new() };
+        let mut grown = Self { conversations: HashMap::new(), sessions: HashMap::new() };
         for file in files {
             if let Some((name, time)) = timed(&file.name.stem) {
                 let latest = grown.conversations.entry((file.name.folder.clone(), name)).or_insert((time, file));

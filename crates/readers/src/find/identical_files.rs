@@ -1,7 +1,7 @@
 //! Files that hold the same as another, byte for byte, once unpacked: copies, backups, a recording beside the archive it
 //! was packed into. Each run counts once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -20,8 +20,8 @@ const PIECE: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Twins<'c> {
     /// What `unpacked_length` gives for more than one file: others are like no file.
-    shared_lengths: BTreeSet<u64>,
-    first: BTreeMap<u128, &'c InputFile>,
+    shared_lengths: HashSet<u64>,
+    first: HashMap<u128, &'c InputFile>,
 }
 
 impl<'c> Twins<'c> {
@@ -30,7 +30,7 @@ impl<'c> Twins<'c> {
         let mut lengths: Vec<u64> = files.iter().filter_map(unpacked_length).collect();
         lengths.sort_unstable();
         let shared = lengths.chunk_by(|a, b| a == b).filter(|equal| equal.len() > 1).map(|equal| equal[0]);
-        Self { shared_lengths: shared.filter(|length| *length >= LEAST).collect(), first: BTreeMap::new() }
+        Self { shared_lengths: shared.filter(|length| *length >= LEAST).collect(), first: HashMap::new() }
     }
 
     /// The first file asked for that holds the same as `source`, if it is another. `text` is what `source` holds, where

@@ -4,7 +4,7 @@
 //! folders, all their runs are called after their whole path in the corpus: none of them is the first, so no folder that
 //! comes or goes gives a run the name that another had.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::find::file_name::{FileName, stem};
@@ -16,7 +16,7 @@ pub(crate) fn mark_clashes(files: &mut [InputFile], roots: &[PathBuf]) {
     for source in &mut *files {
         source.name.in_corpus = in_corpus(&source.name.path, &roots);
     }
-    let mut folders: HashMap<String, BTreeSet<PathBuf>> = HashMap::new();
+    let mut folders: HashMap<String, HashSet<PathBuf>> = HashMap::new();
     for source in &*files {
         folders.entry(plain_name(source)).or_default().insert(source.name.folder.clone());
     }

@@ -3,7 +3,7 @@
 
 mod report;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ pub(crate) type Joined = Arc<Mutex<ReportsUsed>>;
 #[derive(Clone, Debug, Default)]
 struct Folder {
     /// The grades of each instance, in the order of the reports.
-    instances: BTreeMap<String, Vec<Graded>>,
+    instances: HashMap<String, Vec<Graded>>,
     /// The grade of the only run in the directory.
     only: Option<Graded>,
     /// A submission's report: submitted instances that it does not list as resolved have failed.
@@ -115,7 +115,7 @@ struct Folder {
     /// A report of successes alone, which does not say how many runs it covers, and what it lists.
     one_sided: Option<(String, BTreeSet<String>)>,
     /// The names of its files that end with `.json`.
-    documents: BTreeSet<OsString>,
+    documents: HashSet<OsString>,
 }
 
 impl Folder {
@@ -245,7 +245,7 @@ struct RecordingFolder {
 /// Cache of the reports read so far, by directory.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    folders: BTreeMap<PathBuf, Arc<Folder>>,
+    folders: HashMap<PathBuf, Arc<Folder>>,
     /// What was found for the recording that was asked for last: most recordings stand beside the one before.
     last: Option<RecordingFolder>,
     joined: Joined,

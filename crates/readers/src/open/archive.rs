@@ -7,7 +7,7 @@
 
 mod tape;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
@@ -80,7 +80,7 @@ pub(crate) struct Unpacked {
     /// Members with the same name as an earlier one, and the names they are stored under.
     pub(crate) renamed: Vec<(String, PathBuf)>,
     /// How often each stored name was repeated.
-    again: BTreeMap<PathBuf, u64>,
+    again: HashMap<PathBuf, usize>,
 }
 
 impl Unpacked {
@@ -135,7 +135,7 @@ impl Unpacked {
 }
 
 /// The name of the `n`th file with the same name: `a#2.json`, with the extension kept.
-fn numbered(path: &Path, n: u64) -> String {
+fn numbered(path: &Path, n: usize) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match name.find('.').filter(|at| *at > 0) {
         Some(at) => format!("{}#{n}{}", &name[..at], &name[at..]),
@@ -165,7 +165,7 @@ pub(crate) fn unpack(path: &Path, name: &str, budget: &mut UnpackBudget) -> io::
     let held = TemporaryFolder::new()?;
     let folder = held.path().join(name);
     std::fs::create_dir_all(&folder)?;
-    let mut unpacked = Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: BTreeMap::new() };
+    let mut unpacked = Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: HashMap::new() };
     if Signature::from_file(path)? == Signature::Zip {
         unpack_zip(path, &mut unpacked, budget)?;
     } else {
@@ -293,7 +293,7 @@ pub(crate) fn hidden<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     file: &mut (impl Read + Seek),
 ) -> io::Result<Vec<Hidden>> {
-    let shown: BTreeSet<u64> = shown_headers(archive).collect();
+    let shown: HashSet<u64> = shown_headers(archive).collect();
     file.seek(SeekFrom::Start(archive.central_directory_start()))?;
     let directory = file;
     let mut hidden = Vec::new();

@@ -11,7 +11,7 @@ mod name;
 mod report;
 mod zero;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::diagnostic::nearest;
 use crate::transcript::{Draft, Event, Lane, Message, Role, Usage, Usd, messages};
@@ -128,7 +128,7 @@ pub struct PriceTable {
     /// Names and aliases as written.
     exact: BTreeMap<String, usize>,
     /// Names without provider, date and letter case; `None` if entries with different prices share the name.
-    plain: BTreeMap<String, Option<usize>>,
+    plain: HashMap<String, Option<usize>>,
 }
 
 impl PriceTable {

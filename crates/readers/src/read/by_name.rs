@@ -1,13 +1,13 @@
 //! What the records of a file belong to, such as runs and traces.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// Values by name, in the order in which the names first came.
 #[derive(Debug, Default)]
 pub(crate) struct ByName<T> {
     /// The names and their values.
     pub(crate) all: Vec<(String, T)>,
-    places: BTreeMap<String, usize>,
+    places: HashMap<String, usize>,
 }
 
 impl<T: Default> ByName<T> {

@@ -4,7 +4,7 @@
 //! counts are repeated on each line. Blocks are joined by id, and the largest counts are kept, since early lines hold
 //! placeholders.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use crate::read::iterations::{self, OtherRequest};
@@ -21,7 +21,7 @@ pub(crate) struct ClaudeConversation {
     /// The events so far.
     pub(crate) events: Vec<Event>,
     /// Index of the reply with each message id.
-    replies: BTreeMap<String, usize>,
+    replies: HashMap<String, usize>,
     /// The indices of the replies with hashes that are equal in every file a line was copied to.
     pub(crate) prints: Vec<ReplyId>,
     /// Whether the lines have ids of requests; without them, messages of unrelated files may have one id.
@@ -29,7 +29,7 @@ pub(crate) struct ClaudeConversation {
     /// The model of the first call.
     pub(crate) model: Option<String>,
     /// The requests that a reply took besides its own, by the index of the reply.
-    requests: BTreeMap<usize, Vec<OtherRequest>>,
+    requests: HashMap<usize, Vec<OtherRequest>>,
 }
 
 impl ClaudeConversation {
@@ -160,9 +160,9 @@ impl ClaudeConversation {
 
     /// Adds the conversation of a sub-agent that is in another file. What it was handed a copy of is here already.
     pub(crate) fn take_in(&mut self, agent: Self, lane: &Lane) {
-        let own: BTreeSet<u64> = self.prints.iter().map(|(_, print)| *print).collect();
-        let prints: BTreeMap<usize, u64> = agent.prints.into_iter().collect();
-        let mut copied = BTreeSet::new();
+        let own: HashSet<u64> = self.prints.iter().map(|(_, print)| *print).collect();
+        let prints: HashMap<usize, u64> = agent.prints.into_iter().collect();
+        let mut copied = HashSet::new();
         let (mut events, mut of_events) = (Vec::new(), Vec::new());
         for (at, event) in agent.events.into_iter().enumerate() {
             let Event::Message(message) = &event else { continue };

@@ -1,7 +1,7 @@
 //! Databases in which agents keep their sessions: each session becomes the document that the agent itself exports, which
 //! a format then reads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(crate) struct SessionStore {
     /// The sessions that are left.
     left: std::vec::IntoIter<StoredSession>,
     /// The sessions that each started.
-    children: BTreeMap<String, Vec<StoredSession>>,
+    children: HashMap<String, Vec<StoredSession>>,
     limit: u64,
 }
 
@@ -94,8 +94,8 @@ impl SessionStore {
             DatabaseOwner::Goose => goose_sessions(&database, &counts),
         };
         let sessions = sessions.map_err(StoreRefusal::Unreadable)?;
-        let ids: BTreeSet<String> = sessions.iter().map(|session| session.id.clone()).collect();
-        let (mut left, mut children) = (Vec::new(), BTreeMap::new());
+        let ids: HashSet<String> = sessions.iter().map(|session| session.id.clone()).collect();
+        let (mut left, mut children) = (Vec::new(), HashMap::new());
         for session in sessions {
             match session.parent.clone().filter(|parent| joined && ids.contains(parent) && *parent != session.id) {
                 Some(parent) => children.entry(parent).or_insert_with(Vec::new).push(session),
@@ -158,7 +158,7 @@ impl SessionStore {
     }
 
     fn open_code_messages(&self, session: &str, to: &mut String) -> Result<(), String> {
-        let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut parts: HashMap<String, Vec<String>> = HashMap::new();
         let mut length = to.len() as u64;
         self.each("SELECT message_id, id, data FROM part WHERE session_id = ?1 ORDER BY id", session, &mut |row| {
             let [message, id, data] = row;

@@ -3,7 +3,7 @@
 //! Every model span repeats the history it was sent; only the new part is used. Results come from the tools' own
 //! spans, which record failures, or else from the next call's history.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use crate::read::requests::{self, OpenRequests};
 use crate::record::reading::Reading;
@@ -133,7 +133,7 @@ fn in_order(spans: Vec<Span>) -> Vec<Span> {
 /// a single call, it fills in what that call lacks.
 fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
     let places = SpanParents::from_spans(&spans);
-    let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut inner = vec![Vec::new(); spans.len()];
     for (at, span) in spans.iter().enumerate() {
         let is_model = matches!(span.kind, SpanContent::Model(_));
         let is_tool = matches!(span.kind, SpanContent::Tool(_));
@@ -141,16 +141,16 @@ fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
             continue;
         }
         for above in places.above(at) {
-            let Some(outer) = spans.get(above) else { continue };
+            let outer = &spans[above];
             match (&outer.kind, is_model) {
                 (SpanContent::Model(_), true) => {
-                    inner.entry(above).or_default().push(at);
+                    inner[above].push(at);
                     break;
                 }
                 (SpanContent::Tool(run), false) => {
                     let same = matches!(&span.kind, SpanContent::Tool(tool) if tool.call_id == run.call_id);
                     if same && outer.name == span.name {
-                        inner.entry(above).or_default().push(at);
+                        inner[above].push(at);
                     }
                     break;
                 }
@@ -159,9 +159,9 @@ fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
             }
         }
     }
-    for (outer, found) in inner {
-        let Some(wrapper) = spans.get_mut(outer) else { continue };
-        let SpanContent::Model(wrapper) = std::mem::replace(&mut wrapper.kind, SpanContent::Other) else { continue };
+    for (outer, found) in inner.into_iter().enumerate().filter(|(_, found)| !found.is_empty()) {
+        let kind = std::mem::replace(&mut spans[outer].kind, SpanContent::Other);
+        let SpanContent::Model(wrapper) = kind else { continue };
         let [only] = found.as_slice() else { continue };
         if let Some(Span { kind: SpanContent::Model(call), .. }) = spans.get_mut(*only) {
             complete(call, *wrapper);
@@ -200,7 +200,7 @@ struct SpanParents {
 
 impl SpanParents {
     fn from_spans(spans: &[Span]) -> Self {
-        let index: BTreeMap<&str, usize> = spans.iter().enumerate().map(|(at, span)| (span.id.as_str(), at)).collect();
+        let index: HashMap<&str, usize> = spans.iter().enumerate().map(|(at, span)| (span.id.as_str(), at)).collect();
         let parent = |span: &Span| index.get(span.parent.as_deref()?).copied();
         Self { parents: spans.iter().map(parent).collect() }
     }
@@ -237,11 +237,11 @@ struct Talk {
     before: Vec<Event>,
     pieces: Vec<SpanStep>,
     /// The latest piece in which each call id was requested.
-    asked: BTreeMap<Name, usize>,
+    asked: HashMap<Name, usize>,
     /// The requests whose tools have not run yet, by piece and place in its reply.
     requests: OpenRequests<(usize, usize)>,
     /// How often each text by the user or in the instructions has occurred so far.
-    said: BTreeMap<Fingerprint, usize>,
+    said: HashMap<Fingerprint, usize>,
 }
 
 impl Talk {
@@ -278,7 +278,7 @@ impl Talk {
     /// The new messages in the history that a call was sent.
     fn lead(&mut self, input: Vec<Message>) -> Vec<Message> {
         let mut lead = Vec::new();
-        let mut counted: BTreeMap<Fingerprint, usize> = BTreeMap::new();
+        let mut counted: HashMap<Fingerprint, usize> = HashMap::new();
         let at = self.pieces.len().saturating_sub(1);
         if let Some(last) = self.pieces.last_mut().filter(|piece| is_silent(&piece.reply)) {
             // The reply was not recorded, but it is in the next call's history.

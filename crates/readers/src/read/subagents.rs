@@ -1,7 +1,7 @@
 //! How sub-agents are treated: as part of their parent's run, as separate runs, or left out. Their steps and tokens
 //! are never counted twice.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::find::file_name::OtherFile;
@@ -35,7 +35,7 @@ pub(crate) fn apart(draft: Draft, replies: Vec<ReplyId>, how: SubAgents) -> Vec<
     if how == SubAgents::Parent || !draft.events.iter().any(|event| agent_of(event).is_some()) {
         return vec![(draft, replies)];
     }
-    let mut prints: BTreeMap<usize, u64> = replies.into_iter().collect();
+    let mut prints: HashMap<usize, u64> = replies.into_iter().collect();
     let Draft { header, events, grade, warnings } = draft;
     let mut parent = (Draft { header, events: Vec::new(), grade, warnings }, Vec::new());
     let mut children: Vec<(Name, Draft, Vec<ReplyId>)> = Vec::new();

@@ -3,7 +3,7 @@
 //! Calls and results are joined by id if the recorder wrote ids, and by order if ids are missing, empty or repeated.
 //! Calls are given unique ids, so that readers of the run can join by id alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::read::requests::{OpenRequests, is_step};
 use crate::read::{dialect, requests, subagents};
@@ -29,10 +29,10 @@ struct OpenCall {
 pub(crate) struct Turns {
     events: Vec<Event>,
     open: Vec<OpenCall>,
-    given: BTreeSet<Name>,
+    given: HashSet<Name>,
     n_calls: usize,
     /// Index of each reply, by the key its pieces share.
-    replies: BTreeMap<String, usize>,
+    replies: HashMap<String, usize>,
     /// The model of the first reply that names one.
     model: Option<Name>,
     /// True if tools are recorded as they ran ([`Turns::ran`]).

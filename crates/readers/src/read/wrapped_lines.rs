@@ -2,7 +2,7 @@
 //! (`[stdout] {…}`, `2026-01-05T10:00:00Z {…}`), or as a member of an object on each line (`{"role": …, "raw": {…}}`,
 //! `{"log": "{…}\n"}`). What is around the records becomes spaces, so that findings keep their places.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead as _, BufReader, Read};
 
 use crate::find::source::InputFile;
@@ -22,7 +22,7 @@ const LINE: u64 = 64 << 20;
 pub(crate) enum Wrapping {
     /// A prefix up to a brace or bracket, in one of these outlines; the first one as it is written. Other lines are the
     /// output of something else.
-    Prefix { outlines: BTreeSet<String>, first: String },
+    Prefix { outlines: HashSet<String>, first: String },
     /// The first word of each line, such as its time, before what may be one document over many lines.
     FirstWord(String),
     /// The record is this member of an object, or a string under that name that holds it.
@@ -132,7 +132,7 @@ fn candidates(head: &[u8]) -> Vec<Wrapping> {
 
 /// The prefix of the lines that end in a JSON value.
 fn prefix(lines: &[&str]) -> Option<Wrapping> {
-    let (mut outlines, mut first) = (BTreeSet::new(), None);
+    let (mut outlines, mut first) = (HashSet::new(), None);
     for line in lines {
         let is_record = |at: &usize| serde_json::from_str::<serde::de::IgnoredAny>(&line[*at..]).is_ok();
         let Some(at) = beginnings(line).find(is_record).filter(|at| is_of_log(&line[..*at])) else { continue };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
@@ -249,7 +249,7 @@ pub struct Reading<'r> {
     /// What the record says of sessions without their replies.
     pub(crate) summaries: Vec<Draft>,
     /// Replies that may also be in other files, by the index of their draft.
-    pub(crate) replies: BTreeMap<usize, Vec<ReplyId>>,
+    pub(crate) replies: HashMap<usize, Vec<ReplyId>>,
     pub(crate) findings: RecordFindings,
     pub(crate) unknown: BTreeMap<String, u64>,
     /// Parts of the run in records of unknown kinds.
@@ -291,7 +291,7 @@ impl<'r> Reading<'r> {
             record,
             drafts: Vec::new(),
             summaries: Vec::new(),
-            replies: BTreeMap::new(),
+            replies: HashMap::new(),
             findings: RecordFindings::default(),
             unknown: BTreeMap::new(),
             unread: BTreeMap::new(),

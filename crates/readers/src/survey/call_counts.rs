@@ -1,7 +1,7 @@
 //! How the calls and results of a run belong together: what replies asked for, what the host ran on its own, and results
 //! that answer nothing, or what was answered before.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ impl CallCounts {
     pub fn from_run(run: &Run) -> Self {
         let mut counts = Self::default();
         // How many calls with each id have no result yet.
-        let mut open: BTreeMap<&Name, u64> = BTreeMap::new();
+        let mut open: HashMap<&Name, u64> = HashMap::new();
         let mut of_step: u64 = 0;
         for message in messages(run.events()) {
             if message.is_step() {
@@ -54,7 +54,7 @@ impl CallCounts {
         counts
     }
 
-    fn count_result<'r>(&mut self, result: &'r Message, open: &mut BTreeMap<&'r Name, u64>, of_step: &mut u64) {
+    fn count_result<'r>(&mut self, result: &'r Message, open: &mut HashMap<&'r Name, u64>, of_step: &mut u64) {
         let Some(id) = &result.tool_call_id else {
             self.results_without_call += u64::from(*of_step == 0);
             *of_step = of_step.saturating_sub(1);

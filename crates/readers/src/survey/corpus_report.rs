@@ -1,7 +1,7 @@
 //! The report of what was read: counts by format, findings, skipped files. Filled in path order, so it does not depend
 //! on the number of threads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -198,7 +198,7 @@ impl CorpusReport {
     pub fn nothing_read(&self) -> (String, Option<&str>) {
         let skipped = self.skipped.iter().filter(|skipped| skipped.hidden == 0).map(|skipped| &skipped.path);
         // A file that was recognised may be left out all the same.
-        let paths: BTreeSet<&String> = self.files.iter().map(|file| &file.path).chain(skipped).collect();
+        let paths: HashSet<&String> = self.files.iter().map(|file| &file.path).chain(skipped).collect();
         let n_files = count(paths.len() as u64, "file");
         let looks_recorded = self.skipped.iter().find(|skipped| skipped.looks_recorded);
         let what = match (&self.skipped[..], looks_recorded) {
@@ -257,7 +257,7 @@ impl CorpusReport {
     /// The findings that are kept, equal ones as one with their number: equal in all but their places or, where only a
     /// few are shown (`loosely`), in all but what they quote and count. Without those that [`Self::nothing_read`] says.
     pub fn gathered(&self, loosely: bool) -> Vec<(&Finding, u64)> {
-        let mut places: BTreeMap<(&str, String, String), usize> = BTreeMap::new();
+        let mut places: HashMap<(&str, String, String), usize> = HashMap::new();
         let mut gathered: Vec<(&Finding, u64)> = Vec::new();
         for finding in self.findings.iter().skip(self.said_by_nothing_read()) {
             let Diagnostic { what, help, .. } = &finding.diagnostic;

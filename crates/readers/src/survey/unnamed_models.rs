@@ -1,6 +1,6 @@
 //! Models whose name says nothing, such as `local`: in different folders they may be different models.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::find::file_name::FileName;
@@ -14,7 +14,7 @@ const KEPT: usize = 20;
 
 /// The folders in which each such name stands.
 #[derive(Debug, Default)]
-pub(crate) struct UnnamedModels(BTreeMap<String, (u64, BTreeSet<Vec<String>>)>);
+pub(crate) struct UnnamedModels(BTreeMap<String, (u64, Vec<Vec<String>>)>);
 
 impl UnnamedModels {
     /// Adds a run.
@@ -27,7 +27,9 @@ impl UnnamedModels {
             let mut parts: Vec<String> = parts.collect();
             parts.pop();
             parts.reverse();
-            folders.insert(parts);
+            if !folders.contains(&parts) {
+                folders.push(parts);
+            }
         }
     }
 
@@ -36,8 +38,11 @@ impl UnnamedModels {
         self.0.iter().filter_map(|(model, (runs, folders))| {
             // The part of the path, counted from the file, that differs.
             let longest = folders.iter().map(Vec::len).max()?;
-            let differs =
-                |at: &usize| folders.iter().filter_map(|parts| parts.get(*at)).collect::<BTreeSet<_>>().len() > 1;
+            let differs = |at: &usize| {
+                let mut parts = folders.iter().filter_map(|folder| folder.get(*at));
+                let first = parts.next();
+                parts.any(|part| Some(part) != first)
+            };
             let at = (0..longest).find(differs)?;
             let more = if folders.len() == KEPT { " or more" } else { "" };
             let what = format!(

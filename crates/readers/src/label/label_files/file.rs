@@ -1,6 +1,6 @@
 //! Parses a label file: CSV with a header, one row per run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -433,7 +433,7 @@ fn guessed(text: &str, named: Option<&LabelColumns>) -> Option<LabelColumns> {
     const IDS: [&str; 7] = ["session", "run", "conversation", "episode", "trace", "job", "name"];
     let table = FirstRows::read(csv_options().from_reader(text.as_bytes()))?;
     let is_distinct = |at: &usize| {
-        let all: std::collections::BTreeSet<&str> = table.cells(*at).collect();
+        let all: HashSet<&str> = table.cells(*at).collect();
         all.len() == table.rows.len() && !all.is_empty()
     };
     let is_id = |at: &usize| {

@@ -1,6 +1,6 @@
 //! Parses an outcome report in any of its known forms.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -57,7 +57,7 @@ pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> GradeReport {
             }
         }
     }
-    let mut by_id: BTreeMap<&str, (usize, Option<bool>)> = BTreeMap::new();
+    let mut by_id: HashMap<&str, (usize, Option<bool>)> = HashMap::new();
     for (at, (id, resolved)) in grades.iter().enumerate() {
         let (_, kept) = by_id.entry(id).or_insert((at, Some(*resolved)));
         *kept = kept.filter(|kept| kept == resolved);
@@ -222,7 +222,7 @@ fn collect(value: &Value, own: Option<&str>, key: Option<&str>, out: &mut Vec<(S
     };
     let resolved = ids(RESOLVED);
     // What was covered and is not resolved has failed.
-    let is_resolved: BTreeSet<&String> = resolved.iter().collect();
+    let is_resolved: HashSet<&String> = resolved.iter().collect();
     let rest: Vec<String> = ids(COVERED).into_iter().filter(|id| !is_resolved.contains(id)).collect();
     let rest = if resolved.is_empty() { Vec::new() } else { rest };
     out.extend(resolved.into_iter().map(|id| (id, true)));

@@ -10,7 +10,7 @@
 //! A step is a logged call. Replies that a request quotes but the log lacks are not steps, because their cost is
 //! unknown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
@@ -149,11 +149,11 @@ fn calls<'r>(record: &Record<'r>) -> Vec<&'r str> {
 #[derive(Default)]
 struct ApiConversations {
     runs: Vec<ApiConversation>,
-    by_id: BTreeMap<String, usize>,
+    by_id: HashMap<String, usize>,
     /// The conversation with the latest reply that has each mark.
-    by_mark: BTreeMap<Fingerprint, usize>,
+    by_mark: HashMap<Fingerprint, usize>,
     /// The conversation of each response id.
-    by_response: BTreeMap<String, usize>,
+    by_response: HashMap<String, usize>,
 }
 
 #[derive(Default)]
@@ -166,7 +166,7 @@ struct ApiConversation {
     /// Number of messages requested after the last reply.
     asked: usize,
     /// All messages so far that are not logged replies.
-    said: BTreeSet<Fingerprint>,
+    said: HashSet<Fingerprint>,
     failed: bool,
     /// A response could not be read, so what the others used is not the whole.
     is_usage_unread: bool,

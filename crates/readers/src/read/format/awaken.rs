@@ -3,7 +3,7 @@
 //! A failed model call is a step with finish reason `error`. Runs started by another run in the file are its
 //! sub-agents.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
@@ -41,7 +41,7 @@ fn recognise(probe: &Probe) -> Option<String> {
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut rows = Vec::new();
-    let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut parents: HashMap<String, Option<String>> = HashMap::new();
     for value in Node::values(record, out) {
         let Some(event) = value.into_object("event", out) else { continue };
         let row = AwakenEvent::from_fields(event, &record.file.stem);
@@ -63,7 +63,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 }
 
 /// The top-level run in the file that `run` descends from.
-fn root_of(run: &str, parents: &BTreeMap<String, Option<String>>) -> String {
+fn root_of(run: &str, parents: &HashMap<String, Option<String>>) -> String {
     let mut root = run;
     // The limit ends a cycle of parents.
     for _ in 0..parents.len() {

@@ -1,7 +1,7 @@
 //! Claude Code sessions: one session per file, one content block per line.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -141,7 +141,7 @@ struct ClaudeCodeSession {
 #[derive(Default)]
 struct Path {
     /// The index of each line and the id of the line it answers.
-    lines: BTreeMap<String, (usize, Option<String>)>,
+    lines: HashMap<String, (usize, Option<String>)>,
     n_lines: usize,
     /// The last answered prompt.
     prompt: Option<usize>,

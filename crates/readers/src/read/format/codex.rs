@@ -6,7 +6,7 @@
 
 mod output;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::{Format, joined, reason_if};
 use crate::open::probe::{Probe, Sketch};
@@ -139,7 +139,7 @@ struct CodexSession {
     /// Whether the counts are those of usage records.
     by_records: bool,
     /// Whether each call failed, by call id, where the program reported it.
-    ended: BTreeMap<String, bool>,
+    ended: HashMap<String, bool>,
     total: Option<Usage>,
     model: Option<String>,
     version: Option<String>,

@@ -4,7 +4,7 @@
 //! started before that result belong to the same reply. A turn's counts are running totals of the thread, so the
 //! turn's own tokens are the difference and are put on its last reply.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -94,7 +94,7 @@ struct Thread {
     /// Index of the turn's last reply.
     last: Option<usize>,
     /// Ids of items whose call was added when they started.
-    begun: BTreeSet<String>,
+    begun: HashSet<String>,
     total: Usage,
     end: EndCause,
 }

@@ -1,7 +1,7 @@
 //! Gemini CLI chats: one document per session, or the newer log of records, where a later line replaces an earlier one
 //! with the same id.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::{Format, lines_with, reason_if};
 use crate::open::probe::{Probe, Sketch};
@@ -60,7 +60,7 @@ struct GeminiSession<'r> {
     /// Messages in the order in which their ids first appeared, each in its latest version.
     messages: Vec<GeminiMessage<'r>>,
     /// Index by id of the messages that were not taken back.
-    known: BTreeMap<String, usize>,
+    known: HashMap<String, usize>,
 }
 
 /// One message of the session.

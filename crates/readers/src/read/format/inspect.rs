@@ -4,7 +4,7 @@
 //! the agent's. If there are no model events, or as many as replies, both are read together; otherwise messages were
 //! taken back or the history was shortened, and the calls are read from the events alone.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::{Format, RecordLayout, object_of, reason_if};
 use crate::label::words;
@@ -96,12 +96,12 @@ enum InspectEvent<'a> {
 
 /// The agent's events in a sample and the texts that were moved out of it.
 struct SampleLog<'a> {
-    attachments: BTreeMap<String, &'a str>,
+    attachments: HashMap<String, &'a str>,
     calls: Vec<InspectEvent<'a>>,
 }
 
 /// The sample's attachments: long texts are stored once, keyed by their hash.
-fn attachments<'a>(sample: &Node<'a>) -> BTreeMap<String, &'a str> {
+fn attachments<'a>(sample: &Node<'a>) -> HashMap<String, &'a str> {
     let nested = sample.within("transcript");
     [sample.within("attachments"), nested.within("content")]
         .iter()

@@ -4,7 +4,7 @@
 //! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens at the end.
 //! Cached tokens are counted separately from the input.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::mem;
 
 use super::{Format, RecordLayout, joined, reason_if};
@@ -91,7 +91,7 @@ struct OpenCodeSession<'a> {
     children: Vec<Node<'a>>,
     /// Messages whose parts are recorded separately.
     loose: Vec<(Node<'a>, Vec<Node<'a>>)>,
-    by_id: BTreeMap<String, usize>,
+    by_id: HashMap<String, usize>,
     /// The parts that the program printed, by the id of their message.
     printed: Vec<(String, Vec<Node<'a>>)>,
     end: EndCause,

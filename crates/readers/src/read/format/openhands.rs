@@ -1,6 +1,6 @@
 //! OpenHands in both generations: event streams of the SDK, and evaluation outputs with one run per line.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::{Format, RecordLayout, first_is, object_of, reason_if};
 use crate::open::probe::{Probe, Shape, Sketch};
@@ -147,11 +147,11 @@ fn push_events<'a>(events: impl Iterator<Item = Node<'a>>, record: &Record<'a>, 
 struct OpenHandsHistory {
     events: Vec<Event>,
     /// Index of the reply with each response id; parallel calls share one.
-    replies: BTreeMap<String, usize>,
+    replies: HashMap<String, usize>,
     /// Tokens of each response id, from the list recorded beside the history.
-    usages: BTreeMap<String, Option<Usage>>,
+    usages: HashMap<String, Option<Usage>>,
     /// Running totals by usage id.
-    totals: BTreeMap<String, Usage>,
+    totals: HashMap<String, Option<Usage>>,
     end: EndCause,
 }
 
@@ -253,7 +253,7 @@ impl OpenHandsHistory {
     /// Reads a running total: of the agent itself, or of another use such as compaction. The increase belongs to the
     /// agent's last reply or, for other uses, to unrecorded calls.
     fn spent(&mut self, name: &str, total: Usage) {
-        let before = self.totals.insert(name.to_owned(), total);
+        let before = self.totals.insert(name.to_owned(), Some(total)).flatten();
         if before == Some(total) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Reads a row of a Parquet table of runs. The row's record is its short fields as an object, followed by the messages
 //! as stored in the table.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::value::RawValue;
 
@@ -224,7 +224,7 @@ fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, ou
     }
     let replies = || messages.iter().filter(|message| message.role == Role::Assistant).count();
     let in_order = calls.iter().all(|(id, ..)| id.is_none()) && calls.len() == replies();
-    let by_id: BTreeMap<String, (Option<Usage>, Option<Instant>)> =
+    let by_id: HashMap<String, (Option<Usage>, Option<Instant>)> =
         calls.iter().filter_map(|(id, usage, ts)| Some((id.clone()?, (*usage, *ts)))).collect();
     for (message, id) in messages.iter_mut().zip(ids).filter(|(message, _)| message.role == Role::Assistant) {
         let known = match id {

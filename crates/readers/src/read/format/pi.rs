@@ -1,7 +1,7 @@
 //! Pi coding agent sessions: a tree of entries, one per line. The run is the path to the last entry;
 //! replies on other branches were paid for but are not steps.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 use super::{Format, elements_under, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
@@ -68,15 +68,15 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 
 /// The ids on the path from the last entry up to the root. Where an entry answers one that is not in the file, because
 /// its line could not be read, the path goes on with the entry before it in the file.
-fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
+fn path_to_last(entries: &[Node<'_>]) -> HashSet<String> {
     let mut ids: Vec<(String, Option<String>)> = Vec::new();
     for entry in entries {
         if let Some(id) = entry.some_word("id") {
             ids.push((id, entry.some_word("parentId")));
         }
     }
-    let places: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(at, (id, _))| (id.as_str(), at)).collect();
-    let mut path = BTreeSet::new();
+    let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(at, (id, _))| (id.as_str(), at)).collect();
+    let mut path = HashSet::new();
     let mut next = ids.len().checked_sub(1);
     while let Some(at) = next {
         let (id, parent) = &ids[at];

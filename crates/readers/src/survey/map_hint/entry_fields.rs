@@ -1,7 +1,7 @@
 //! Which fields of one message mean what, by their names and values.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::words::{
     CALLED, CALLS, COMMANDS, COSTS, EXITS, IDS, INPUT_TOKENS, OUTPUT_TOKENS, PASSED, RESULTS, RETURNS, ROLES, TEXTS,
@@ -95,7 +95,7 @@ fn is_of_no_model(entry: &Sketch, role: &str, map: &FieldMap) -> bool {
 }
 
 /// The words that a field has.
-fn words_under(entries: &[&Sketch], path: &str) -> BTreeSet<String> {
+fn words_under(entries: &[&Sketch], path: &str) -> HashSet<String> {
     entries.iter().filter_map(|entry| text_below(entry, path)).map(Cow::into_owned).collect()
 }
 
@@ -103,7 +103,7 @@ fn words_under(entries: &[&Sketch], path: &str) -> BTreeSet<String> {
 fn field_of_speakers(entries: &[&Sketch], map: &FieldMap) -> Option<String> {
     let Some(Sketch::Object(fields)) = entries.first() else { return None };
     let is_of_speakers = |(name, _): &&(Name, Sketch)| {
-        let words: BTreeSet<Cow<'_, str>> = entries.iter().filter_map(|entry| entry.get(name)?.text()).collect();
+        let words: HashSet<Cow<'_, str>> = entries.iter().filter_map(|entry| entry.get(name)?.text()).collect();
         words.len() > 1 && words.iter().filter(|word| map.speaker(word).is_some()).count() > 1
     };
     fields.iter().find(is_of_speakers).map(|(name, _)| name.to_string())

@@ -2,7 +2,7 @@
 //! into parts.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use super::{WITHIN, below, below_objects, kin};
@@ -44,7 +44,7 @@ pub(super) fn labelled(objects: &[&Sketch], label_files: &[PathBuf]) -> Option<S
     for path in label_files {
         for (header, ids) in columns(path).unwrap_or_default() {
             let is_listed = |(_, values): &(&String, &Vec<String>)| {
-                let distinct: BTreeSet<&String> = values.iter().collect();
+                let distinct: HashSet<&String> = values.iter().collect();
                 distinct.len() > 1 && distinct.iter().all(|value| ids.contains(*value))
             };
             let mut listed: Vec<&String> = fields.iter().filter(is_listed).map(|(field, _)| field).collect();
@@ -58,7 +58,7 @@ pub(super) fn labelled(objects: &[&Sketch], label_files: &[PathBuf]) -> Option<S
 }
 
 /// The columns in which each row has a value of its own.
-fn columns(path: &PathBuf) -> Option<Vec<(String, BTreeSet<String>)>> {
+fn columns(path: &PathBuf) -> Option<Vec<(String, HashSet<String>)>> {
     if std::fs::metadata(path).ok()?.len() > LARGEST {
         return None;
     }
@@ -68,7 +68,7 @@ fn columns(path: &PathBuf) -> Option<Vec<(String, BTreeSet<String>)>> {
     let mut columns = Vec::new();
     for (at, name) in header.iter().enumerate() {
         let cells: Vec<&str> = rows.iter().filter_map(|row| row.get(at)).collect();
-        let ids: BTreeSet<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
+        let ids: HashSet<String> = cells.iter().map(|cell| (*cell).to_owned()).collect();
         if ids.len() == cells.len() && ids.len() > 1 {
             columns.push((name.to_owned(), ids));
         }
@@ -86,14 +86,14 @@ pub(super) fn likely(entries: &[&Sketch], guessed: Option<&str>, taken: &[String
             fields.push(field);
         }
     }
-    let mut ways = BTreeSet::new();
+    let mut ways = HashSet::new();
     fields.retain(|field| ways.insert(division(entries, field)));
     fields
 }
 
 /// For each entry, the number of its group. One without the field is in the group of the entry before it.
 fn division(entries: &[&Sketch], field: &str) -> Vec<usize> {
-    let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut groups: HashMap<&str, usize> = HashMap::new();
     let mut division = Vec::new();
     for entry in entries {
         let Some(Sketch::Scalar(raw)) = below(entry, field) else {
@@ -114,7 +114,7 @@ pub(super) fn dividing(entries: &[&Sketch], taken: &[String]) -> Vec<(String, us
         let name = field.rsplit('.').next().unwrap_or(&field).to_lowercase();
         let is_inside =
             INSIDE.iter().any(|part| name.split(['_', '-']).any(|word| word == *part)) || taken.contains(&field);
-        let distinct: BTreeSet<&String> = values.iter().collect();
+        let distinct: HashSet<&String> = values.iter().collect();
         let is_flag = distinct.iter().all(|value| matches!(value.as_str(), "true" | "false" | "null"));
         let divides = distinct.len() > 1 && 2 * distinct.len() <= values.len() && 2 * values.len() > entries.len();
         if divides && !is_inside && !is_flag {

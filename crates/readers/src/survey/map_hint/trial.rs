@@ -1,6 +1,6 @@
 //! A mapping is tried on the file before it is suggested.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use crate::open::probe::Probe;
 use crate::read::format::MAPPED;
@@ -58,7 +58,7 @@ impl MappingTrial {
         let has =
             |is: &dyn Fn(&Message) -> bool| self.runs.iter().filter(|draft| messages(&draft.events).any(is)).count();
         let acts = has(&|message| message.role == Role::Assistant);
-        let ids: BTreeSet<&str> = self.runs.iter().map(|draft| draft.header.run_id.as_str()).collect();
+        let ids: HashSet<&str> = self.runs.iter().map(|draft| draft.header.run_id.as_str()).collect();
         let alone = self.runs.iter().filter(|draft| draft.events.len() < 2).count();
         if acts == 0 {
             return Some("no field says which entries are the model's replies or calls".to_owned());

@@ -7,7 +7,7 @@
 mod attributes;
 mod span;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use self::attributes::Attributes;
 use self::span::SpanEvent;
@@ -82,7 +82,7 @@ enum SpanStatus {
 struct Traces<'r> {
     spans: Vec<RecordedSpan<'r>>,
     /// Log records by trace id and span id.
-    logs: BTreeMap<(String, String), Vec<SpanEvent<'r>>>,
+    logs: HashMap<(String, String), Vec<SpanEvent<'r>>>,
 }
 
 impl<'r> Traces<'r> {
@@ -180,7 +180,7 @@ impl<'r> Traces<'r> {
 
     /// Delivers a run for each conversation or trace that has a model call.
     fn hand_over(mut self, key: Option<&str>, out: &mut Reading<'_>) {
-        let mut talks: BTreeMap<String, String> = BTreeMap::new();
+        let mut talks: HashMap<String, String> = HashMap::new();
         for recorded in &self.spans {
             if let Some(talk) = recorded.attributes.word(&["gen_ai.conversation.id"]) {
                 talks.entry(recorded.trace.clone()).or_insert(talk);
