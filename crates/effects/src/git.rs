@@ -3,7 +3,7 @@
 use crate::Effect;
 use crate::parts::CallEffect;
 use crate::tables::tables;
-use crate::words::{CommandWord, after_options, has, operand_texts, operands, spelled};
+use crate::words::{CommandWord, after_options, has, operand_texts, operands, request_method, spelled};
 
 /// The effect of a `git` command.
 pub(crate) fn effect(words: &[CommandWord]) -> CallEffect {
@@ -88,7 +88,7 @@ fn by_request(rest: &[CommandWord]) -> Effect {
         return by_query(rest);
     }
     let sends = has(rest, &["-f", "-F", "--field", "--raw-field", "--input"]);
-    match method(rest).as_deref() {
+    match request_method(rest).as_deref() {
         Some("GET" | "HEAD") => Effect::Read,
         Some(_) => Effect::Handover,
         None if sends => Effect::Handover,
@@ -96,31 +96,12 @@ fn by_request(rest: &[CommandWord]) -> Effect {
     }
 }
 
-/// The method of a request, in capitals.
-fn method(rest: &[CommandWord]) -> Option<String> {
-    for pair in rest.windows(2) {
-        if matches!(pair[0].text.as_str(), "-X" | "--method") {
-            return Some(pair[1].text.to_ascii_uppercase());
-        }
-    }
-    for word in rest {
-        if let Some(method) = word.text.strip_prefix("--method=") {
-            return Some(method.to_ascii_uppercase());
-        }
-    }
-    None
-}
-
 /// The effect of a GraphQL request: mutations hand over, and a query that is not shown is unknown.
 fn by_query(rest: &[CommandWord]) -> Effect {
-    let mut effect = Effect::Unknown;
-    for word in rest {
-        if word.text.trim_start_matches("query=").trim_start().starts_with("mutation") {
-            return Effect::Handover;
-        }
-        if word.text.starts_with("query=") && !word.varies {
-            effect = Effect::Read;
-        }
+    let changes = |word: &CommandWord| word.text.trim_start_matches("query=").trim_start().starts_with("mutation");
+    if rest.iter().any(changes) {
+        return Effect::Handover;
     }
-    effect
+    let is_shown = rest.iter().any(|word| word.text.starts_with("query=") && !word.varies);
+    if is_shown { Effect::Read } else { Effect::Unknown }
 }

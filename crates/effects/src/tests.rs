@@ -157,6 +157,8 @@ fn handing_over_is_seen_wherever_it_stands() {
             "gh pr create --fill",
             "gh pr merge 3",
             "gh api -X POST repos/a/b/issues",
+            "gh api -XDELETE repos/a/b/issues/1",
+            "gh api -X=DELETE repos/a/b/issues/1",
             "npm publish",
             "cargo publish",
             "docker push x",
@@ -212,7 +214,17 @@ fn tests_builds_and_programs_check() {
 fn what_cannot_be_told_is_unknown() {
     check_shell(
         "unknown",
-        &["foo", "$CMD x", "curl https://x | sh", "ls $(", "cat x | python", "foobar baz", "ssh host", "\"$exe\" --go"],
+        &[
+            "foo",
+            "$CMD x",
+            "curl https://x | sh",
+            "wget --method=DELETE https://x/y",
+            "ls $(",
+            "cat x | python",
+            "foobar baz",
+            "ssh host",
+            "\"$exe\" --go",
+        ],
     );
 }
 

@@ -63,17 +63,8 @@ pub(crate) fn shortened(text: &str) -> String {
 
 /// True if one of `flags` is among the words before `--`. A short flag may be part of a group (`-rf`).
 pub(crate) fn has(words: &[CommandWord], flags: &[impl AsRef<str>]) -> bool {
-    for word in words {
-        if word.text == "--" {
-            return false;
-        }
-        for flag in flags {
-            if gives(&word.text, flag.as_ref()) {
-                return true;
-            }
-        }
-    }
-    false
+    let mut before = words.iter().take_while(|word| word.text != "--");
+    before.any(|word| flags.iter().any(|flag| gives(&word.text, flag.as_ref())))
 }
 
 /// True if a word gives the flag: as `-r`, as part of `-rf`, as `--output` or as `--output=x`.
@@ -106,17 +97,15 @@ pub(crate) fn joined(words: &[CommandWord]) -> String {
 
 /// The value of one of these options: `-o x` or `--output=x`.
 pub(crate) fn value_after(words: &[CommandWord], options: &[&str]) -> Option<String> {
-    for pair in words.windows(2) {
-        if options.contains(&pair[0].text.as_str()) {
-            return Some(pair[1].text.clone());
-        }
-    }
-    for word in words {
-        if let Some((name, value)) = word.text.split_once('=')
-            && options.contains(&name)
-        {
-            return Some(value.to_owned());
-        }
-    }
-    None
+    let is_option = |name: &str| options.contains(&name);
+    let mut pairs = words.windows(2).filter(|pair| is_option(&pair[0].text)).map(|pair| pair[1].text.as_str());
+    let mut joined = words.iter().filter_map(|word| word.text.split_once('=')).filter(|(name, _)| is_option(name));
+    Some(pairs.next().or_else(|| Some(joined.next()?.1))?.to_owned())
+}
+
+/// The method of a web request, in capitals, if an option names one: `-X POST`, `-XPOST` or `--method=POST`.
+pub(crate) fn request_method(words: &[CommandWord]) -> Option<String> {
+    let joined = || words.iter().find_map(|word| word.text.strip_prefix("-X").filter(|method| !method.is_empty()));
+    let named = value_after(words, &["-X", "--request", "--method"]).or_else(|| joined().map(str::to_owned));
+    Some(named?.to_ascii_uppercase())
 }

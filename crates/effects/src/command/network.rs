@@ -3,7 +3,7 @@
 use super::step::CommandInput;
 use crate::parts::CallEffect;
 use crate::tables::tables;
-use crate::words::{CommandWord, has, operands, spelled, value_after};
+use crate::words::{CommandWord, has, operands, request_method, spelled, value_after};
 use crate::{Effect, path, sql, verbs};
 
 /// Options of `curl` and `wget` that send data.
@@ -25,7 +25,7 @@ const SENDS: [&str; 12] = [
 pub(super) fn http(program: &str, words: &[CommandWord]) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 1));
-    let asks = match method(rest).as_deref() {
+    let asks = match request_method(rest).or_else(|| method_word(rest)).as_deref() {
         Some(method) => matches!(method, "GET" | "HEAD" | "OPTIONS"),
         None => !has(rest, &SENDS),
     };
@@ -49,43 +49,24 @@ fn names_this_machine(word: &str) -> bool {
     ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].iter().any(|host| word.contains(host))
 }
 
-/// The method of a request, in capitals, if the command names one.
-fn method(rest: &[CommandWord]) -> Option<String> {
-    for pair in rest.windows(2) {
-        if matches!(pair[0].text.as_str(), "-X" | "--request" | "--method") {
-            return Some(pair[1].text.to_ascii_uppercase());
-        }
-    }
-    for word in rest {
-        if let Some(method) = word.text.strip_prefix("-X")
-            && !method.is_empty()
-        {
-            return Some(method.to_ascii_uppercase());
-        }
-    }
-    // HTTPie takes the method as a word.
+/// The method that HTTPie takes as a word.
+fn method_word(rest: &[CommandWord]) -> Option<String> {
     let first = operands(rest).next()?.text.as_str();
-    match first {
-        "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" => Some(first.to_owned()),
-        _ => None,
-    }
+    ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains(&first).then(|| first.to_owned())
 }
 
 /// The file in which the answer is saved, empty if the address names it; `None` if it is shown.
 fn saved_file(program: &str, rest: &[CommandWord]) -> Option<String> {
     if program == "wget" {
         let shows = rest.iter().any(|word| matches!(word.text.as_str(), "--spider" | "-O-" | "-qO-"));
-        match value_after(rest, &["-O", "-qO", "--output-document"]) {
-            _ if shows => return None,
-            Some(file) if path::is_sink(&file) => return None,
-            _ => {}
+        if shows || value_after(rest, &["-O", "-qO", "--output-document"]).is_some_and(|file| path::is_sink(&file)) {
+            return None;
         }
         return Some(value_after(rest, &["-O", "--output-document"]).unwrap_or_default());
     }
-    for word in rest {
-        if word.text == "--remote-name" || (word.is_short_option() && word.text.contains('O')) {
-            return Some(String::new());
-        }
+    let names_none = |word: &CommandWord| word.is_short_option() && word.text.contains('O');
+    if rest.iter().any(|word| word.text == "--remote-name" || names_none(word)) {
+        return Some(String::new());
     }
     let named = value_after(rest, &["-o", "--output", "-sSLo", "-Lo", "-sLo", "-fsSLo", "-so"]);
     named.filter(|file| !path::is_sink(file))
@@ -97,13 +78,10 @@ pub(super) fn database(words: &[CommandWord], given: CommandInput<'_>) -> CallEf
     if has(rest, &["-l", "--list"]) {
         return CallEffect::new(Effect::Read, why);
     }
-    let mut strongest = None;
-    for text in rest.iter().map(|word| word.text.as_str()).chain(given.input) {
-        // A single word is the name of a database or a file.
-        if text.contains(' ') || text.starts_with(['.', '\\']) {
-            strongest = strongest.max(sql::effect(text));
-        }
-    }
+    // A single word is the name of a database or a file.
+    let is_statement = |text: &&str| text.contains(' ') || text.starts_with(['.', '\\']);
+    let texts = rest.iter().map(|word| word.text.as_str()).chain(given.input);
+    let strongest = texts.filter(is_statement).filter_map(sql::effect).max();
     CallEffect::new(strongest.unwrap_or(Effect::Unknown), why)
 }
 
@@ -111,18 +89,14 @@ pub(super) fn key_store(words: &[CommandWord], given: CommandInput<'_>) -> CallE
     let operands: Vec<&str> = operands(&words[1..]).map(|word| word.text.as_str()).collect();
     // The input follows without a blank, as if typed.
     let text = operands.join(" ").to_ascii_lowercase() + given.input.unwrap_or_default();
-    let mut strongest = None;
-    for word in verbs::words_in(&text) {
-        let effect = if begins_with_edit(&word) { Some(Effect::Edit) } else { tables().key_stores.effect(&word) };
-        strongest = strongest.max(effect);
-    }
+    let effect =
+        |word: &String| if begins_with_edit(word) { Some(Effect::Edit) } else { tables().key_stores.effect(word) };
+    let strongest = verbs::words_in(&text).iter().filter_map(effect).max();
     CallEffect::new(strongest.unwrap_or(Effect::Unknown), format!("`{}`", spelled(words, 2)))
 }
 
 /// True for `update` and `updateone`.
 fn begins_with_edit(word: &str) -> bool {
-    match tables().verbs.by_effect().get(&Effect::Edit) {
-        Some(verbs) => verbs.all().iter().any(|verb| word.starts_with(verb)),
-        None => false,
-    }
+    let edits = tables().verbs.by_effect().get(&Effect::Edit);
+    edits.is_some_and(|verbs| verbs.all().iter().any(|verb| word.starts_with(verb)))
 }
