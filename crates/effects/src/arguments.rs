@@ -106,44 +106,24 @@ impl<'a> ParsedArguments<'a> {
 }
 
 fn nested_call(call: &Value) -> Option<ToolCall> {
-    let mut name = None;
-    for key in ["tool", "name", "recipient_name", "tool_name"] {
-        if name.is_none() {
-            name = call[key].as_str();
-        }
-    }
-    let name = name?;
+    let name = ["tool", "name", "recipient_name", "tool_name"].iter().find_map(|key| call[key].as_str())?;
     // `functions.shell`.
     let name = name.rsplit('.').next().unwrap_or(name);
-    for key in ["parameters", "arguments", "input"] {
-        if let Some(arguments) = call.get(key) {
-            return Some(ToolCall::new(None, name, arguments.to_string()));
-        }
-    }
-    Some(ToolCall::new(None, name, ""))
+    let arguments = ["parameters", "arguments", "input"].iter().find_map(|key| call.get(key));
+    Some(ToolCall::new(None, name, arguments.map(Value::to_string).unwrap_or_default()))
 }
 
 /// The texts of an array; `None` if it is empty or holds anything else.
 fn texts(words: &[Value]) -> Option<Vec<String>> {
-    let mut texts = Vec::new();
-    for word in words {
-        texts.push(word.as_str()?.to_owned());
-    }
-    if texts.is_empty() { None } else { Some(texts) }
+    let texts: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+    texts.filter(|texts| !texts.is_empty())
 }
 
 /// Command lines, each a text or an object that holds it.
 fn joined(commands: &[Value]) -> String {
-    let mut lines = Vec::new();
-    for command in commands {
-        for text in [Some(command), command.get("keystrokes"), command.get("command")] {
-            if let Some(Value::String(line)) = text {
-                lines.push(line.as_str());
-                break;
-            }
-        }
-    }
-    lines.join("\n")
+    let named = |command| ["keystrokes", "command"].iter().find_map(|name| Value::get(command, name)?.as_str());
+    let lines = commands.iter().filter_map(|command| command.as_str().or_else(|| named(command)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The fields that may hold a command, the first one first.

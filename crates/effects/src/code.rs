@@ -52,12 +52,7 @@ impl CodeLanguage {
             ("perl", Self::Perl),
             ("sh", Self::Shell),
         ];
-        for (name, language) in interpreters {
-            if first.contains(name) {
-                return Some(language);
-            }
-        }
-        None
+        interpreters.iter().find(|(name, _)| first.contains(name)).map(|(_, language)| *language)
     }
 }
 

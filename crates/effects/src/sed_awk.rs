@@ -56,11 +56,7 @@ fn skip_text(rest: &mut Peekable<Chars<'_>>) {
 
 /// Skips past the end of the line, or past `end`.
 fn skip_line(rest: &mut Peekable<Chars<'_>>, end: char) {
-    for character in rest {
-        if character == '\n' || character == end {
-            return;
-        }
-    }
+    rest.find(|character| *character == '\n' || *character == end);
 }
 
 /// Skips past the next `delimiter` that is not escaped.
@@ -148,20 +144,12 @@ fn closing(characters: &[char], from: usize, delimiter: char) -> usize {
 
 /// The index of the next line end; the length if there is none.
 fn line_end(characters: &[char], from: usize) -> usize {
-    let mut at = from;
-    while at < characters.len() && characters[at] != '\n' {
-        at += 1;
-    }
-    at
+    characters[from..].iter().position(|c| *c == '\n').map_or(characters.len(), |length| from + length)
 }
 
 /// The index of the last character of the name that begins at `from`.
 fn name_end(characters: &[char], from: usize) -> usize {
-    let mut at = from;
-    while at + 1 < characters.len() && (characters[at + 1].is_ascii_alphanumeric() || characters[at + 1] == '_') {
-        at += 1;
-    }
-    at
+    from + characters[from + 1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count()
 }
 
 /// True if the text after `before` begins a value rather than an operator.

@@ -55,10 +55,7 @@ pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, context: &mut 
 
 /// The last part of `mcp__server__tool`.
 fn last_part(name: &str) -> &str {
-    match name.rsplit_once("__") {
-        Some((_, last)) => last,
-        None => name,
-    }
+    name.rsplit("__").next().unwrap_or(name)
 }
 
 /// The effect of a call that holds other calls; `None` if it holds none.
