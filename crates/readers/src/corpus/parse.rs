@@ -73,10 +73,8 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let (text, surrogates) = json::without_lone_surrogates(&lossy);
     let name_of_part = name_of_part(file, cut);
     let reshaped = wrappings::reshaped(&text, file.reshape);
-    let (record_text, inserted): (&str, &[_]) = match &reshaped {
-        Some(reshaped) => (&reshaped.text, &reshaped.inserted),
-        None => (&text, &[]),
-    };
+    let (record_text, inserted): (&str, &[_]) =
+        reshaped.as_ref().map_or((&text, &[]), |reshaped| (&reshaped.text, &reshaped.inserted));
     let places = LastPosition::default();
     let record = Record {
         places: &places,

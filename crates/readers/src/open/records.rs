@@ -196,10 +196,7 @@ impl<R: Read> Records<R> {
             return Ok(Some(self.too_long(first, "run")));
         }
         if is_blank(&text) {
-            return match self.broken.take() {
-                Some(error) => Err(error),
-                None => Ok(None),
-            };
+            return self.broken.take().map_or(Ok(None), Err);
         }
         Ok(Some(Item::Record(Cut { bytes: text, key: first.to_string(), line: first, column: 1, member: None })))
     }

@@ -160,10 +160,7 @@ impl<R: Read> Scanner<R> {
             if hand.is_empty() {
                 return if extent.scalar && extent.depth == 0 { Ok(len) } else { Err(ScanError::Ended) };
             }
-            let (n, done) = match extent.advance(hand) {
-                Some(n) => (n, true),
-                None => (hand.len(), false),
-            };
+            let (n, done) = extent.advance(hand).map_or((hand.len(), false), |n| (n, true));
             if len == 0 && n == 0 {
                 return Err(ScanError::Unexpected(hand[0]));
             }

@@ -232,10 +232,8 @@ impl Wrapping {
                 if line.trim_start().starts_with('{') {
                     return None;
                 }
-                match beginnings(line).find(|at| outlines.contains(&outline(&line[..*at]))) {
-                    Some(at) => Some(indented(at, &line[at..])),
-                    None => Some("\n".to_owned()),
-                }
+                let at = beginnings(line).find(|at| outlines.contains(&outline(&line[..*at])));
+                Some(at.map_or_else(|| "\n".to_owned(), |at| indented(at, &line[at..])))
             }
             Self::FirstWord(first) => {
                 let (word, rest) = line.split_once(' ').unwrap_or((line.trim_end(), "\n"));
@@ -249,10 +247,7 @@ impl Wrapping {
             Self::Twice(outer, inner) => {
                 let once = outer.unwrap(line).unwrap_or_else(|| line.to_owned());
                 let begins = once.len() - once.trim_start_matches(' ').len();
-                match inner.unwrap(&once[begins..]) {
-                    Some(twice) => Some(indented(begins, &twice)),
-                    None => Some(once),
-                }
+                inner.unwrap(&once[begins..]).map(|twice| indented(begins, &twice)).or(Some(once))
             }
         }
     }

@@ -163,12 +163,10 @@ impl Unused {
 
     /// The format and the field that may be the runs' id, if they are called by their places.
     pub(crate) fn id_field(&self) -> Option<(&'static str, &str)> {
-        for (format, (missing, looks)) in &self.formats {
-            if let Some((field, _)) = looks.iter().find(|(field, looks)| may_be_id(field, looks, missing)) {
-                return Some((*format, field.as_str()));
-            }
-        }
-        None
+        self.formats.iter().find_map(|(format, (missing, looks))| {
+            let (field, _) = looks.iter().find(|(field, looks)| may_be_id(field, looks, missing))?;
+            Some((*format, field.as_str()))
+        })
     }
 
     /// The fields that more than half of the runs of their format have, the most telling first; of those in lists only
@@ -221,10 +219,7 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
         }
     }
     if may_be_id(field, looks, missing) {
-        let map = match by_id {
-            Some(map) => map.to_owned(),
-            None => format!("run={argument},messages=…"),
-        };
+        let map = by_id.map_or_else(|| format!("run={argument},messages=…"), ToOwned::to_owned);
         return Some(format!("may be the run's id ({} values): `--map {map}`", looks.values()));
     }
     if lacks(missing.task) && looks.is_name() && named(TASK) && !named(&["status"]) {

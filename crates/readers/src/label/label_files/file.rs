@@ -242,10 +242,7 @@ impl LabelFile {
     /// The first error in a row, which is more helpful than saying that no row could be used.
     fn first_complaint(&self, otherwise: Diagnostic) -> Diagnostic {
         let first = self.findings.iter().find(|finding| finding.severity == Severity::Error);
-        match first {
-            Some(finding) => finding.diagnostic.clone(),
-            None => otherwise,
-        }
+        first.map_or(otherwise, |finding| finding.diagnostic.clone())
     }
 
     /// Maps the file's columns to known ones. A column with the main name takes precedence over an alternative name.
@@ -275,10 +272,7 @@ impl LabelFile {
                 }
                 (None, None) => (format!("unknown column `{shown}`"), "the column is ignored".to_owned()),
             };
-            let span = match text.find(shown) {
-                Some(at) => at..at + shown.len(),
-                None => 0..0,
-            };
+            let span = text.find(shown).map_or(0..0, |at| at..at + shown.len());
             let diagnostic = Diagnostic::in_text(path, text, span, what, help);
             if near.is_some() {
                 self.notices.push(diagnostic);

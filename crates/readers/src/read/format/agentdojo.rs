@@ -34,11 +34,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let task = run.word("user_task_id", out);
     let pipeline = run.word("pipeline_name", out);
     let mut turns = Turns::default();
-    for message in run.list("messages", out) {
-        if let Some(message) = openai::message(&message, out) {
-            turns.push(message);
-        }
-    }
+    turns.extend(run.list("messages", out).iter().filter_map(|message| openai::message(message, out)));
     let success = run.flag("utility", out);
     let (folders, run_id) = place(&record.file.path, suite.as_deref(), task.as_deref());
     let broke_off = run.has("error");
@@ -72,8 +68,5 @@ fn attack(run: &Node<'_>) -> Option<Json> {
 fn place(path: &str, suite: Option<&str>, task: Option<&str>) -> (Option<String>, Option<String>) {
     let parts: Vec<&str> = path.trim_end_matches(".json").split(['/', '\\', '!']).collect();
     let at = parts.windows(3).rposition(|three| Some(three[1]) == suite && Some(three[2]) == task);
-    match at.filter(|at| !parts[*at].is_empty()) {
-        Some(at) => (Some(parts[at].to_owned()), Some(parts[at..].join("/"))),
-        None => (None, None),
-    }
+    at.filter(|at| !parts[*at].is_empty()).map(|at| (parts[at].to_owned(), parts[at..].join("/"))).unzip()
 }

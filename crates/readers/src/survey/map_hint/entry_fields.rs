@@ -116,14 +116,11 @@ fn calls_in(value: &Sketch) -> Vec<&Sketch> {
 
 /// The first field of these calls that fits and is not taken.
 fn field_that_fits(calls: &[&Sketch], fits: &dyn Fn(&Sketch) -> bool, taken: &[String]) -> Option<String> {
-    for call in calls {
-        let Sketch::Object(fields) = call else { continue };
+    calls.iter().find_map(|call| {
+        let Sketch::Object(fields) = call else { return None };
         let found = fields.iter().find(|(name, value)| fits(value) && !taken.iter().any(|one| one == name));
-        if let Some((name, _)) = found {
-            return Some(name.to_string());
-        }
-    }
-    None
+        found.map(|(name, _)| name.to_string())
+    })
 }
 
 /// Fields found so far, with what they mean.

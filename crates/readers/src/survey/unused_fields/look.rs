@@ -148,10 +148,8 @@ impl Looks {
 
     /// The only value, or how many there are.
     pub(super) fn values_in_words(&self) -> String {
-        match self.values.first().filter(|_| self.values.len() == 1) {
-            Some(only) => format!("`{only}`"),
-            None => format!("{} values", self.values()),
-        }
+        let only = self.values.first().filter(|_| self.values.len() == 1);
+        only.map_or_else(|| format!("{} values", self.values()), |only| format!("`{only}`"))
     }
 
     /// Whether the number is larger the longer the run is: Kendall's count of pairs in order, on the values kept.
