@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::text::word_list;
 use crate::transcript::{ToolCall, is_dense};
 
 /// The arguments of a call: the fields of an object, or plain text.
@@ -76,20 +77,7 @@ impl<'a> ParsedArguments<'a> {
 
     /// The path of the file that the call names.
     pub(crate) fn path(&self) -> Option<&str> {
-        self.text(&[
-            "file_path",
-            "path",
-            "filePath",
-            "target_file",
-            "notebook_path",
-            "absolutePath",
-            "absolute_path",
-            "filename",
-            "file",
-            "TargetFile",
-            "relative_path",
-            "abs_path",
-        ])
+        self.text(&PATH_FIELDS)
     }
 
     /// The calls nested in a batch call, each with its name and arguments.
@@ -126,22 +114,16 @@ fn joined(commands: &[Value]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// The fields that may hold the path of a file, the first one first.
+const PATH_FIELDS: [&str; 12] = word_list(
+    "file_path path filePath target_file notebook_path absolutePath absolute_path filename file TargetFile \
+     relative_path abs_path",
+);
+
 /// The fields that may hold a command, the first one first.
-const COMMAND_FIELDS: [&str; 13] = [
-    "command",
-    "cmd",
-    "script",
-    "commands",
-    "code",
-    "input",
-    "keystrokes",
-    "command_line",
-    "CommandLine",
-    "shell_command",
-    "bash_command",
-    "action",
-    "argv",
-];
+const COMMAND_FIELDS: [&str; 13] = word_list(
+    "command cmd script commands code input keystrokes command_line CommandLine shell_command bash_command action argv",
+);
 
 /// A command as given in a call.
 pub(crate) enum CallCommand<'a> {

@@ -8,7 +8,7 @@
 //! The modules below stand in the order in which they may use one another: each uses only those above it. A test of
 //! `tests/it/architecture.rs` reads this order.
 
-pub(crate) use whenstop_core::{transcript, verdict};
+pub(crate) use whenstop_core::{text, transcript, verdict};
 
 mod path;
 

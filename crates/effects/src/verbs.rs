@@ -1,7 +1,7 @@
 //! Effects suggested by a name: `get_order_details` looks, `updateIssue` changes, `transfer_to_human_agents` hands
 //! over.
 
-pub(crate) use whenstop_core::text::words_in;
+pub(crate) use crate::text::words_in;
 
 use crate::Effect;
 use crate::path;

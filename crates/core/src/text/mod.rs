@@ -75,6 +75,26 @@ pub fn words_in(name: &str) -> Vec<String> {
     words
 }
 
+/// The words of a text that has exactly so many, each apart from the next by one space: a list that does not compile if
+/// they are more or fewer.
+#[doc(hidden)]
+pub const fn word_list<const N: usize>(text: &str) -> [&str; N] {
+    let mut words = [""; N];
+    let (mut rest, mut n) = (text, 0);
+    while n < N {
+        let mut end = 0;
+        while end < rest.len() && rest.as_bytes()[end] != b' ' {
+            end += 1;
+        }
+        let (word, after) = rest.split_at(end);
+        assert!(!word.is_empty() && after.is_empty() == (n + 1 == N), "the list has another number of words");
+        rest = after.split_at(if after.is_empty() { 0 } else { 1 }).1;
+        words[n] = word;
+        n += 1;
+    }
+    words
+}
+
 /// White space as defined by Python's regular expressions and its `strip`.
 fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)

@@ -3,24 +3,14 @@
 use super::step::CommandInput;
 use crate::parts::CallEffect;
 use crate::tables::tables;
+use crate::text::word_list;
 use crate::words::{CommandWord, has, operands, request_method, spelled, value_after};
 use crate::{Effect, path, sql, verbs};
 
 /// Options of `curl` and `wget` that send data.
-const SENDS: [&str; 12] = [
-    "-d",
-    "--data",
-    "--data-raw",
-    "--data-binary",
-    "--data-urlencode",
-    "--json",
-    "-F",
-    "--form",
-    "-T",
-    "--upload-file",
-    "--post-data",
-    "--post-file",
-];
+const SENDS: [&str; 12] = word_list(
+    "-d --data --data-raw --data-binary --data-urlencode --json -F --form -T --upload-file --post-data --post-file",
+);
 
 pub(super) fn http(program: &str, words: &[CommandWord]) -> CallEffect {
     let rest = &words[1..];

@@ -9,6 +9,7 @@ pub(crate) use elements::ShellDialect;
 
 use crate::parts::CallEffect;
 use crate::tables::tables;
+use crate::text::word_list;
 use crate::words::{CommandWord, shortened, spelled};
 use crate::{Effect, path};
 use elements::{PipelineElement, Token};
@@ -347,23 +348,10 @@ fn after_condition(rest: &[Token]) -> Option<&[Token]> {
 }
 
 /// Methods of objects that change something.
-const METHODS_THAT_WRITE: [&str; 15] = [
-    "delete",
-    "kill",
-    "moveto",
-    "copyto",
-    "save",
-    "savechanges",
-    "setvalue",
-    "downloadfile",
-    "extracttodirectory",
-    "writealltext",
-    "writeline",
-    "createsubdirectory",
-    "createtext",
-    "replacefile",
-    "terminate",
-];
+const METHODS_THAT_WRITE: [&str; 15] = word_list(
+    "delete kill moveto copyto save savechanges setvalue downloadfile extracttodirectory writealltext writeline \
+     createsubdirectory createtext replacefile terminate",
+);
 
 /// True for a call of a method that changes something: `[IO.File]::WriteAllText(…)`, `$_.Delete(…)`.
 fn writes_by_method(text: &str) -> bool {

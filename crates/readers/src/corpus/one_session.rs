@@ -10,25 +10,14 @@ use crate::find::session_heads::Heads;
 use crate::find::source::InputFile;
 use crate::read::by_name::ByName;
 use crate::record::tokens;
+use crate::text::word_list;
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd, messages};
 
 /// The formats that hold one session a file, an agent's own first.
-const RECORDERS: &[&str] = &[
-    "claude-code",
-    "codex",
-    "gemini-cli",
-    "qwen-code",
-    "opencode",
-    "copilot-cli",
-    "pi",
-    "droid",
-    "kimi-cli",
-    "cursor",
-    "claude-agent-sdk",
-    "codex-exec",
-    "gemini-cli-stream",
-    "atif",
-];
+const RECORDERS: &[&str] = &word_list::<14>(
+    "claude-code codex gemini-cli qwen-code opencode copilot-cli pi droid kimi-cli cursor claude-agent-sdk codex-exec \
+     gemini-cli-stream atif",
+);
 
 /// Whether files of this format hold one session each.
 pub(super) fn holds_one(format: &str) -> bool {

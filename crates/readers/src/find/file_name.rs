@@ -1,5 +1,7 @@
 //! The name of a file: what runs are called after it, and what kind of file it says it is.
 
+use crate::text::word_list;
+
 use std::path::{Path, PathBuf};
 
 /// The file a record comes from.
@@ -31,24 +33,8 @@ pub(crate) struct OtherFile {
 }
 
 /// Extensions that describe how a file is encoded rather than its content.
-const ENDINGS: &[&str] = &[
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".traj",
-    ".trajectory",
-    ".eval",
-    ".log",
-    ".txt",
-    ".md",
-    ".af",
-    ".gz",
-    ".zst",
-    ".zip",
-    ".tar",
-    ".tgz",
-    ".parquet",
-];
+const ENDINGS: &[&str] =
+    &word_list::<16>(".json .jsonl .ndjson .traj .trajectory .eval .log .txt .md .af .gz .zst .zip .tar .tgz .parquet");
 
 /// Extensions of documents and of program text: lines of a recording in them are examples.
 const QUOTING: &[&str] = &[

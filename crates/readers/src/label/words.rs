@@ -1,5 +1,7 @@
 //! Words that grade a run.
 
+use crate::text::word_list;
+
 /// Parses a grade in any of its usual spellings.
 pub(crate) fn grade_word(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
@@ -33,29 +35,10 @@ pub(crate) fn counts_things(field: &str) -> bool {
 }
 
 /// Parts of the names of fields that hold outcomes.
-pub(crate) const OUTCOME: &[&str] = &[
-    "pass",
-    "success",
-    "succeed",
-    "resolved",
-    "solved",
-    "correct",
-    "reward",
-    "score",
-    "utility",
-    "match",
-    "outcome",
-    "win",
-    "won",
-    "accura",
-    "grade",
-    "verdict",
-    "accepted",
-    "valid",
-    "achieved",
-    "completed_task",
-    "is_ok",
-];
+pub(crate) const OUTCOME: &[&str] = &word_list::<21>(
+    "pass success succeed resolved solved correct reward score utility match outcome win won accura grade verdict \
+     accepted valid achieved completed_task is_ok",
+);
 
 #[cfg(test)]
 mod tests {

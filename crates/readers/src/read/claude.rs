@@ -12,6 +12,7 @@ use crate::read::subagents;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, ReplyId};
 use crate::record::usage;
+use crate::text::word_list;
 use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall, messages};
 use crate::value::json;
 
@@ -261,52 +262,11 @@ const HOST: &[&str] = &[
 const NOTIFICATIONS: [&str; 2] = ["<task-notification>", "[SYSTEM NOTIFICATION"];
 
 /// Commands that the program answers itself.
-const LOCAL: &[&str] = &[
-    "clear",
-    "compact",
-    "model",
-    "cost",
-    "context",
-    "config",
-    "status",
-    "login",
-    "logout",
-    "mcp",
-    "memory",
-    "doctor",
-    "help",
-    "exit",
-    "quit",
-    "resume",
-    "permissions",
-    "agents",
-    "hooks",
-    "ide",
-    "vim",
-    "usage",
-    "export",
-    "add-dir",
-    "rewind",
-    "plugin",
-    "theme",
-    "output-style",
-    "release-notes",
-    "terminal-setup",
-    "statusline",
-    "fast",
-    "tasks",
-    "skills",
-    "rename",
-    "stats",
-    "upgrade",
-    "bug",
-    "feedback",
-    "settings",
-    "sandbox",
-    "color",
-    "effort",
-    "extra-usage",
-];
+const LOCAL: &[&str] = &word_list::<44>(
+    "clear compact model cost context config status login logout mcp memory doctor help exit quit resume permissions \
+     agents hooks ide vim usage export add-dir rewind plugin theme output-style release-notes terminal-setup \
+     statusline fast tasks skills rename stats upgrade bug feedback settings sandbox color effort extra-usage",
+);
 
 /// Who wrote a text that is in the user's name.
 fn origin(text: &str) -> Origin {

@@ -14,60 +14,19 @@ use crate::open::probe::{Probe, Shape, Sketch};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::read::format::{self, FORMATS, Format};
 use crate::record::field_map::FieldMap;
+use crate::text::word_list;
 use crate::value::json;
 
 /// Keys that commonly wrap recordings.
-pub(crate) const KEYS: &[&str] = &[
-    "runs",
-    "results",
-    "data",
-    "items",
-    "trajectories",
-    "trajectory",
-    "sessions",
-    "session",
-    "samples",
-    "records",
-    "rows",
-    "conversations",
-    "conversation",
-    "traces",
-    "trace",
-    "episodes",
-    "rollouts",
-    "examples",
-    "entries",
-    "events",
-    "log",
-    "logs",
-    "lines",
-    "messages",
-    "history",
-    "transcript",
-    "transcripts",
-    "chats",
-    "run",
-    "output",
-    "value",
-    "payload",
-    "body",
-];
+pub(crate) const KEYS: &[&str] = &word_list::<33>(
+    "runs results data items trajectories trajectory sessions session samples records rows conversations conversation \
+     traces trace episodes rollouts examples entries events log logs lines messages history transcript transcripts \
+     chats run output value payload body",
+);
 /// Keys under which a log that `--map` describes may have its runs, besides those.
-pub(crate) const MAPPED_KEYS: &[&str] = &[
-    "experiments",
-    "episodes",
-    "evaluations",
-    "jobs",
-    "tasks",
-    "traces",
-    "logs",
-    "entries",
-    "events",
-    "chats",
-    "threads",
-    "interactions",
-    "dialogues",
-];
+pub(crate) const MAPPED_KEYS: &[&str] = &word_list::<13>(
+    "experiments episodes evaluations jobs tasks traces logs entries events chats threads interactions dialogues",
+);
 /// How many values of a file of many are tried: the first may be a header.
 const TRIED: usize = 3;
 

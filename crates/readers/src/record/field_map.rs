@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::diagnostic::nearest;
+use crate::text::word_list;
 use crate::transcript::Role;
 
 /// The user's mapping, for tables and logs of no known layout.
@@ -11,29 +12,10 @@ use crate::transcript::Role;
 pub struct FieldMap(BTreeMap<&'static str, String>);
 
 /// What a field may be, in the order in which a mapping is written. `id` is another name for `run`, `time` for `ts`.
-pub(crate) const MEANINGS: &[&str] = &[
-    "run",
-    "task",
-    "trial",
-    "model",
-    "agent",
-    "outcome",
-    "messages",
-    "role",
-    "text",
-    "calls",
-    "call_id",
-    "name",
-    "arguments",
-    "result",
-    "error",
-    "tokens",
-    "input_tokens",
-    "output_tokens",
-    "cost",
-    "ts",
-    "steps",
-];
+pub(crate) const MEANINGS: &[&str] = &word_list::<21>(
+    "run task trial model agent outcome messages role text calls call_id name arguments result error tokens \
+     input_tokens output_tokens cost ts steps",
+);
 /// Which word in the log stands for a role: `assistant=planner`.
 const ROLES: [&str; 4] = ["assistant", "user", "tool", "system"];
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::json_text::{self, trimmed};
+use crate::text::word_list;
 
 /// A part of a run, without which most rules cannot be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,17 +34,10 @@ const CALLS: [&str; 8] =
 const ANSWERED: [&str; 7] =
     ["source_call_id", "tool_call_id", "toolCallId", "tool_use_id", "call_id", "callID", "tool_id"];
 /// Members that are token counts.
-const COUNTS: [&str; 9] = [
-    "input_tokens",
-    "output_tokens",
-    "prompt_tokens",
-    "completion_tokens",
-    "inputTokens",
-    "outputTokens",
-    "total_token_usage",
-    "promptTokenCount",
-    "total_tokens",
-];
+const COUNTS: [&str; 9] = word_list(
+    "input_tokens output_tokens prompt_tokens completion_tokens inputTokens outputTokens total_token_usage \
+     promptTokenCount total_tokens",
+);
 
 /// Objects of token counts.
 const USAGES: [&str; 7] =

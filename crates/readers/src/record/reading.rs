@@ -16,6 +16,7 @@ use crate::record::looked_up::{self, WrongType};
 use crate::record::options::ReadOptions;
 use crate::record::parts::RunPart;
 use crate::record::tokens;
+use crate::text::word_list;
 use crate::transcript::{Draft, Event, Grade, Instant, Usd};
 use crate::value::json::{DeclaredFields, STEPS, Written, plausible};
 use crate::value::{json, time};
@@ -24,30 +25,10 @@ use crate::value::{json, time};
 const KEPT: usize = 1000;
 
 /// Members that identify or classify a thing but carry no content.
-const NO_CONTENT: &[&str] = &[
-    "id",
-    "type",
-    "role",
-    "name",
-    "index",
-    "call_id",
-    "tool_call_id",
-    "tool_use_id",
-    "timestamp",
-    "created_at",
-    "ts",
-    "model",
-    "status",
-    "finish_reason",
-    "stop_reason",
-    "usage",
-    "metadata",
-    "cache_control",
-    "annotations",
-    "logprobs",
-    "uuid",
-    "provider_specific_fields",
-];
+const NO_CONTENT: &[&str] = &word_list::<22>(
+    "id type role name index call_id tool_call_id tool_use_id timestamp created_at ts model status finish_reason \
+     stop_reason usage metadata cache_control annotations logprobs uuid provider_specific_fields",
+);
 
 /// Objects and arrays that hold no token counts.
 const COUNTS_NOTHING: &[&str] = &["name", "content", "text", "parts", "thinking", "arguments", "args", "function"];

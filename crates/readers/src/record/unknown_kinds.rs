@@ -7,72 +7,28 @@
 use crate::record::node::Node;
 use crate::record::parts::{RunPart, parts_in};
 use crate::record::reading::Reading;
+use crate::text::word_list;
 use crate::transcript::{Role, Text};
 use crate::value::json::{self, Written};
 
 /// Members that a part of a run has, whatever the format.
-const TELLING: &[&str] = &[
+const TELLING: &[&[&str]] = &[
     // Tokens and costs.
-    "usage",
-    "usage_metadata",
-    "usageMetadata",
-    "usageDetails",
-    "usage_details",
-    "token_usage",
-    "total_token_usage",
-    "tokens",
-    "input_tokens",
-    "output_tokens",
-    "prompt_tokens",
-    "completion_tokens",
-    "outputTokens",
-    "inputTokens",
-    "modelMetrics",
-    "usage_to_metrics",
-    "stats",
-    "total_cost_usd",
+    &word_list::<18>(
+        "usage usage_metadata usageMetadata usageDetails usage_details token_usage total_token_usage tokens \
+         input_tokens output_tokens prompt_tokens completion_tokens outputTokens inputTokens modelMetrics \
+         usage_to_metrics stats total_cost_usd",
+    ),
     // Speakers and what they say.
-    "role",
-    "content",
-    "text",
-    "chunk",
-    "final_text",
-    "message",
-    "summary",
-    "thinking",
-    "system_prompt",
+    &word_list::<9>("role content text chunk final_text message summary thinking system_prompt"),
     // Calls and results.
-    "tool_calls",
-    "toolCalls",
-    "tool_call",
-    "tool_call_id",
-    "toolCallId",
-    "tool_use_id",
-    "toolRequests",
-    "call_id",
-    "callID",
-    "tool_id",
-    "tool_name",
-    "toolName",
-    "function",
-    "function_call",
-    "functionCall",
-    "arguments",
-    "observation",
-    "output",
-    "result",
-    "command",
-    "changes",
-    "query",
-    "output_type",
-    "to_agent",
+    &word_list::<24>(
+        "tool_calls toolCalls tool_call tool_call_id toolCallId tool_use_id toolRequests call_id callID tool_id \
+         tool_name toolName function function_call functionCall arguments observation output result command changes \
+         query output_type to_agent",
+    ),
     // Grades, and how a run ended.
-    "success",
-    "score",
-    "reward",
-    "resolved",
-    "outcome",
-    "shutdownType",
+    &word_list::<6>("success score reward resolved outcome shutdownType"),
 ];
 /// How many levels of a record are searched.
 const LEVELS: usize = 3;
@@ -83,7 +39,7 @@ const ELEMENTS: usize = 8;
 fn telling<'m>(node: &Node<'_>, levels: usize) -> Option<&'m str> {
     let is_empty = |value: &str| matches!(value, "null" | "\"\"" | "[]" | "{}");
     let own = |(name, value): &(std::borrow::Cow<'_, str>, &str)| {
-        TELLING.iter().copied().find(|known| *known == name.as_ref() && !is_empty(value))
+        TELLING.iter().copied().flatten().copied().find(|known| *known == name.as_ref() && !is_empty(value))
     };
     if let Some(found) = node.members().iter().find_map(own) {
         return Some(found);
@@ -111,41 +67,15 @@ fn telling<'m>(node: &Node<'_>, levels: usize) -> Option<&'m str> {
 }
 
 /// Kinds of content that are kept as text, or as a mark in its place.
-const CONTENT: &[&str] = &[
-    "",
-    "text",
-    "input_text",
-    "output_text",
-    "summary_text",
-    "refusal",
-    "image",
-    "image_url",
-    "input_image",
-    "output_image",
-    "audio",
-    "input_audio",
-    "output_audio",
-    "video",
-    "video_url",
-    "file",
-    "input_file",
-    "document",
-    "search_result",
-    "resource",
-    "resource_link",
-    "media",
-    "blob",
-    "uri",
-    "data",
-    "citation",
-    "thinking",
-    "redacted_thinking",
-    "reasoning",
-];
+const CONTENT: &[&str] = &word_list::<28>(
+    "text input_text output_text summary_text refusal image image_url input_image output_image audio input_audio \
+     output_audio video video_url file input_file document search_result resource resource_link media blob uri data \
+     citation thinking redacted_thinking reasoning",
+);
 
 /// Whether parts of this kind are kept as text, or as a mark in its place.
 pub(crate) fn is_content(kind: &str) -> bool {
-    CONTENT.contains(&kind)
+    kind.is_empty() || CONTENT.contains(&kind)
 }
 
 impl Reading<'_> {

@@ -4,31 +4,14 @@
 //! and byte for byte.
 
 use super::pseudonyms::Pseudonyms;
+use crate::text::word_list;
 use crate::transcript::{is_public_name, is_replacement};
 
 /// Field values that rules look for: states of a task, and kinds of native events.
-const STATUS: [&str; 20] = [
-    "CondensationSummaryEvent",
-    "ObservationEvent",
-    "UserRejectObservation",
-    "active",
-    "blocked",
-    "budget_limited",
-    "canceled",
-    "cancelled",
-    "complete",
-    "completed",
-    "continue",
-    "done",
-    "environment",
-    "failed",
-    "finished",
-    "paused",
-    "pending",
-    "raw_text",
-    "running",
-    "skipped",
-];
+const STATUS: [&str; 20] = word_list(
+    "CondensationSummaryEvent ObservationEvent UserRejectObservation active blocked budget_limited canceled cancelled \
+     complete completed continue done environment failed finished paused pending raw_text running skipped",
+);
 
 /// Redacts a JSON value; `text` must be valid JSON. Keys at the top level are kept, because they name a tool's
 /// parameters; keys below may be data.

@@ -1,108 +1,36 @@
 //! Words that redaction keeps because frameworks publish them: kinds of notes, states of a goal, shell commands,
 //! reasons why a model stopped. Any other word in their place may be private.
 
+use crate::text::word_list;
 use crate::transcript::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT};
 
 /// The kind of note that stands for any other by which a host shortened the context.
 pub(super) const COMPACTION: &str = "compaction";
 
 /// The kinds of note that the readers of this program write.
-const NOTES: [&str; 31] = [
-    COMPACTION,
-    "agentao.compaction_settled",
-    "agentao.context_compressed",
-    "agentao.error",
-    "agentica.compact_boundary",
-    "agentica.goal",
-    "agentica.tool_audit",
-    "api-log.failed_call",
-    "awaken.background_task",
-    "awaken.delegation",
-    "awaken.handoff",
-    "awaken.suspension",
-    "claude-code.compact_boundary",
-    "codex.compacted",
-    "codex.context_compacted",
-    "codex.error",
-    "codex.todo_list",
-    "copilot-cli.compaction_complete",
-    "copilot-cli.truncation",
-    "gemini-cli.error",
-    "gemini-cli.info",
-    "gemini-cli.warning",
-    "openclaw.branch_summary",
-    "openclaw.compaction",
-    "opencode.compaction",
-    "openhands.condensation",
-    "pi.branch_summary",
-    "pi.compaction",
-    "plan",
-    "round.interrupted",
-    "round.taken_back",
-];
+const NOTES: [&str; 30] = word_list(
+    "agentao.compaction_settled agentao.context_compressed agentao.error agentica.compact_boundary agentica.goal \
+     agentica.tool_audit api-log.failed_call awaken.background_task awaken.delegation awaken.handoff awaken.suspension \
+     claude-code.compact_boundary codex.compacted codex.context_compacted codex.error codex.todo_list \
+     copilot-cli.compaction_complete copilot-cli.truncation gemini-cli.error gemini-cli.info gemini-cli.warning \
+     openclaw.branch_summary openclaw.compaction opencode.compaction openhands.condensation pi.branch_summary \
+     pi.compaction plan round.interrupted round.taken_back",
+);
 
 /// States of a goal, a task or an experiment, and the verdicts on a turn in agentica's rows.
-const STATES: [&str; 26] = [
-    "active",
-    "aborted",
-    "blocked",
-    "budget_limited",
-    "canceled",
-    "cancelled",
-    "complete",
-    "completed",
-    "continue",
-    "crash",
-    "discard",
-    "done",
-    "error",
-    "failed",
-    "finished",
-    "in_progress",
-    "keep",
-    "parse_failed",
-    "paused",
-    "pending",
-    "running",
-    "skipped",
-    "success",
-    "tool_signal",
-    "verifier",
-    "verify_tool",
-];
+const STATES: [&str; 26] = word_list(
+    "active aborted blocked budget_limited canceled cancelled complete completed continue crash discard done error \
+     failed finished in_progress keep parse_failed paused pending running skipped success tool_signal verifier \
+     verify_tool",
+);
 
 /// Reasons why a model's reply ended, in the providers' terms; lower case.
-const REASONS: [&str; 29] = [
-    "aborted",
-    "blocklist",
-    "cancelled",
-    "content-filter",
-    "content_filter",
-    "end_turn",
-    "eos",
-    "error",
-    "finish_reason_unspecified",
-    "function_call",
-    "length",
-    "malformed_function_call",
-    "max_tokens",
-    "model_context_window_exceeded",
-    "model_length",
-    "other",
-    "pause_turn",
-    "recitation",
-    "refusal",
-    "safety",
-    "stop",
-    "stop_sequence",
-    "tool-calls",
-    "tool_call",
-    "tool_calls",
-    "tool_use",
-    "tooluse",
-    "unknown",
-    "end",
-];
+const REASONS: [&str; 29] = word_list(
+    "aborted blocklist cancelled content-filter content_filter end_turn eos error finish_reason_unspecified \
+     function_call length malformed_function_call max_tokens model_context_window_exceeded model_length other \
+     pause_turn recitation refusal safety stop stop_sequence tool-calls tool_call tool_calls tool_use tooluse unknown \
+     end",
+);
 
 /// Commands of shells and of agents' own interfaces, and tools that rules look for by name.
 const COMMANDS: &str = " apt apt-get ask_followup_question attempt_completion awk bash black cargo cat cd chmod click \
@@ -117,7 +45,7 @@ const COMMANDS: &str = " apt apt-get ask_followup_question attempt_completion aw
 
 /// True for a kind of note that a reader writes, or that marks something as removed.
 pub(super) fn is_note(kind: &str) -> bool {
-    NOTES.contains(&kind) || [JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT].contains(&kind)
+    NOTES.contains(&kind) || [COMPACTION, JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT].contains(&kind)
 }
 
 /// True for a state of a goal, a task or an experiment.

@@ -15,6 +15,7 @@ use crate::record::looked_up;
 use crate::record::node::{Node, sound};
 use crate::record::parts::each_element;
 use crate::record::reading::Record;
+use crate::text::word_list;
 use crate::transcript::{Outcome, Run};
 pub(crate) use look::FieldValue;
 use look::Looks;
@@ -269,19 +270,8 @@ fn may_be_id(field: &str, looks: &Looks, missing: &Missing) -> bool {
 /// Flags that say something about the recording or its making.
 const NO_OUTCOME: &[&str] =
     &["stream", "cached", "debug", "is_", "has_", "use_", "enable", "truncat", "timeout", "error", "parallel", "think"];
-const TASK: &[&str] = &[
-    "task",
-    "instance",
-    "instruction",
-    "problem",
-    "question",
-    "scenario",
-    "case",
-    "goal",
-    "query",
-    "ticket",
-    "example",
-];
+const TASK: &[&str] =
+    &word_list::<11>("task instance instruction problem question scenario case goal query ticket example");
 const MODEL: &[&str] = &["model", "llm", "engine", "pipeline"];
 const CALLS: &[&str] = &["call", "tool", "action", "invocation", "function", "command"];
 

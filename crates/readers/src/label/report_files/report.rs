@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Graded;
 use crate::label::words;
+use crate::text::word_list;
 use crate::transcript::{Tokens, Usage};
 
 /// The grades in a report.
@@ -86,28 +87,10 @@ const COVERED: &[&str] = &["submitted_ids", "completed_ids", "evaluated_ids", "i
 
 /// How many runs a report says that it covers.
 fn covered(report: &Value) -> Option<u64> {
-    const NAMES: &[&str] = &[
-        "total_instances",
-        "submitted_instances",
-        "completed_instances",
-        "total",
-        "generated",
-        "submitted",
-        "completed",
-        "with_logs",
-        "evaluated",
-        "n_total",
-        "n_instances",
-        "num_instances",
-        "instances",
-        "total_tasks",
-        "n_tasks",
-        "total_runs",
-        "n_runs",
-        "n_trials",
-        "count",
-        "n",
-    ];
+    const NAMES: &[&str] = &word_list::<20>(
+        "total_instances submitted_instances completed_instances total generated submitted completed with_logs \
+         evaluated n_total n_instances num_instances instances total_tasks n_tasks total_runs n_runs n_trials count n",
+    );
     let places = [report, &report["stats"], &report["summary"], &report["totals"]];
     places.iter().flat_map(|place| NAMES.iter().filter_map(|name| place[*name].as_u64())).max()
 }

@@ -20,6 +20,7 @@ use crate::read::{dialect, openai};
 use crate::record::node::{Node, Opened};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
+use crate::text::word_list;
 use crate::transcript::{
     Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, fingerprint,
 };
@@ -43,20 +44,10 @@ const BODIES: &[&str] = &["body", "inputBodyJson", "outputBodyJson"];
 /// Objects that some loggers wrap around both.
 const AROUND: &[&str] = &["attributes", "standard_logging_object", "data", "record", "body"];
 /// Fields that identify calls of the same run, in the line or in its metadata.
-const TOGETHER: [&str; 12] = [
-    "run_id",
-    "trace_id",
-    "traceId",
-    "conversation_id",
-    "conversationId",
-    "session_id",
-    "sessionId",
-    "thread_id",
-    "threadId",
-    "litellm_trace_id",
-    "litellm_session_id",
-    "custom_id",
-];
+const TOGETHER: [&str; 12] = word_list(
+    "run_id trace_id traceId conversation_id conversationId session_id sessionId thread_id threadId litellm_trace_id \
+     litellm_session_id custom_id",
+);
 
 fn recognise(probe: &Probe) -> Option<String> {
     let lists = probe.document().map(Sketch::elements).unwrap_or_default();
@@ -393,18 +384,8 @@ fn recorded_time(nodes: &[&Node<'_>]) -> Option<Instant> {
 }
 
 /// Names for a call's time; its end is preferred to its start.
-const TIMES: [&str; 10] = [
-    "endTime",
-    "end_time",
-    "completed_at",
-    "response_time",
-    "timestamp",
-    "time",
-    "ts",
-    "created_at",
-    "startTime",
-    "start_time",
-];
+const TIMES: [&str; 10] =
+    word_list("endTime end_time completed_at response_time timestamp time ts created_at startTime start_time");
 
 /// Token counts that are in the line itself.
 fn counted_in(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {

@@ -11,6 +11,7 @@ use crate::record::node::{Node, sound};
 use crate::record::outcomes::{NAMED_FIELD, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::{tokens, usage};
+use crate::text::word_list;
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Totals, Usd, messages,
 };
@@ -29,66 +30,25 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// Fields that may hold the outcome, best first.
-const OUTCOME_KEYS: &[&str] = &[
-    "reward",
-    "score",
-    "resolved",
-    "success",
-    "is_correct",
-    "passed",
-    "label",
-    "correct",
-    "solved",
-    "is_success",
-    "succeeded",
-    "final_reward",
-    "outcome",
-];
+const OUTCOME_KEYS: &[&str] = &word_list::<13>(
+    "reward score resolved success is_correct passed label correct solved is_success succeeded final_reward outcome",
+);
 
 /// Names for the list of messages, best first.
-const MESSAGES: [&str; 13] = [
-    "messages",
-    "conversation",
-    "conversations",
-    "trajectory",
-    "traj",
-    "history",
-    "chat_history",
-    "message_history",
-    "chat",
-    "transcript",
-    "dialogue",
-    "turns",
-    "prompt",
-];
+const MESSAGES: [&str; 13] = word_list(
+    "messages conversation conversations trajectory traj history chat_history message_history chat transcript dialogue \
+     turns prompt",
+);
 
 /// Members with what a message says or asks for. Messages without any are somebody's own.
-const SAYING: [&str; 10] = [
-    "content",
-    "value",
-    "parts",
-    "tool_calls",
-    "function_call",
-    "reasoning_content",
-    "reasoning",
-    "refusal",
-    "output",
-    "result",
-];
+const SAYING: [&str; 10] =
+    word_list("content value parts tool_calls function_call reasoning_content reasoning refusal output result");
 
 /// Members that say which run a message on a line of its own belongs to, best first.
-const RUN_OF_LINE: [&str; 10] = [
-    "run_id",
-    "session_id",
-    "conversation_id",
-    "trajectory_id",
-    "episode_id",
-    "thread_id",
-    "session",
-    "conversation",
-    "sessionId",
-    "conversationId",
-];
+const RUN_OF_LINE: [&str; 10] = word_list(
+    "run_id session_id conversation_id trajectory_id episode_id thread_id session conversation sessionId \
+     conversationId",
+);
 
 /// Objects that may contain the outcome instead.
 const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata", "meta", "info", "verdict"];

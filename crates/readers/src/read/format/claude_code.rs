@@ -12,6 +12,7 @@ use crate::read::requests::is_step;
 use crate::read::{subagents, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::text::word_list;
 use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, PromptedBy, Role};
 use crate::value::json;
 
@@ -26,42 +27,14 @@ pub(super) static FORMAT: Format = Format {
     ..Format::reading(read)
 };
 
-/// Types of lines that hold nothing about the run, or that repeat what other lines hold.
-const IGNORED: &[&str] = &[
-    "summary",
-    "queue-operation",
-    "file-history-snapshot",
-    "progress",
-    "attachment",
-    "last-prompt",
-    "custom-title",
-    "ai-title",
-    "agent-name",
-    "agent-color",
-    "agent-setting",
-    "permission-mode",
-    "mode",
-    "pr-link",
-    "worktree-state",
-    "tag",
-    "task-summary",
-    "content-replacement",
-    "attribution-snapshot",
-    "speculation-accept",
-    "bridge-session",
-    "saved_hook_context",
-    "invoked-skills",
-    "fork-context-ref",
-    "relocated",
-    "started",
-    "tools-used",
-    "atis-latch",
-    // What is sent with each request, and what the session has cost so far.
-    "api-request",
-    "api-request-blob",
-    "api-request-shape",
-    "cost-state",
-];
+/// Types of lines that hold nothing about the run, or that repeat what other lines hold; the last ones hold what is sent
+/// with each request, and what the session has cost so far.
+const IGNORED: &[&str] = &word_list::<32>(
+    "summary queue-operation file-history-snapshot progress attachment last-prompt custom-title ai-title agent-name \
+     agent-color agent-setting permission-mode mode pr-link worktree-state tag task-summary content-replacement \
+     attribution-snapshot speculation-accept bridge-session saved_hook_context invoked-skills fork-context-ref \
+     relocated started tools-used atis-latch api-request api-request-blob api-request-shape cost-state",
+);
 
 fn recognise(probe: &Probe) -> Option<String> {
     let is_line = |value: &Sketch| {

@@ -8,6 +8,7 @@ use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::record::{tokens, usage};
+use crate::text::word_list;
 use crate::transcript::{EndCause, Grade, Header, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Copilot CLI sessions.
@@ -144,65 +145,23 @@ impl CopilotSession {
 }
 
 /// Beginnings of kinds that are the host's own.
-const FAMILIES: [&str; 10] = [
-    "hook.",
-    "permission.",
-    "subagent.",
-    "skill.",
-    "user_input.",
-    "external_tool.",
-    "command.",
-    "elicitation.",
-    "exit_plan_mode.",
-    "sampling.",
-];
+const FAMILIES: [&str; 10] = word_list(
+    "hook. permission. subagent. skill. user_input. external_tool. command. elicitation. exit_plan_mode. sampling.",
+);
 
 /// The host's own kinds among those of the session, the replies and the tools.
-const HOST: [&str; 43] = [
-    "session.idle",
-    "session.info",
-    "session.warning",
-    "session.import_legacy",
-    "session.model_change",
-    "session.mode_changed",
-    "session.plan_changed",
-    "session.workspace_file_changed",
-    "session.handoff",
-    "session.snapshot_rewind",
-    "session.context_changed",
-    "session.usage_info",
-    "session.compaction_start",
-    "session.task_complete",
-    "session.title_changed",
-    "session.skills_loaded",
-    "session.tools_updated",
-    "session.mcp_servers_loaded",
-    "session.mcp_server_status_changed",
-    "session.extensions_loaded",
-    "session.custom_agents_updated",
-    "session.background_tasks_changed",
-    "session.schedule_created",
-    "session.schedule_cancelled",
-    "session.remote_steerable_changed",
-    "session.canvas.opened",
-    "session.error_handled",
-    "assistant.turn_start",
-    "assistant.turn_end",
-    "assistant.intent",
-    "assistant.reasoning",
-    "assistant.reasoning_delta",
-    "assistant.message_start",
-    "assistant.message_delta",
-    "assistant.streaming_delta",
-    "assistant.usage",
-    "assistant.call_failure",
-    "tool.user_requested",
-    "tool.execution_start",
-    "tool.execution_partial_result",
-    "tool.execution_progress",
-    "system.notification",
-    "pending_messages.modified",
-];
+const HOST: [&str; 43] = word_list(
+    "session.idle session.info session.warning session.import_legacy session.model_change session.mode_changed \
+     session.plan_changed session.workspace_file_changed session.handoff session.snapshot_rewind \
+     session.context_changed session.usage_info session.compaction_start session.task_complete session.title_changed \
+     session.skills_loaded session.tools_updated session.mcp_servers_loaded session.mcp_server_status_changed \
+     session.extensions_loaded session.custom_agents_updated session.background_tasks_changed session.schedule_created \
+     session.schedule_cancelled session.remote_steerable_changed session.canvas.opened session.error_handled \
+     assistant.turn_start assistant.turn_end assistant.intent assistant.reasoning assistant.reasoning_delta \
+     assistant.message_start assistant.message_delta assistant.streaming_delta assistant.usage assistant.call_failure \
+     tool.user_requested tool.execution_start tool.execution_partial_result tool.execution_progress \
+     system.notification pending_messages.modified",
+);
 
 /// The session's tokens for all models. `inputTokens` includes cache reads.
 fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {

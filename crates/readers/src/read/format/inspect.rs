@@ -14,6 +14,7 @@ use crate::record::node::Node;
 use crate::record::outcomes::native_grade;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
+use crate::text::word_list;
 use crate::transcript::{Checkpoint, Draft, EndCause, Event, Grade, Header, Instant, Message, Role, Text, Usage};
 use crate::value::json;
 
@@ -110,26 +111,10 @@ fn attachments<'a>(sample: &Node<'a>) -> HashMap<String, &'a str> {
 }
 
 /// Kinds of events that are not of the agent.
-const OTHERS: &[&str] = &[
-    "anchor",
-    "approval",
-    "branch",
-    "checkpoint",
-    "compaction",
-    "error",
-    "info",
-    "input",
-    "interrupt",
-    "logger",
-    "sample_init",
-    "sample_limit",
-    "sandbox",
-    "score_edit",
-    "state",
-    "step",
-    "store",
-    "subtask",
-];
+const OTHERS: &[&str] = &word_list::<18>(
+    "anchor approval branch checkpoint compaction error info input interrupt logger sample_init sample_limit sandbox \
+     score_edit state step store subtask",
+);
 
 /// The agent's events in order, without those in scorers' spans or of graders.
 fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<InspectEvent<'a>> {

@@ -9,6 +9,7 @@ use crate::read::requests::is_step;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
+use crate::text::word_list;
 use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
@@ -198,23 +199,8 @@ fn push_parts(parts: &[Node<'_>], model: Option<&str>, turns: &mut Turns, out: &
 }
 
 /// Kinds of parts that only show what the replies and calls hold.
-const SHOWN: &[&str] = &[
-    "inlineReference",
-    "codeblockUri",
-    "textEditGroup",
-    "notebookEditGroup",
-    "undoStop",
-    "progressMessage",
-    "progressTaskSerialized",
-    "prepareToolInvocation",
-    "mcpServersStarting",
-    "thinking",
-    "warning",
-    "confirmation",
-    "elicitation",
-    "elicitationSerialized",
-    "command",
-    "treeData",
-    "multiDiffData",
-    "references",
-];
+const SHOWN: &[&str] = &word_list::<18>(
+    "inlineReference codeblockUri textEditGroup notebookEditGroup undoStop progressMessage progressTaskSerialized \
+     prepareToolInvocation mcpServersStarting thinking warning confirmation elicitation elicitationSerialized command \
+     treeData multiDiffData references",
+);

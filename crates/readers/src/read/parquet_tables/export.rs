@@ -15,26 +15,15 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::open::finding::Finding;
 use crate::open::records::{Cut, Item};
 use crate::open::signature::Signature;
+use crate::text::word_list;
 
 /// Columns that come first because this module reads them itself.
 const OWN: &[&str] = &["trace_id", "id", "trace_name", "metadata"];
 /// Columns that the format reads.
-const READ: &[&str] = &[
-    "type",
-    "parent_observation_id",
-    "start_time",
-    "end_time",
-    "name",
-    "level",
-    "status_message",
-    "input",
-    "output",
-    "provided_model_name",
-    "model",
-    "usage_details",
-    "cost_details",
-    "total_cost",
-];
+const READ: &[&str] = &word_list::<14>(
+    "type parent_observation_id start_time end_time name level status_message input output provided_model_name model \
+     usage_details cost_details total_cost",
+);
 /// Columns of a score.
 const SCORE: &[&str] = &["trace_id", "observation_id", "name", "value", "string_value"];
 

@@ -2,6 +2,7 @@
 
 use super::{WITHIN, below_objects};
 use crate::open::probe::Sketch;
+use crate::text::word_list;
 use crate::text::words_in;
 
 /// What a field means by its parts: one part of each group has to be there, and none of `not`.
@@ -15,42 +16,17 @@ const TOKEN: &[&str] = &["token", "tokens", "tok", "toks"];
 const SENT: &[&str] = &["prompt", "input", "in", "sent", "read"];
 const WRITTEN: &[&str] = &["completion", "output", "out", "gen", "generated", "response", "reply", "written"];
 /// Parts of names that tell that a number is not what one reply took.
-const NOT_SPENT: &[&str] = &[
-    "cached",
-    "cache",
-    "max",
-    "limit",
-    "budget",
-    "left",
-    "remaining",
-    "saved",
-    "far",
-    "cumulative",
-    "cum",
-    "running",
-    "cents",
-];
+const NOT_SPENT: &[&str] =
+    &word_list::<13>("cached cache max limit budget left remaining saved far cumulative cum running cents");
 /// Parts of names that tell that a number counts something else.
 const NOT_ID: &[&str] = &["count", "n", "num", "len", "ms", "time", "at", "start", "end"];
 
 const KIN: [Kin; 8] = [
     Kin {
         meaning: "run",
-        parts: &[&[
-            "run",
-            "session",
-            "conversation",
-            "convo",
-            "trace",
-            "trajectory",
-            "rollout",
-            "episode",
-            "thread",
-            "chat",
-            "dialog",
-            "dialogue",
-            "job",
-        ]],
+        parts: &[&word_list::<13>(
+            "run session conversation convo trace trajectory rollout episode thread chat dialog dialogue job",
+        )],
         not: NOT_ID,
     },
     Kin { meaning: "task", parts: &[&["task", "case", "scenario", "problem", "ticket", "question"]], not: NOT_ID },

@@ -1,27 +1,14 @@
 //! The names that fields of somebody's own log usually have, the most telling first.
 
+use crate::text::word_list;
+
 pub(super) const AROUND: &[(&str, &[&str])] = &[
     (
         "run",
-        &[
-            "run_id",
-            "run",
-            "session_id",
-            "session",
-            "conversation_id",
-            "conversation",
-            "trace_id",
-            "trace",
-            "episode_id",
-            "episode",
-            "job_id",
-            "job",
-            "uid",
-            "uuid",
-            "id",
-            "key",
-            "name",
-        ],
+        &word_list::<17>(
+            "run_id run session_id session conversation_id conversation trace_id trace episode_id episode job_id job \
+             uid uuid id key name",
+        ),
     ),
     ("task", &["task_id", "task", "instance_id", "case", "scenario", "problem", "ticket", "question_id"]),
     ("model", &["model", "model_name", "llm", "engine"]),
@@ -30,38 +17,13 @@ pub(super) const OUTCOMES: &[&str] =
     &["success", "passed", "pass", "resolved", "solved", "correct", "reward", "score", "outcome", "verdict"];
 pub(super) const ROLES: &[&str] =
     &["role", "speaker", "who", "from", "author", "actor", "sender", "source", "kind", "type"];
-pub(super) const TEXTS: &[&str] = &[
-    "content",
-    "text",
-    "utterance",
-    "message",
-    "body",
-    "msg",
-    "said",
-    "say",
-    "thought",
-    "output",
-    "response",
-    "value",
-    "model_output",
-    "llm_output",
-];
-pub(super) const CALLS: &[&str] = &[
-    "tool_calls",
-    "calls",
-    "invocations",
-    "tools",
-    "actions",
-    "tool_call",
-    "call",
-    "invocation",
-    "action",
-    "tool",
-    "functions",
-    "function_call",
-    "commands",
-    "command",
-];
+pub(super) const TEXTS: &[&str] = &word_list::<14>(
+    "content text utterance message body msg said say thought output response value model_output llm_output",
+);
+pub(super) const CALLS: &[&str] = &word_list::<14>(
+    "tool_calls calls invocations tools actions tool_call call invocation action tool functions function_call commands \
+     command",
+);
 pub(super) const RESULTS: &[&str] = &["observation", "result", "output", "response", "returned", "tool_result"];
 pub(super) const TIMES: &[&str] = &["timestamp", "ts", "time", "at", "when", "created_at"];
 pub(super) const INPUT_TOKENS: &[&str] =

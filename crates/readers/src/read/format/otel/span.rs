@@ -10,6 +10,7 @@ use crate::read::spans::{ModelCall, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::Reading;
 use crate::record::tokens::recorded;
+use crate::text::word_list;
 use crate::transcript::{Message, Role, Usage, Usd};
 use crate::value::json;
 use crate::value::json::plausible;
@@ -306,32 +307,23 @@ fn gathered(attributes: &Attributes<'_>) -> String {
     format!("{{{}}}", fields.iter().filter_map(member).collect::<Vec<_>>().join(","))
 }
 
+/// Attributes that may hold the id of a call, best first.
+const CALL_IDS: [&str; 6] =
+    word_list("gen_ai.tool.call.id tool_call.id tool.call.id tool.id ai.toolCall.id gen_ai.tool_call.id");
+/// Attributes that may hold the arguments of a call, best first.
+const ARGUMENTS: [&str; 7] = word_list(
+    "gen_ai.tool.call.arguments tool_arguments tool.parameters ai.toolCall.args input.value traceloop.entity.input \
+     gen_ai.tool.input",
+);
+/// Attributes that may hold the result of a call, best first.
+const RESULTS: [&str; 6] = word_list(
+    "gen_ai.tool.call.result tool_response ai.toolCall.result output.value traceloop.entity.output gen_ai.tool.output",
+);
+
 fn tool_run(attributes: &Attributes<'_>, failed: bool) -> ToolRun {
-    let call_id = attributes.word(&[
-        "gen_ai.tool.call.id",
-        "tool_call.id",
-        "tool.call.id",
-        "tool.id",
-        "ai.toolCall.id",
-        "gen_ai.tool_call.id",
-    ]);
-    let arguments = attributes.get(&[
-        "gen_ai.tool.call.arguments",
-        "tool_arguments",
-        "tool.parameters",
-        "ai.toolCall.args",
-        "input.value",
-        "traceloop.entity.input",
-        "gen_ai.tool.input",
-    ]);
-    let result = attributes.get(&[
-        "gen_ai.tool.call.result",
-        "tool_response",
-        "ai.toolCall.result",
-        "output.value",
-        "traceloop.entity.output",
-        "gen_ai.tool.output",
-    ]);
+    let call_id = attributes.word(&CALL_IDS);
+    let arguments = attributes.get(&ARGUMENTS);
+    let result = attributes.get(&RESULTS);
     ToolRun {
         call_id,
         arguments: arguments.map(|found| found.compact_text()),
