@@ -118,9 +118,7 @@ fn add<'a>(
         ("assistant", Some(message)) => conversation.reply(message, None, ts, whose, out),
         ("user", Some(message)) => conversation.user(message, Role::User, ts, &whose, out),
         ("system", _) => {
-            if about.version.is_none() {
-                about.version = facts.word("claude_code_version", out);
-            }
+            about.version = about.version.take().or_else(|| facts.word("claude_code_version", out));
             let session = facts.word("session_id", out);
             if about.session.is_none() && about.cost.is_none() {
                 about.session = session;

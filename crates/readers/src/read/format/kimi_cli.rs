@@ -46,9 +46,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
                 turns.push(message);
             }
             _ => {
-                if let Some(message) = message(&line, out) {
-                    turns.push(message);
-                }
+                turns.extend(message(&line, out));
             }
         }
     }

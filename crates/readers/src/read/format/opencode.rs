@@ -188,9 +188,7 @@ impl<'a> OpenCodeSession<'a> {
 
     /// Takes the session's id from the first entry.
     fn name_after(&mut self, entry: &Node<'a>) {
-        if self.id.is_none() {
-            self.id = entry.some_word("sessionID");
-        }
+        self.id = self.id.take().or_else(|| entry.some_word("sessionID"));
     }
 
     /// Reads an event that the program printed.

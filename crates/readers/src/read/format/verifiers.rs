@@ -67,9 +67,7 @@ fn push(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let Some(role) = message.role("role", openai::role, out) else { return };
     let calls = message.some_list("tool_calls");
     if !calls.iter().any(|call| call.as_string().is_some()) {
-        if let Some(message) = openai::message(message, out) {
-            turns.push(message);
-        }
+        turns.extend(openai::message(message, out));
         return;
     }
     let mut read = Message::new(role);
