@@ -60,7 +60,7 @@ impl<'a> ParsedArguments<'a> {
         for name in COMMAND_FIELDS {
             let command = match self.field(name) {
                 Some(Value::String(text)) => Some(CallCommand::Text(text)),
-                Some(Value::Array(commands)) if name == "commands" => Some(CallCommand::Script(joined(commands))),
+                Some(Value::Array(commands)) if *name == "commands" => Some(CallCommand::Script(joined(commands))),
                 Some(Value::Array(words)) => texts(words).map(CallCommand::Words),
                 Some(Value::Object(fields)) => match fields.get("command") {
                     Some(Value::String(text)) => Some(CallCommand::Text(text)),
@@ -77,7 +77,7 @@ impl<'a> ParsedArguments<'a> {
 
     /// The path of the file that the call names.
     pub(crate) fn path(&self) -> Option<&str> {
-        self.text(&PATH_FIELDS)
+        self.text(PATH_FIELDS)
     }
 
     /// The calls nested in a batch call, each with its name and arguments.
@@ -115,13 +115,13 @@ fn joined(commands: &[Value]) -> String {
 }
 
 /// The fields that may hold the path of a file, the first one first.
-const PATH_FIELDS: [&str; 12] = word_list(
+const PATH_FIELDS: &[&str] = word_list!(
     "file_path path filePath target_file notebook_path absolutePath absolute_path filename file TargetFile \
      relative_path abs_path",
 );
 
 /// The fields that may hold a command, the first one first.
-const COMMAND_FIELDS: [&str; 13] = word_list(
+const COMMAND_FIELDS: &[&str] = word_list!(
     "command cmd script commands code input keystrokes command_line CommandLine shell_command bash_command action argv",
 );
 

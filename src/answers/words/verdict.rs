@@ -3,7 +3,7 @@
 use super::{apart, ends, known_on, missing};
 use crate::aggregate::{Candidate, NetBenefit, PassedOver, Picked, Refused, SavingRatios, TieBreak, Unit};
 use crate::answers::verdict::{ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Ship, Tie, WhyNot};
-use crate::stats::{Estimate, Interval, RangeEstimate};
+use crate::stats::{Estimate, Interval};
 use crate::words::{chosen_percent, digits, dollars, known_percent};
 
 /// The verdict in a few sentences.

@@ -10,6 +10,7 @@ use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_t
 use crate::cli::output::Output;
 use crate::compare::{EvaluationOptions, Evaluator, KeptStories, OfRun};
 use crate::diagnostic::{Diagnostic, count};
+use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{
     Division, Input, Manifest, PartManifest, PartSearch, PartWriter, ReadingFindings, SearchQuestion, Shard, Shippable,

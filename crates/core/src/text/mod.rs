@@ -75,10 +75,33 @@ pub fn words_in(name: &str) -> Vec<String> {
     words
 }
 
-/// The words of a text that has exactly so many, each apart from the next by one space: a list that does not compile if
-/// they are more or fewer.
+/// The words of a text in which each stands apart from the next by one space, as a list made when the program is compiled.
 #[doc(hidden)]
-pub const fn word_list<const N: usize>(text: &str) -> [&str; N] {
+#[macro_export]
+macro_rules! word_list {
+    ($text:expr $(,)?) => {
+        &$crate::text::split_words::<{ $crate::text::n_words($text) }>($text)
+    };
+}
+#[doc(hidden)]
+pub use word_list;
+
+/// How many words a text has that stand apart by one space.
+#[doc(hidden)]
+pub const fn n_words(text: &str) -> usize {
+    let (mut n, mut at) = (1, 0);
+    while at < text.len() {
+        if text.as_bytes()[at] == b' ' {
+            n += 1;
+        }
+        at += 1;
+    }
+    n
+}
+
+/// The words of a text that stand apart by one space, of which there are `N`.
+#[doc(hidden)]
+pub const fn split_words<const N: usize>(text: &str) -> [&str; N] {
     let mut words = [""; N];
     let (mut rest, mut n) = (text, 0);
     while n < N {
@@ -87,9 +110,9 @@ pub const fn word_list<const N: usize>(text: &str) -> [&str; N] {
             end += 1;
         }
         let (word, after) = rest.split_at(end);
-        assert!(!word.is_empty() && after.is_empty() == (n + 1 == N), "the list has another number of words");
-        rest = after.split_at(if after.is_empty() { 0 } else { 1 }).1;
+        assert!(!word.is_empty(), "words stand apart by one space");
         words[n] = word;
+        rest = if after.is_empty() { after } else { after.split_at(1).1 };
         n += 1;
     }
     words

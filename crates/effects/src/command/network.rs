@@ -8,7 +8,7 @@ use crate::words::{CommandWord, has, operands, request_method, spelled, value_af
 use crate::{Effect, path, sql, verbs};
 
 /// Options of `curl` and `wget` that send data.
-const SENDS: [&str; 12] = word_list(
+const SENDS: &[&str] = word_list!(
     "-d --data --data-raw --data-binary --data-urlencode --json -F --form -T --upload-file --post-data --post-file",
 );
 
@@ -17,7 +17,7 @@ pub(super) fn http(program: &str, words: &[CommandWord]) -> CallEffect {
     let why = format!("`{}`", spelled(words, 1));
     let asks = match request_method(rest).or_else(|| method_word(rest)).as_deref() {
         Some(method) => matches!(method, "GET" | "HEAD" | "OPTIONS"),
-        None => !has(rest, &SENDS),
+        None => !has(rest, SENDS),
     };
     let is_local = rest.iter().any(|word| names_this_machine(&word.text));
     if !asks {

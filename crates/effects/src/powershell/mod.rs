@@ -348,7 +348,7 @@ fn after_condition(rest: &[Token]) -> Option<&[Token]> {
 }
 
 /// Methods of objects that change something.
-const METHODS_THAT_WRITE: [&str; 15] = word_list(
+const METHODS_THAT_WRITE: &[&str] = word_list!(
     "delete kill moveto copyto save savechanges setvalue downloadfile extracttodirectory writealltext writeline \
      createsubdirectory createtext replacefile terminate",
 );

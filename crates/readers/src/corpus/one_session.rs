@@ -14,7 +14,7 @@ use crate::text::word_list;
 use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd, messages};
 
 /// The formats that hold one session a file, an agent's own first.
-const RECORDERS: &[&str] = &word_list::<14>(
+const RECORDERS: &[&str] = word_list!(
     "claude-code codex gemini-cli qwen-code opencode copilot-cli pi droid kimi-cli cursor claude-agent-sdk codex-exec \
      gemini-cli-stream atif",
 );

@@ -34,7 +34,7 @@ pub(crate) struct OtherFile {
 
 /// Extensions that describe how a file is encoded rather than its content.
 const ENDINGS: &[&str] =
-    &word_list::<16>(".json .jsonl .ndjson .traj .trajectory .eval .log .txt .md .af .gz .zst .zip .tar .tgz .parquet");
+    word_list!(".json .jsonl .ndjson .traj .trajectory .eval .log .txt .md .af .gz .zst .zip .tar .tgz .parquet");
 
 /// Extensions of documents and of program text: lines of a recording in them are examples.
 const QUOTING: &[&str] = &[

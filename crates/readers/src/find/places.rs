@@ -91,7 +91,7 @@ places! {
 }
 
 /// Names under which other agents keep recordings in a project or a home folder.
-const OTHER_NAMES: &[&str] = &word_list::<17>(
+const OTHER_NAMES: &[&str] = word_list!(
     ".agents .aider .amp .augment .continue .crush .goose .hermes .junie .kilocode .kiro .letta .opencode .roo \
      .specstory .whenstop .windsurf",
 );

@@ -18,13 +18,13 @@ use crate::text::word_list;
 use crate::value::json;
 
 /// Keys that commonly wrap recordings.
-pub(crate) const KEYS: &[&str] = &word_list::<33>(
+pub(crate) const KEYS: &[&str] = word_list!(
     "runs results data items trajectories trajectory sessions session samples records rows conversations conversation \
      traces trace episodes rollouts examples entries events log logs lines messages history transcript transcripts \
      chats run output value payload body",
 );
 /// Keys under which a log that `--map` describes may have its runs, besides those.
-pub(crate) const MAPPED_KEYS: &[&str] = &word_list::<13>(
+pub(crate) const MAPPED_KEYS: &[&str] = word_list!(
     "experiments episodes evaluations jobs tasks traces logs entries events chats threads interactions dialogues",
 );
 /// How many values of a file of many are tried: the first may be a header.

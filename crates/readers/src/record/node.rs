@@ -61,6 +61,12 @@ impl<const N: usize> MemberNames for [&str; N] {
     }
 }
 
+impl MemberNames for &[&str] {
+    fn names(&self) -> &[&str] {
+        self
+    }
+}
+
 impl<'a> Node<'a> {
     /// A node for a value that is already known to be valid JSON.
     pub(crate) fn from_written(written: impl Written<'a>) -> Self {

@@ -34,7 +34,7 @@ const CALLS: [&str; 8] =
 const ANSWERED: [&str; 7] =
     ["source_call_id", "tool_call_id", "toolCallId", "tool_use_id", "call_id", "callID", "tool_id"];
 /// Members that are token counts.
-const COUNTS: [&str; 9] = word_list(
+const COUNTS: &[&str] = word_list!(
     "input_tokens output_tokens prompt_tokens completion_tokens inputTokens outputTokens total_token_usage \
      promptTokenCount total_tokens",
 );

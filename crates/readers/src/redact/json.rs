@@ -8,7 +8,7 @@ use crate::text::word_list;
 use crate::transcript::{is_public_name, is_replacement};
 
 /// Field values that rules look for: states of a task, and kinds of native events.
-const STATUS: [&str; 20] = word_list(
+const STATUS: &[&str] = word_list!(
     "CondensationSummaryEvent ObservationEvent UserRejectObservation active blocked budget_limited canceled cancelled \
      complete completed continue done environment failed finished paused pending raw_text running skipped",
 );

@@ -8,7 +8,7 @@ use crate::transcript::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT};
 pub(super) const COMPACTION: &str = "compaction";
 
 /// The kinds of note that the readers of this program write.
-const NOTES: [&str; 30] = word_list(
+const NOTES: &[&str] = word_list!(
     "agentao.compaction_settled agentao.context_compressed agentao.error agentica.compact_boundary agentica.goal \
      agentica.tool_audit api-log.failed_call awaken.background_task awaken.delegation awaken.handoff awaken.suspension \
      claude-code.compact_boundary codex.compacted codex.context_compacted codex.error codex.todo_list \
@@ -18,14 +18,14 @@ const NOTES: [&str; 30] = word_list(
 );
 
 /// States of a goal, a task or an experiment, and the verdicts on a turn in agentica's rows.
-const STATES: [&str; 26] = word_list(
+const STATES: &[&str] = word_list!(
     "active aborted blocked budget_limited canceled cancelled complete completed continue crash discard done error \
      failed finished in_progress keep parse_failed paused pending running skipped success tool_signal verifier \
      verify_tool",
 );
 
 /// Reasons why a model's reply ended, in the providers' terms; lower case.
-const REASONS: [&str; 29] = word_list(
+const REASONS: &[&str] = word_list!(
     "aborted blocklist cancelled content-filter content_filter end_turn eos error finish_reason_unspecified \
      function_call length malformed_function_call max_tokens model_context_window_exceeded model_length other \
      pause_turn recitation refusal safety stop stop_sequence tool-calls tool_call tool_calls tool_use tooluse unknown \

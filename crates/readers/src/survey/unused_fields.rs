@@ -270,8 +270,7 @@ fn may_be_id(field: &str, looks: &Looks, missing: &Missing) -> bool {
 /// Flags that say something about the recording or its making.
 const NO_OUTCOME: &[&str] =
     &["stream", "cached", "debug", "is_", "has_", "use_", "enable", "truncat", "timeout", "error", "parallel", "think"];
-const TASK: &[&str] =
-    &word_list::<11>("task instance instruction problem question scenario case goal query ticket example");
+const TASK: &[&str] = word_list!("task instance instruction problem question scenario case goal query ticket example");
 const MODEL: &[&str] = &["model", "llm", "engine", "pipeline"];
 const CALLS: &[&str] = &["call", "tool", "action", "invocation", "function", "command"];
 

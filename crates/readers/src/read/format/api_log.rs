@@ -44,7 +44,7 @@ const BODIES: &[&str] = &["body", "inputBodyJson", "outputBodyJson"];
 /// Objects that some loggers wrap around both.
 const AROUND: &[&str] = &["attributes", "standard_logging_object", "data", "record", "body"];
 /// Fields that identify calls of the same run, in the line or in its metadata.
-const TOGETHER: [&str; 12] = word_list(
+const TOGETHER: &[&str] = word_list!(
     "run_id trace_id traceId conversation_id conversationId session_id sessionId thread_id threadId litellm_trace_id \
      litellm_session_id custom_id",
 );
@@ -382,8 +382,8 @@ fn recorded_time(nodes: &[&Node<'_>]) -> Option<Instant> {
 }
 
 /// Names for a call's time; its end is preferred to its start.
-const TIMES: [&str; 10] =
-    word_list("endTime end_time completed_at response_time timestamp time ts created_at startTime start_time");
+const TIMES: &[&str] =
+    word_list!("endTime end_time completed_at response_time timestamp time ts created_at startTime start_time");
 
 /// Token counts that are in the line itself.
 fn counted_in(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {

@@ -30,22 +30,22 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// Fields that may hold the outcome, best first.
-const OUTCOME_KEYS: &[&str] = &word_list::<13>(
+const OUTCOME_KEYS: &[&str] = word_list!(
     "reward score resolved success is_correct passed label correct solved is_success succeeded final_reward outcome",
 );
 
 /// Names for the list of messages, best first.
-const MESSAGES: [&str; 13] = word_list(
+const MESSAGES: &[&str] = word_list!(
     "messages conversation conversations trajectory traj history chat_history message_history chat transcript dialogue \
      turns prompt",
 );
 
 /// Members with what a message says or asks for. Messages without any are somebody's own.
-const SAYING: [&str; 10] =
-    word_list("content value parts tool_calls function_call reasoning_content reasoning refusal output result");
+const SAYING: &[&str] =
+    word_list!("content value parts tool_calls function_call reasoning_content reasoning refusal output result");
 
 /// Members that say which run a message on a line of its own belongs to, best first.
-const RUN_OF_LINE: [&str; 10] = word_list(
+const RUN_OF_LINE: &[&str] = word_list!(
     "run_id session_id conversation_id trajectory_id episode_id thread_id session conversation sessionId \
      conversationId",
 );
@@ -142,7 +142,7 @@ fn is_message(value: &Sketch) -> bool {
 
 /// Whether a message has anything that it says or asks for.
 fn says(value: &Sketch) -> bool {
-    value.has_any(&SAYING) || value.has_object("message")
+    value.has_any(SAYING) || value.has_object("message")
 }
 
 fn are_messages(list: &Sketch) -> bool {
@@ -151,12 +151,12 @@ fn are_messages(list: &Sketch) -> bool {
 
 /// The name of the list of messages in an object.
 fn messages_in(value: &Sketch) -> Option<&'static str> {
-    MESSAGES.into_iter().find(|name| matches!(value.get(name), Some(list) if are_messages(list)))
+    MESSAGES.iter().copied().find(|name| matches!(value.get(name), Some(list) if are_messages(list)))
 }
 
 /// Messages on lines of their own: one run, or several if the lines say which one each belongs to.
 fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>) {
-    let by = RUN_OF_LINE.into_iter().find(|name| messages.iter().all(|message| message.some_word(*name).is_some()));
+    let by = RUN_OF_LINE.iter().copied().find(|name| messages.iter().all(|message| message.some_word(*name).is_some()));
     let mut runs: ByName<Vec<Node<'_>>> = ByName::default();
     for message in messages {
         let id = by.and_then(|name| message.some_word(name)).unwrap_or_default();

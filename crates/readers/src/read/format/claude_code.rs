@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
 
 /// Types of lines that hold nothing about the run, or that repeat what other lines hold; the last ones hold what is sent
 /// with each request, and what the session has cost so far.
-const IGNORED: &[&str] = &word_list::<32>(
+const IGNORED: &[&str] = word_list!(
     "summary queue-operation file-history-snapshot progress attachment last-prompt custom-title ai-title agent-name \
      agent-color agent-setting permission-mode mode pr-link worktree-state tag task-summary content-replacement \
      attribution-snapshot speculation-accept bridge-session saved_hook_context invoked-skills fork-context-ref \

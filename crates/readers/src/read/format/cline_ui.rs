@@ -45,7 +45,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 }
 
 /// Kinds that are shown but not part of the conversation; a command's output is repeated in the next request.
-const SHOWN: &[&str] = &word_list::<50>(
+const SHOWN: &[&str] = word_list!(
     "api_req_deleted api_req_finished api_req_rate_limit_wait api_req_retried api_req_retry_delayed \
      auto_approval_max_req_reached browser_action_result browser_session_status checkpoint_created checkpoint_saved \
      clineignore_error codebase_search_result command_output condense condense_context condense_context_error \

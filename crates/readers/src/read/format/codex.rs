@@ -31,7 +31,7 @@ pub(super) static FORMAT: Format = Format {
 
 /// Types of lines with an envelope; and, below, types of items, which older rollouts write without one.
 const ENVELOPES: &[&str] = &["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
-const ITEMS: &[&str] = &word_list::<12>(
+const ITEMS: &[&str] = word_list!(
     "message reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
      local_shell_call_output web_search_call image_generation_call tool_search_call tool_search_output",
 );
@@ -41,7 +41,7 @@ const IGNORED: &[&str] =
 /// Beginnings of texts that the program inserts among the user's messages, in the user's name.
 const HOST: &[&str] = &["<skill>", "<user_shell_command>", "<subagent_notification>", "<hook_prompt"];
 /// Beginnings of event kinds that repeat items or concern only the program.
-const SAID_AGAIN: &[&str] = &word_list::<42>(
+const SAID_AGAIN: &[&str] = word_list!(
     "user_message agent_message agent_reasoning exec_command_ mcp_tool_call_ patch_apply_ web_search_ turn_diff \
      plan_update stream_error warning background_event thread_ view_image_tool_call entered_review_mode \
      exited_review_mode token_usage item_ agent_reasoning_ reasoning_ plan_ raw_response_item exec_approval_ \

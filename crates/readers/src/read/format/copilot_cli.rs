@@ -143,12 +143,12 @@ impl CopilotSession {
 }
 
 /// Beginnings of kinds that are the host's own.
-const FAMILIES: [&str; 10] = word_list(
+const FAMILIES: &[&str] = word_list!(
     "hook. permission. subagent. skill. user_input. external_tool. command. elicitation. exit_plan_mode. sampling.",
 );
 
 /// The host's own kinds among those of the session, the replies and the tools.
-const HOST: [&str; 43] = word_list(
+const HOST: &[&str] = word_list!(
     "session.idle session.info session.warning session.import_legacy session.model_change session.mode_changed \
      session.plan_changed session.workspace_file_changed session.handoff session.snapshot_rewind \
      session.context_changed session.usage_info session.compaction_start session.task_complete session.title_changed \

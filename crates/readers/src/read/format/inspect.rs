@@ -111,7 +111,7 @@ fn attachments<'a>(sample: &Node<'a>) -> HashMap<String, &'a str> {
 }
 
 /// Kinds of events that are not of the agent.
-const OTHERS: &[&str] = &word_list::<18>(
+const OTHERS: &[&str] = word_list!(
     "anchor approval branch checkpoint compaction error info input interrupt logger sample_init sample_limit sandbox \
      score_edit state step store subtask",
 );

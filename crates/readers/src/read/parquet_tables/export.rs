@@ -20,7 +20,7 @@ use crate::text::word_list;
 /// Columns that come first because this module reads them itself.
 const OWN: &[&str] = &["trace_id", "id", "trace_name", "metadata"];
 /// Columns that the format reads.
-const READ: &[&str] = &word_list::<14>(
+const READ: &[&str] = word_list!(
     "type parent_observation_id start_time end_time name level status_message input output provided_model_name model \
      usage_details cost_details total_cost",
 );

@@ -17,14 +17,14 @@ const SENT: &[&str] = &["prompt", "input", "in", "sent", "read"];
 const WRITTEN: &[&str] = &["completion", "output", "out", "gen", "generated", "response", "reply", "written"];
 /// Parts of names that tell that a number is not what one reply took.
 const NOT_SPENT: &[&str] =
-    &word_list::<13>("cached cache max limit budget left remaining saved far cumulative cum running cents");
+    word_list!("cached cache max limit budget left remaining saved far cumulative cum running cents");
 /// Parts of names that tell that a number counts something else.
 const NOT_ID: &[&str] = &["count", "n", "num", "len", "ms", "time", "at", "start", "end"];
 
 const KIN: [Kin; 8] = [
     Kin {
         meaning: "run",
-        parts: &[&word_list::<13>(
+        parts: &[word_list!(
             "run session conversation convo trace trajectory rollout episode thread chat dialog dialogue job",
         )],
         not: NOT_ID,

@@ -5,7 +5,7 @@ use crate::text::word_list;
 pub(super) const AROUND: &[(&str, &[&str])] = &[
     (
         "run",
-        &word_list::<17>(
+        word_list!(
             "run_id run session_id session conversation_id conversation trace_id trace episode_id episode job_id job \
              uid uuid id key name",
         ),
@@ -17,10 +17,10 @@ pub(super) const OUTCOMES: &[&str] =
     &["success", "passed", "pass", "resolved", "solved", "correct", "reward", "score", "outcome", "verdict"];
 pub(super) const ROLES: &[&str] =
     &["role", "speaker", "who", "from", "author", "actor", "sender", "source", "kind", "type"];
-pub(super) const TEXTS: &[&str] = &word_list::<14>(
+pub(super) const TEXTS: &[&str] = word_list!(
     "content text utterance message body msg said say thought output response value model_output llm_output",
 );
-pub(super) const CALLS: &[&str] = &word_list::<14>(
+pub(super) const CALLS: &[&str] = word_list!(
     "tool_calls calls invocations tools actions tool_call call invocation action tool functions function_call commands \
      command",
 );

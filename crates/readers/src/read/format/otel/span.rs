@@ -308,22 +308,22 @@ fn gathered(attributes: &Attributes<'_>) -> String {
 }
 
 /// Attributes that may hold the id of a call, best first.
-const CALL_IDS: [&str; 6] =
-    word_list("gen_ai.tool.call.id tool_call.id tool.call.id tool.id ai.toolCall.id gen_ai.tool_call.id");
+const CALL_IDS: &[&str] =
+    word_list!("gen_ai.tool.call.id tool_call.id tool.call.id tool.id ai.toolCall.id gen_ai.tool_call.id");
 /// Attributes that may hold the arguments of a call, best first.
-const ARGUMENTS: [&str; 7] = word_list(
+const ARGUMENTS: &[&str] = word_list!(
     "gen_ai.tool.call.arguments tool_arguments tool.parameters ai.toolCall.args input.value traceloop.entity.input \
      gen_ai.tool.input",
 );
 /// Attributes that may hold the result of a call, best first.
-const RESULTS: [&str; 6] = word_list(
+const RESULTS: &[&str] = word_list!(
     "gen_ai.tool.call.result tool_response ai.toolCall.result output.value traceloop.entity.output gen_ai.tool.output",
 );
 
 fn tool_run(attributes: &Attributes<'_>, failed: bool) -> ToolRun {
-    let call_id = attributes.word(&CALL_IDS);
-    let arguments = attributes.get(&ARGUMENTS);
-    let result = attributes.get(&RESULTS);
+    let call_id = attributes.word(CALL_IDS);
+    let arguments = attributes.get(ARGUMENTS);
+    let result = attributes.get(RESULTS);
     ToolRun {
         call_id,
         arguments: arguments.map(|found| found.compact_text()),
