@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::files::unwritten;
-use crate::aggregate::{CellKind, ColumnSpec, Record, RecordCell};
+use crate::aggregate::{CellKind, ColumnSpec, FileLine, RecordCell};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
 
@@ -68,7 +68,7 @@ pub struct RowWriter<T> {
     of: PhantomData<T>,
 }
 
-impl<T: Record> RowWriter<T> {
+impl<T: FileLine> RowWriter<T> {
     /// Starts a table in a file.
     pub fn to_file(file: File) -> io::Result<Self> {
         let columns = T::columns();
@@ -87,7 +87,7 @@ impl<T: Record> RowWriter<T> {
 }
 
 /// Writes records to a file, one row group at a time.
-pub(super) fn write_parquet<T: Record>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), Diagnostic> {
+pub(super) fn write_parquet<T: FileLine>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), Diagnostic> {
     let write = || -> io::Result<()> {
         let mut writer = RowWriter::to_file(File::create_new(path)?)?;
         rows.into_iter().try_for_each(|row| writer.row(&row))?;

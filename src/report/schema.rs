@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::saved::ROWS_VERSION;
-use crate::aggregate::{ColumnSpec, Firing, FollowedRow, Record, Row, SUMMARY_VERSION, metrics};
+use crate::aggregate::{ColumnSpec, FileLine, Firing, FollowedRow, Row, SUMMARY_VERSION, metrics};
 use crate::answers::tables::{
     DataTable, TableCell, against_columns, against_step_columns, budget_columns, estimate_columns, forward_columns,
     frontier_columns, pair_columns, rule_columns, strata_columns, summary_columns,

@@ -32,7 +32,7 @@
 //! ```
 
 use polars::prelude::*;
-use whenstop::aggregate::{CellKind, ColumnSpec, Firings, FollowedRows, Record, RowView, Rows};
+use whenstop::aggregate::{CellKind, ColumnSpec, FileLine, Firings, FollowedRows, RowView, Rows};
 use whenstop::answers::tables::{DataTable, TableCell};
 use whenstop::reader::ParquetCell;
 use whenstop::report::parquet_cells;
@@ -83,7 +83,7 @@ fn cell(cell: &TableCell) -> PolarsResult<ParquetCell<'_>> {
     })
 }
 
-fn records<T: Record>(records: impl IntoIterator<Item = T>) -> PolarsResult<DataFrame> {
+fn records<T: FileLine>(records: impl IntoIterator<Item = T>) -> PolarsResult<DataFrame> {
     let specs = T::columns();
     let mut columns = Columns::new(&specs);
     for record in records {

@@ -5,7 +5,7 @@ use std::path::Path;
 use foldhash::HashMap;
 
 use super::{Publication, PublicationTables};
-use crate::aggregate::{Firing, Group, REFERENCE, Record, RowView, Summary, Unit, by_stack};
+use crate::aggregate::{FileLine, Firing, Group, REFERENCE, RowView, Summary, Unit, by_stack};
 use crate::answers::{AnswerNote, FirstTable, FollowedReport, tables, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{

@@ -68,7 +68,7 @@ pub enum RecordCell<'c> {
 }
 
 /// A line of a file, with a fixed list of columns.
-pub trait Record {
+pub trait FileLine {
     /// The columns of the file, in order.
     fn columns() -> Vec<ColumnSpec>;
     /// The cells of this line, in the order of the columns.
@@ -170,7 +170,7 @@ macro_rules! record {
             $($(#[doc = $meaning])* $(#[serde($($serde)*)])? pub $name: $cell,)*
         }
 
-        impl $crate::aggregate::Record for $Record {
+        impl $crate::aggregate::FileLine for $Record {
             fn columns() -> Vec<$crate::aggregate::ColumnSpec> {
                 vec![$($crate::aggregate::columns::column::<$cell>(
                     stringify!($name), concat!($($unit)?), &[$($meaning),*],

@@ -40,7 +40,7 @@ mod tasks;
 pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
 pub use chains::{ChainPlace, KillBound, Tried, bounds_together, chain_places};
-pub use columns::{CellKind, ColumnSpec, Record, RecordCell};
+pub use columns::{CellKind, ColumnSpec, FileLine, RecordCell};
 pub use contest::{Contest, Entrant, Premises, Rated, Refused, Whole};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use detector::Detector;
