@@ -34,7 +34,13 @@ pub(crate) type Heads<'s> = BTreeMap<&'s str, (SessionHead, &'s InputFile)>;
 
 /// Examines the beginning of every file of a corpus.
 pub(crate) fn heads(files: &[InputFile]) -> Heads<'_> {
-    files.iter().filter_map(|file| Some((file.name.path.as_str(), (head(file)?, file)))).collect()
+    let mut heads = Heads::new();
+    for file in files {
+        if let Some(head) = head(file) {
+            heads.insert(&file.name.path, (head, file));
+        }
+    }
+    heads
 }
 
 fn head(file: &InputFile) -> Option<SessionHead> {

@@ -55,11 +55,6 @@ impl Sketch {
         }
     }
 
-    /// The value under a name that may have dots, else the one at a path of names.
-    pub(crate) fn at(&self, path: &str) -> Option<&Self> {
-        self.get(path).or_else(|| path.split('.').try_fold(self, |value, name| value.get(name)))
-    }
-
     /// Whether it is an object that has all of `keys`.
     pub fn has(&self, keys: &[&str]) -> bool {
         keys.iter().all(|key| self.get(key).is_some())

@@ -115,9 +115,12 @@ impl PricingReport {
                 self.cache_unknown
             ));
         }
-        let overridden = || format!("  {} of them override a recorded cost", self.overridden);
-        lines.extend((self.overridden > 0).then(overridden));
-        lines.extend((self.recorded > 0).then(|| format!("cost of {} runs is as recorded", self.recorded)));
+        if self.overridden > 0 {
+            lines.push(format!("  {} of them override a recorded cost", self.overridden));
+        }
+        if self.recorded > 0 {
+            lines.push(format!("cost of {} runs is as recorded", self.recorded));
+        }
         for NotPriced { reason, runs, first } in &self.kept {
             lines.push(format!("cost of {runs} runs is kept as recorded: {reason}; the first is `{first}`"));
         }

@@ -148,7 +148,9 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
     if !kind.is_empty() {
         out.plain_content(value);
     }
-    found.extend(text_under(value, ["text", "content"]).map(|text| Message::saying(speaker, text)));
+    if let Some(text) = text_under(value, ["text", "content"]) {
+        found.push(Message::saying(speaker, text));
+    }
 }
 
 /// The role with that name in any dialect.

@@ -111,7 +111,9 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
     }
     let mut message = Message::new(role);
     message.content = out.content(wire.content.or(wire.value), "content");
-    message.content = message.content.take().or_else(|| out.content(wire.refusal, "refusal"));
+    if message.content.is_none() {
+        message.content = out.content(wire.refusal, "refusal");
+    }
     message.set_reasoning(out.content(wire.reasoning_content.or(wire.reasoning), "reasoning_content"));
     message.tool_calls = tool_calls(wire.tool_calls.as_ref(), out);
     if let Some(call) = wire.function_call {

@@ -132,7 +132,9 @@ fn answer_with(events: &mut [Event], at: usize, after: usize, calls: &[ToolCall]
         if answer.tool_call_id.is_none() {
             answer.tool_call_id.clone_from(&call.id);
         }
-        answer.is_error = answer.is_error.or_else(|| fences::return_code(&answer.text()).map(|code| code != 0.0));
+        if answer.is_error.is_none() {
+            answer.is_error = fences::return_code(&answer.text()).map(|code| code != 0.0);
+        }
     }
     debug_assert!(after > at);
 }

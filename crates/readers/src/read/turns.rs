@@ -165,7 +165,9 @@ impl Turns {
 
     /// Adds a note, which only some frameworks' rules read.
     pub(crate) fn note(&mut self, kind: impl Into<Name>, body: Option<Json>) {
-        self.events.extend(body.map(|body| Event::Note(Note { kind: kind.into(), body })));
+        if let Some(body) = body {
+            self.events.push(Event::Note(Note { kind: kind.into(), body }));
+        }
     }
 
     /// Adds the host's marker that the agent was interrupted.

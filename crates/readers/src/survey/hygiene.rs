@@ -330,7 +330,9 @@ impl RunChecks {
     /// Checks a run. `unread_calls` is how many of its replies look like calls that were not read.
     pub(crate) fn from_run(run: &Run, unread_calls: u64) -> Self {
         let mut odd = check(run);
-        odd.extend((unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64).then_some(Check::CallsInTexts));
+        if unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64 {
+            odd.insert(Check::CallsInTexts);
+        }
         Self { odd, print: print(run), calls: CallCounts::from_run(run) }
     }
 
@@ -363,7 +365,11 @@ fn check(run: &Run) -> BTreeSet<Check> {
     check_calls(run, &messages, &mut found);
     check_usage(run, &messages, &mut found);
     check_times(&messages, &mut found);
-    let mut note = |odd: bool, check| found.extend(odd.then_some(check));
+    let mut note = |odd: bool, check| {
+        if odd {
+            found.insert(check);
+        }
+    };
     note(messages.iter().any(|message| matches!(message.lane, Lane::Side(_))), Check::SubAgents);
     note(messages.iter().any(|message| message.lane == Lane::Canned), Check::CannedMessages);
     note(is_compacted(run), Check::Compaction);
@@ -393,7 +399,9 @@ fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
     for message in messages.iter().filter(own).filter(|message| message.role == Role::Tool) {
         if let Some(id) = message.tool_call_id.as_deref() {
             answered.insert(id);
-            found.extend((!asked.contains(id)).then_some(Check::ResultsWithoutCalls));
+            if !asked.contains(id) {
+                found.insert(Check::ResultsWithoutCalls);
+            }
         }
     }
     // The last step's calls often have no result, because the recording ends there.
@@ -410,8 +418,12 @@ fn check_usage(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
     if counted.is_empty() {
         return;
     }
-    found.extend((counted.len() < replies.len()).then_some(Check::PartialUsage));
-    found.extend(counted.iter().any(|usage| usage.cache_read > usage.input).then_some(Check::CacheBeyondInput));
+    if counted.len() < replies.len() {
+        found.insert(Check::PartialUsage);
+    }
+    if counted.iter().any(|usage| usage.cache_read > usage.input) {
+        found.insert(Check::CacheBeyondInput);
+    }
     // Prompts grow in any conversation, but replies that only ever get longer are cumulative.
     let outputs: Vec<u64> = counted.iter().filter_map(|usage| usage.output).collect();
     if outputs.len() >= STEPS && outputs.windows(2).all(|pair| pair[0] < pair[1]) {
@@ -428,13 +440,19 @@ fn check_times(messages: &[&Message], found: &mut BTreeSet<Check>) {
     const IN_2100: i64 = 4_102_444_800_000;
     let own = messages.iter().filter(|message| message.lane == Lane::Main);
     let times: Vec<i64> = own.clone().filter_map(|message| Some(message.ts?.0)).collect();
-    found.extend(times.windows(2).any(|pair| pair[1] < pair[0]).then_some(Check::TimeStepsBack));
-    found.extend(times.iter().any(|time| !(IN_1990..IN_2100).contains(time)).then_some(Check::OddDates));
+    if times.windows(2).any(|pair| pair[1] < pair[0]) {
+        found.insert(Check::TimeStepsBack);
+    }
+    if times.iter().any(|time| !(IN_1990..IN_2100).contains(time)) {
+        found.insert(Check::OddDates);
+    }
     let steps: Vec<i64> = own.filter(|message| message.is_step()).filter_map(|message| Some(message.ts?.0)).collect();
     let mut gaps: Vec<i64> = steps.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
     let is_fast = matches!(gaps.get(gaps.len() / 2), Some(1..100));
-    found.extend((is_fast && steps.len() >= STEPS).then_some(Check::StepsTooFast));
+    if is_fast && steps.len() >= STEPS {
+        found.insert(Check::StepsTooFast);
+    }
 }
 
 #[cfg(test)]

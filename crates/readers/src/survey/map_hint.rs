@@ -113,7 +113,7 @@ fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
 fn judged(map: &FieldMap, asked: &HintInput<'_>, values: &[&Sketch]) -> Result<FieldMap, String> {
     let runs: Vec<Vec<&Sketch>> = match map.get("messages") {
         Some(path) => {
-            let lists = values.iter().filter_map(|value| value.at(path));
+            let lists = values.iter().filter_map(|value| below(value, path));
             lists.map(|list| list.elements().iter().collect()).collect()
         }
         None => grouped(values, map.get("run")),
@@ -216,8 +216,12 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
             named(&inner, &["id", "name", "key"], &fits, &|_| true).map(|name| format!("{word}.{name}"))
         };
         let mut found = named(&around, words, &fits, &is_free);
-        found = found.or_else(|| words.iter().find_map(inner));
-        found = found.or_else(|| kin::find(meaning, &around, &fits, &is_free));
+        if found.is_none() {
+            found = words.iter().find_map(inner);
+        }
+        if found.is_none() {
+            found = kin::find(meaning, &around, &fits, &is_free);
+        }
         fields.extend(found.map(|field| (*meaning, field)));
     }
     let is_grade = |value: &Sketch| match value {
@@ -234,9 +238,17 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
     Some(FieldMap::from_fields(fields))
 }
 
+/// The value at a path of names.
+fn below<'v>(value: &'v Sketch, path: &str) -> Option<&'v Sketch> {
+    match value.get(path) {
+        Some(found) => Some(found),
+        None => path.split('.').try_fold(value, |value, name| value.get(name)),
+    }
+}
+
 /// The decoded text of the short string at a path of names.
 fn text_below<'v>(value: &'v Sketch, path: &str) -> Option<Cow<'v, str>> {
-    value.at(path)?.text()
+    below(value, path)?.text()
 }
 
 /// Levels of objects inside a message that are searched for a field.

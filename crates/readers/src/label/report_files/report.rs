@@ -200,11 +200,17 @@ fn collect(value: &Value, own: Option<&str>, key: Option<&str>, out: &mut Vec<(S
     out.extend(ids(FAILED).into_iter().chain(rest).map(|id| (id, false)));
     let id = value["instance_id"].as_str().or(own);
     let report = value.pointer("/test_result/report").unwrap_or(value);
-    out.extend(id.map(str::to_owned).zip(report["resolved"].as_bool()));
-    out.extend(value["trial_name"].as_str().map(str::to_owned).zip(value["is_resolved"].as_bool()));
+    if let (Some(id), Some(resolved)) = (id, report["resolved"].as_bool()) {
+        out.push((id.to_owned(), resolved));
+    }
+    if let (Some(trial), Some(resolved)) = (value["trial_name"].as_str(), value["is_resolved"].as_bool()) {
+        out.push((trial.to_owned(), resolved));
+    }
     for (id, report) in object {
         let is_report = report.get("tests_status").is_some() || report.get("patch_exists").is_some();
-        out.extend(report["resolved"].as_bool().filter(|_| is_report).map(|resolved| (id.clone(), resolved)));
+        if is_report && let Some(resolved) = report["resolved"].as_bool() {
+            out.push((id.clone(), resolved));
+        }
     }
 }
 

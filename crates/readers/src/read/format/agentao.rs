@@ -91,8 +91,12 @@ impl AgentaoLog {
         };
         self.n_events += 1;
         self.check_seq(event, out);
-        self.session = self.session.take().or_else(|| event.some_word("session_id"));
-        self.instance = self.instance.take().or_else(|| event.some_word("instance_id"));
+        if self.session.is_none() {
+            self.session = event.some_word("session_id");
+        }
+        if self.instance.is_none() {
+            self.instance = event.some_word("instance_id");
+        }
         let payload = event.object("payload", out).unwrap_or_default();
         let ts = event.instant("ts", out);
         match &*kind {

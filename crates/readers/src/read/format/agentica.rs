@@ -96,7 +96,9 @@ impl AgenticaSession {
             message.tool_calls = openai::calls_of(row, out);
             let ids = message.tool_calls.iter().filter_map(|call| call.id.clone()).collect();
             self.open = Some((self.draft.events.len(), ids));
-            self.draft.header.model = self.draft.header.model.take().or_else(|| message.model().map(str::to_owned));
+            if self.draft.header.model.is_none() {
+                self.draft.header.model = message.model().map(str::to_owned);
+            }
         }
         self.draft.events.push(Event::Message(message));
     }

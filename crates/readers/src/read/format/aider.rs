@@ -118,7 +118,9 @@ impl AiderSession {
             self.close_block();
             self.reply_without_words();
             let time = format!("\"{}\"", time.trim().replace(' ', "T"));
-            self.started_at = self.started_at.or_else(|| time::instant(time.as_str()));
+            if self.started_at.is_none() {
+                self.started_at = time::instant(time.as_str());
+            }
             return;
         }
         let (speaker, said) = match line {

@@ -209,7 +209,9 @@ impl ApiConversations {
             return;
         };
         about(&mut reply, call, &line, (&request, &response), out);
-        conversation.model = conversation.model.take().or_else(|| reply.model().map(str::to_owned));
+        if conversation.model.is_none() {
+            conversation.model = reply.model().map(str::to_owned);
+        }
         conversation.last = marks(&reply);
         for mark in &conversation.last {
             self.by_mark.insert(*mark, at);

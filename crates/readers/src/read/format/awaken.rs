@@ -131,7 +131,9 @@ impl AwakenRun {
                 let started = fields.instant("started_at_ms", out);
                 header.started_at = header.started_at.or(started);
                 let reply = reply(fields, lane.clone(), out);
-                header.model = header.model.take().or_else(|| reply.model().map(str::to_owned));
+                if header.model.is_none() {
+                    header.model = reply.model().map(str::to_owned);
+                }
                 let index = fields.count("step_index", out);
                 self.pieces.push(AwakenStep { index, lane, reply: Some(reply), after: Vec::new() });
             }

@@ -54,8 +54,9 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
         for action in output.list("action", out) {
             // An action is an object whose only non-null member is named after the action.
             let named = action.members().iter().find(|(_, value)| *value != "null");
-            let call = named.map(|(name, arguments)| ToolCall::new(None, name, Text::plain(*arguments)));
-            reply.tool_calls.extend(call);
+            if let Some((name, arguments)) = named {
+                reply.tool_calls.push(ToolCall::new(None, name, Text::plain(*arguments)));
+            }
         }
     }
     if let Some(metadata) = step.object("metadata", out) {

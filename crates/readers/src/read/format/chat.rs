@@ -210,7 +210,9 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         }
         for mut message in said {
             if of_codex {
-                message.ts = message.ts.or_else(|| node.within("_metadata").some_instant("timestamp"));
+                if message.ts.is_none() {
+                    message.ts = node.within("_metadata").some_instant("timestamp");
+                }
                 codex::attribute(&mut message);
             }
             // In these chats the text and the calls of one reply are messages of their own.

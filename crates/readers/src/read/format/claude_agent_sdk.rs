@@ -118,7 +118,9 @@ fn add<'a>(
         ("assistant", Some(message)) => conversation.reply(message, None, ts, whose, out),
         ("user", Some(message)) => conversation.user(message, Role::User, ts, &whose, out),
         ("system", _) => {
-            about.version = about.version.take().or_else(|| facts.word("claude_code_version", out));
+            if about.version.is_none() {
+                about.version = facts.word("claude_code_version", out);
+            }
             let session = facts.word("session_id", out);
             if about.session.is_none() && about.cost.is_none() {
                 about.session = session;

@@ -182,8 +182,12 @@ impl ClaudeCodeSession {
     }
 
     fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
-        self.id = self.id.take().or_else(|| line.word("sessionId", out));
-        self.version = self.version.take().or_else(|| line.word("version", out));
+        if self.id.is_none() {
+            self.id = line.word("sessionId", out);
+        }
+        if self.version.is_none() {
+            self.version = line.word("version", out);
+        }
         let ts = line.instant("timestamp", out);
         let whose = if is_side(line) && !self.all_side {
             Lane::Side(line.word("agentId", out).unwrap_or_else(|| "sidechain".to_owned()).into())

@@ -102,7 +102,9 @@ struct Thread {
 impl Thread {
     fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         let ts = line.instant("timestamp", out);
-        self.model = self.model.take().or_else(|| line.word("model", out));
+        if self.model.is_none() {
+            self.model = line.word("model", out);
+        }
         match &*line.string("type", out).unwrap_or_default() {
             "turn.started" => (self.open, self.last, self.end) = (None, None, EndCause::Unknown),
             "turn.completed" => {

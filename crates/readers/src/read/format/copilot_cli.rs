@@ -71,7 +71,9 @@ impl CopilotSession {
                 let version = data.word("copilotVersion", out);
                 self.header.agent =
                     version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
-                self.header.model = self.header.model.take().or_else(|| data.some_word("selectedModel"));
+                if self.header.model.is_none() {
+                    self.header.model = data.some_word("selectedModel");
+                }
                 self.header.started_at = self.header.started_at.or_else(|| data.instant("startTime", out)).or(ts);
             }
             "session.shutdown" => {

@@ -90,7 +90,9 @@ impl<'r> GeminiSession<'r> {
 
     fn describe(&mut self, fields: &Node<'r>) {
         self.id = fields.some_word(["sessionId", "session_id"]).or(self.id.take());
-        self.started = self.started.take().or_else(|| fields.get(["startTime", "start_time"]));
+        if self.started.is_none() {
+            self.started = fields.get(["startTime", "start_time"]);
+        }
         self.updated = fields.get(["lastUpdated", "last_updated"]).or(self.updated.take());
         self.is_subagent |= fields.is("kind", "subagent");
     }

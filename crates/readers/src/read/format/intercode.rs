@@ -38,7 +38,9 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let environment = run.string("environment", out).unwrap_or_default().into_owned();
     let tool = environment.strip_prefix("ic_").unwrap_or(&environment).to_owned();
     let mut events = Vec::new();
-    events.extend(run.content("query", out).map(|query| Event::Message(Message::saying(Role::User, query))));
+    if let Some(query) = run.content("query", out) {
+        events.push(Event::Message(Message::saying(Role::User, query)));
+    }
     let best = push_turns(&history, &tool, out, &mut events);
     let score = summary.number("max_reward", out).or(best);
     let solved = score.map(|score| score >= 1.0);

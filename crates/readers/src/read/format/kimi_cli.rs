@@ -46,7 +46,9 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
                 turns.push(message);
             }
             _ => {
-                turns.extend(message(&line, out));
+                if let Some(message) = message(&line, out) {
+                    turns.push(message);
+                }
             }
         }
     }

@@ -136,5 +136,7 @@ fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>
     message.set_usage(response.usage("usage", out));
     let priced = response.within("usage");
     message.set_cost(if extra.has("cost") { extra } else { &priced }.dollars("cost", out));
-    message.ts = message.ts.or_else(|| response.instant("created", out));
+    if message.ts.is_none() {
+        message.ts = response.instant("created", out);
+    }
 }

@@ -188,7 +188,9 @@ impl<'a> OpenCodeSession<'a> {
 
     /// Takes the session's id from the first entry.
     fn name_after(&mut self, entry: &Node<'a>) {
-        self.id = self.id.take().or_else(|| entry.some_word("sessionID"));
+        if self.id.is_none() {
+            self.id = entry.some_word("sessionID");
+        }
     }
 
     /// Reads an event that the program printed.

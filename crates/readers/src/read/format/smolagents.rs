@@ -53,13 +53,16 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 /// Delivers one run; `around` is the object that contains its steps.
 fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node<'_>>, out: &mut Reading<'_>) {
     let mut draft = Draft::default();
-    let system = around.get("system_prompt");
-    let prompt = system.and_then(|system| json::text(&system).or_else(|| said(&system, "system_prompt")));
-    draft.events.extend(prompt.map(|prompt| Event::Message(Message::saying(Role::System, prompt))));
+    if let Some(system) = around.get("system_prompt")
+        && let Some(prompt) = json::text(&system).or_else(|| said(&system, "system_prompt"))
+    {
+        draft.events.push(Event::Message(Message::saying(Role::System, prompt)));
+    }
     let question = around.some_text(["augmented_question", "task", "question", "prompt"]);
     let has_task = steps.iter().any(|step| step.has("task"));
-    let question = question.filter(|_| !has_task);
-    draft.events.extend(question.map(|question| Event::Message(Message::saying(Role::User, question))));
+    if let Some(question) = question.filter(|_| !has_task) {
+        draft.events.push(Event::Message(Message::saying(Role::User, question)));
+    }
     draft.grade = around.named_grade(record.options.outcome_key.as_deref(), out);
     draft.header = Header {
         run_id: around.some_word(["run_id", "id"]).unwrap_or(key),

@@ -222,7 +222,9 @@ fn totals(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Option<Totals> {
 fn add(draft: &mut Draft, kind: &str, line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) {
     match kind {
         "message" => {
-            draft.events.extend(message(line, text, out).map(Event::Message));
+            if let Some(message) = message(line, text, out) {
+                draft.events.push(Event::Message(message));
+            }
         }
         "metrics" => draft.events.push(Event::Metrics(metrics(line, out))),
         "judge" => draft.events.push(Event::Judge(JudgeReply {

@@ -67,7 +67,9 @@ fn push(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let Some(role) = message.role("role", openai::role, out) else { return };
     let calls = message.some_list("tool_calls");
     if !calls.iter().any(|call| call.as_string().is_some()) {
-        turns.extend(openai::message(message, out));
+        if let Some(message) = openai::message(message, out) {
+            turns.push(message);
+        }
         return;
     }
     let mut read = Message::new(role);
