@@ -383,7 +383,10 @@ fn committed(folder: &Path, path: &Path) -> Option<Committed> {
     let value = small_document(&path)?;
     add_input(&path);
     let percent = value.get("initial_attribution")?.get("agent_percentage")?.as_f64()?;
-    (0.0..=100.0).contains(&percent).then(|| Committed { share: percent / 100.0, path: shown(&path) })
+    if !(0.0..=100.0).contains(&percent) {
+        return None;
+    }
+    Some(Committed { share: percent / 100.0, path: shown(&path) })
 }
 
 /// The document in a small file; `None` if the file is large or holds none.

@@ -223,9 +223,12 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
 
 /// The calls of a message, which LangChain may keep among the provider's own fields.
 fn calls_of<'a>(value: &Node<'a>) -> Option<Node<'a>> {
-    let is_empty = |calls: &Node<'_>| matches!(calls.elements(), Some(calls) if calls.is_empty());
-    let own = value.get(["tool_calls", "toolCalls"]).filter(|calls| !is_empty(calls));
-    own.or_else(|| value.at(&["additional_kwargs", "tool_calls"]))
+    if let Some(own) = value.get(["tool_calls", "toolCalls"])
+        && !matches!(own.elements(), Some(calls) if calls.is_empty())
+    {
+        return Some(own);
+    }
+    value.at(&["additional_kwargs", "tool_calls"])
 }
 
 /// The parts of a message whose content is a list of parts.

@@ -21,7 +21,10 @@ pub(crate) fn native_grade(field: &'static str, graded: Option<bool>, score: Opt
 
 /// Whether a run did its task by the word of its grade or, if that says nothing, by its score.
 pub(crate) fn by_label_or_score(label: Option<&str>, score: Option<f64>) -> Option<bool> {
-    grade_word(label.unwrap_or_default()).or_else(|| Some(score? >= 1.0))
+    if let Some(graded) = grade_word(label.unwrap_or_default()) {
+        return Some(graded);
+    }
+    Some(score? >= 1.0)
 }
 
 /// Whether a run did its task, by a grade that is true or false, or a word for either.

@@ -156,7 +156,10 @@ pub(crate) fn string<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
     let body = tried(raw, "a string", body(raw))?;
     // Most strings are too short to be worth setting up a search.
     let escaped = if body.len() < 16 { body.bytes().any(|byte| byte == b'\\') } else { body.contains('\\') };
-    Some(if escaped { Text::from_json_body(body).as_str().into_owned().into() } else { Cow::Borrowed(body) })
+    if !escaped {
+        return Some(Cow::Borrowed(body));
+    }
+    Some(Cow::Owned(Text::from_json_body(body).as_str().into_owned()))
 }
 
 /// A string, kept undecoded.

@@ -12,8 +12,12 @@ pub(crate) fn instant<'a>(raw: impl Written<'a>) -> Option<Instant> {
 }
 
 fn instant_in(raw: &str) -> Option<Instant> {
-    let any = || json::number(raw).map_or_else(|| iso(json::string(raw)?.trim()), since_1970);
-    json::body(raw).and_then(utc).or_else(any)
+    if let Some(text) = json::body(raw)
+        && let Some(instant) = utc(text)
+    {
+        return Some(instant);
+    }
+    json::number(raw).map_or_else(|| iso(json::string(raw)?.trim()), since_1970)
 }
 
 /// Fast path for `2026-01-05T10:00:00.123Z`, which nearly every recorder writes: the general parser takes longer than

@@ -73,10 +73,13 @@ pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> GradeReport {
 /// The instance that a report is named after: by its own name, or by that of its folder.
 fn own_instance(path: &Path) -> Option<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if name == "report.json" {
-        return Some(path.parent()?.file_name()?.to_string_lossy().into_owned());
+    if let Some(own) = name.strip_suffix(".report.json") {
+        return Some(own.to_owned());
     }
-    name.strip_suffix(".report.json").map(str::to_owned)
+    if name != "report.json" {
+        return None;
+    }
+    Some(path.parent()?.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Lists of ids of what is resolved, of what is not, and of all that a report covers.
@@ -152,8 +155,10 @@ fn flags(value: &Value, within: &str, out: &mut BTreeMap<String, [u64; 2]>) {
 
 /// The grade in an entry of a list; `None` if it has none.
 fn verdict(entry: &Value, key: Option<&str>) -> Option<bool> {
-    let names = ["resolved", "is_resolved", "db_match", "success", "passed"];
-    keyed_grade(entry, key).or_else(|| names.iter().find_map(|name| entry[*name].as_bool()))
+    if let Some(found) = keyed_grade(entry, key) {
+        return Some(found);
+    }
+    ["resolved", "is_resolved", "db_match", "success", "passed"].iter().find_map(|name| entry[*name].as_bool())
 }
 
 /// The names of an instance: its id, `task_3` for a number, `org__repo-3` for `org/repo:pr-3`, and its trial's name.

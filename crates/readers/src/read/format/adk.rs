@@ -24,17 +24,13 @@ fn recognise(probe: &Probe) -> Option<String> {
     let is_session = |value: &Sketch| {
         (value.has(&["appName", "userId"]) || value.has(&["app_name", "user_id"])) && value.has(&["events"])
     };
-    reason_if(
-        probe.any(|value| inner(value) || value.elements().iter().any(inner)),
-        "`events` with an author and an invocation",
-    )
-    .or_else(|| {
-        reason_if(
-            probe.any(|value| is_event(value) || value.elements().iter().any(is_event)),
-            "events with an author and an invocation",
-        )
-    })
-    .or_else(|| reason_if(probe.any(is_session), "an app's `events` of a user"))
+    if probe.any(|value| inner(value) || value.elements().iter().any(inner)) {
+        return Some("`events` with an author and an invocation".to_owned());
+    }
+    if probe.any(|value| is_event(value) || value.elements().iter().any(is_event)) {
+        return Some("events with an author and an invocation".to_owned());
+    }
+    reason_if(probe.any(is_session), "an app's `events` of a user")
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

@@ -24,8 +24,10 @@ pub(super) static FORMAT: Format = Format {
 fn recognise(probe: &Probe) -> Option<String> {
     let is_event = |value: &Sketch| value.has(&["event_id", "seq", "kind", "payload"]);
     let is_header = |value: &Sketch| value.is("kind", "replay_header");
-    reason_if(probe.any(is_header), "a `replay_header`")
-        .or_else(|| reason_if(probe.any(is_event), "events with `seq`, `kind` and `payload`"))
+    if probe.any(is_header) {
+        return Some("a `replay_header`".to_owned());
+    }
+    reason_if(probe.any(is_event), "events with `seq`, `kind` and `payload`")
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

@@ -23,8 +23,10 @@ pub(super) static FORMAT: Format = Format {
 fn recognise(probe: &Probe) -> Option<String> {
     let is_row = |value: &Sketch| value.has(&["type", "uuid", "parent_uuid", "session_id"]);
     let is_goal = |value: &Sketch| value.is("type", "goal") && value.has_object("goal");
-    reason_if(probe.any(is_row), "rows with `uuid`, `parent_uuid` and `session_id`")
-        .or_else(|| reason_if(probe.any(is_goal), "rows of type `goal`"))
+    if probe.any(is_row) {
+        return Some("rows with `uuid`, `parent_uuid` and `session_id`".to_owned());
+    }
+    reason_if(probe.any(is_goal), "rows of type `goal`")
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

@@ -267,7 +267,10 @@ fn line_of<'a>(call: &Node<'a>) -> Node<'a> {
 
 /// The id that a call has in common with the others of its run.
 fn shared_id(node: &Node<'_>) -> Option<String> {
-    node.some_word(TOGETHER).or_else(|| node.get("metadata")?.some_word(TOGETHER))
+    if let Some(id) = node.some_word(TOGETHER) {
+        return Some(id);
+    }
+    node.get("metadata")?.some_word(TOGETHER)
 }
 
 impl ApiConversation {

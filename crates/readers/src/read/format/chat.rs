@@ -279,7 +279,10 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
     let cost = fields.some_number(["cost", "total_cost", "cost_usd"]);
     let cost = cost.filter(|_| messages(events).all(|message| message.cost().is_none()));
     let cost = cost.and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
-    (usage.is_some() || cost.is_some()).then(|| Totals { usage: usage.unwrap_or_default(), cost })
+    if usage.is_none() && cost.is_none() {
+        return None;
+    }
+    Some(Totals { usage: usage.unwrap_or_default(), cost })
 }
 
 /// The messages in a recorded message. There may be several: in other APIs, tool results are inside the user's

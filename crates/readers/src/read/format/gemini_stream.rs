@@ -24,8 +24,10 @@ fn recognise(probe: &Probe) -> Option<String> {
     let kind = |value: &Sketch, wanted: &str| value.is("type", wanted);
     let is_use = |value: &Sketch| kind(value, "tool_use") && value.has(&["tool_name", "tool_id"]);
     let is_init = |value: &Sketch| kind(value, "init") && value.has(&["session_id", "model"]);
-    reason_if(probe.any(is_use), "`tool_use` lines with `tool_name` and `tool_id`")
-        .or_else(|| reason_if(probe.any(is_init), "an `init` line with its session and model"))
+    if probe.any(is_use) {
+        return Some("`tool_use` lines with `tool_name` and `tool_id`".to_owned());
+    }
+    reason_if(probe.any(is_init), "an `init` line with its session and model")
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

@@ -28,8 +28,10 @@ fn recognise(probe: &Probe) -> Option<String> {
         value.has(&["role", "created"]) && blocks.iter().any(is_call)
     };
     let is_session = |value: &Sketch| value.elements_of("conversation").iter().any(is_message);
-    reason_if(probe.any(is_session), "a `conversation` with `toolRequest`s")
-        .or_else(|| reason_if(probe.any(is_message), "messages with `created` and `toolRequest`s"))
+    if probe.any(is_session) {
+        return Some("a `conversation` with `toolRequest`s".to_owned());
+    }
+    reason_if(probe.any(is_message), "messages with `created` and `toolRequest`s")
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

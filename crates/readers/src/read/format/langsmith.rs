@@ -178,7 +178,10 @@ fn trace_of(row: &Node<'_>, id: &str, parent: Option<&str>, above: Option<&str>)
 
 /// A score; may be written as true or false.
 fn grade_number(score: &Node<'_>) -> Option<f64> {
-    json::flag(score).map(|flag| f64::from(u8::from(flag))).or_else(|| json::number(score))
+    if let Some(flag) = json::flag(score) {
+        return Some(f64::from(u8::from(flag)));
+    }
+    json::number(score)
 }
 
 /// The grade from the average of the feedback that the user named.

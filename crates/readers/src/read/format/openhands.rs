@@ -33,9 +33,13 @@ fn recognise(probe: &Probe) -> Option<String> {
     let is_old_event =
         |value: &Sketch| value.has(&["id", "source", "message"]) && value.has_any(&["action", "observation"]);
     let values = || probe.values.iter().chain(probe.values.iter().flat_map(|value| value.elements().iter()));
-    reason_if(values().any(is_event), "events of a `kind` of the OpenHands SDK")
-        .or_else(|| reason_if(values().any(is_output), "`instance_id` with its `history` or `test_result`"))
-        .or_else(|| reason_if(values().any(is_old_event), "events with `source` and `action` or `observation`"))
+    if values().any(is_event) {
+        return Some("events of a `kind` of the OpenHands SDK".to_owned());
+    }
+    if values().any(is_output) {
+        return Some("`instance_id` with its `history` or `test_result`".to_owned());
+    }
+    reason_if(values().any(is_old_event), "events with `source` and `action` or `observation`")
 }
 
 fn layout(probe: &Probe) -> RecordLayout {

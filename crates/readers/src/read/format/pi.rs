@@ -29,8 +29,10 @@ fn recognise(probe: &Probe) -> Option<String> {
         Some(role) if value.is("type", "message") => value.has(&["parentId"]) || role == "toolResult",
         _ => false,
     };
-    reason_if(probe.any(is_session), "a `session` line with its folder")
-        .or_else(|| reason_if(probe.any(is_entry), "`message` entries with a `parentId`"))
+    if probe.any(is_session) {
+        return Some("a `session` line with its folder".to_owned());
+    }
+    reason_if(probe.any(is_entry), "`message` entries with a `parentId`")
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {

@@ -38,9 +38,10 @@ fn recognise(probe: &Probe) -> Option<String> {
         let are_simulations = simulations.elements().is_empty() || first_is(simulations, is_one);
         return reason_if(simulations.is_array() && are_simulations, "a document with `simulations`");
     }
-    let is_array = first.is_array() && first_is(first, is_simulation);
-    reason_if(is_array, "an array of tau2 simulations")
-        .or_else(|| reason_if(is_simulation(first), "a simulation with `reward_info` and `messages`"))
+    if first.is_array() {
+        return reason_if(first_is(first, is_simulation), "an array of tau2 simulations");
+    }
+    reason_if(is_simulation(first), "a simulation with `reward_info` and `messages`")
 }
 
 fn layout(probe: &Probe) -> RecordLayout {

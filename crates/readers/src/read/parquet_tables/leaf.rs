@@ -143,7 +143,10 @@ impl Leaf {
     /// Definition and repetition level of the next value; `None` if all rows read so far have been written.
     pub(super) fn peek(&self) -> Option<(i16, i16)> {
         let level = |levels: &[i16], constant| levels.get(self.at).copied().unwrap_or(constant);
-        (self.at < self.levels).then(|| (level(&self.definitions, self.max_definition), level(&self.repetitions, 0)))
+        if self.at >= self.levels {
+            return None;
+        }
+        Some((level(&self.definitions, self.max_definition), level(&self.repetitions, 0)))
     }
 
     /// Skips a position that has no value.
@@ -305,9 +308,12 @@ fn fixed(value: &FixedLenByteArray, meaning: Meaning, out: &mut Vec<u8>) {
 
 /// A two's complement number; `None` if it needs more than 128 bits.
 fn big_endian(value: &[u8]) -> Option<i128> {
-    let sign = if *value.first()? & 0x80 == 0 { 0_i128 } else { -1 };
-    let number = || value.iter().fold(sign, |number, byte| (number << 8) | i128::from(*byte));
-    (value.len() <= 16).then(number)
+    let first = *value.first()?;
+    let sign = if first & 0x80 == 0 { 0_i128 } else { -1 };
+    if value.len() > 16 {
+        return None;
+    }
+    Some(value.iter().fold(sign, |number, byte| (number << 8) | i128::from(*byte)))
 }
 
 #[cfg(test)]

@@ -31,7 +31,10 @@ pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r 
 
 /// The elements of an array; `None` if it is not an array.
 fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
-    if raw.get().starts_with('[') { serde_json::from_str(raw.get()).ok() } else { None }
+    if !raw.get().starts_with('[') {
+        return None;
+    }
+    serde_json::from_str(raw.get()).ok()
 }
 
 fn lines_of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {

@@ -72,8 +72,10 @@ impl MappingTrial {
         if self.n_unread > 0 {
             return Some(format!("{} entries would not be read", self.n_unread));
         }
-        let refused = self.refused.as_ref().map(|reason| format!("by the fields that look right it is {reason}"));
-        refused.or_else(|| self.problem_of_replies(map))
+        if let Some(reason) = &self.refused {
+            return Some(format!("by the fields that look right it is {reason}"));
+        }
+        self.problem_of_replies(map)
     }
 
     /// The replies that directly follow another one that asked for nothing.

@@ -110,7 +110,10 @@ impl Looks {
     pub(super) fn as_flag(&self) -> Option<(u64, u64)> {
         let [no, yes] = self.flags;
         let bits = if self.beyond == 0 { self.numbers } else { 0 };
-        (no + yes + bits == self.runs).then(|| (yes + self.ones, no + self.numbers - self.ones))
+        if no + yes + bits != self.runs {
+            return None;
+        }
+        Some((yes + self.ones, no + self.numbers - self.ones))
     }
 
     /// The least and the greatest value, if all values are numbers.

@@ -34,9 +34,12 @@ pub(super) static FORMAT: Format = Format {
 const RESOURCES: &[&str] = &["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"];
 
 fn recognise(probe: &Probe) -> Option<String> {
-    let mut places = probe.values.iter().flat_map(|value| [Some(value), value.get("data"), value.first()]).flatten();
-    if let Some(name) = places.find_map(|place| RESOURCES.iter().find(|name| place.has(&[name]))) {
-        return Some(format!("`{name}` of an OTLP request"));
+    for value in &probe.values {
+        for place in [Some(value), value.get("data"), value.first()].into_iter().flatten() {
+            if let Some(name) = RESOURCES.iter().find(|name| place.has(&[name])) {
+                return Some(format!("`{name}` of an OTLP request"));
+            }
+        }
     }
     let is_console =
         |value: &Sketch| value.has_within("context", &["trace_id", "span_id"]) && value.has(&["attributes"]);
