@@ -73,8 +73,10 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let (text, surrogates) = json::without_lone_surrogates(&lossy);
     let name_of_part = name_of_part(file, cut);
     let reshaped = wrappings::reshaped(&text, file.reshape);
-    let (record_text, inserted): (&str, &[_]) =
-        reshaped.as_ref().map_or((&text, &[]), |reshaped| (&reshaped.text, &reshaped.inserted));
+    let (record_text, inserted): (&str, &[_]) = match &reshaped {
+        Some(reshaped) => (&reshaped.text, &reshaped.inserted),
+        None => (&text, &[]),
+    };
     let places = LastPosition::default();
     let record = Record {
         places: &places,

@@ -59,7 +59,10 @@ fn parent<'h, 's>(
     let mut nearest: Option<(usize, &'h SessionHead, &'s InputFile)> = None;
     for (above, holder) in holders.get(head.parent.as_deref()?)? {
         let shared = shared_folders(file, holder);
-        let is_nearer = nearest.is_none_or(|(most, ..)| shared > most);
+        let is_nearer = match nearest {
+            Some((most, ..)) => shared > most,
+            None => true,
+        };
         if above.shape == head.shape && is_nearer {
             nearest = Some((shared, *above, *holder));
         }

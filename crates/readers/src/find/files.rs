@@ -119,13 +119,19 @@ impl Sources {
 
     /// Reports an entry of a folder that could not be listed.
     fn add_unlisted(&mut self, error: &walkdir::Error, shown: &str) {
-        let path = error.path().map_or_else(|| shown.to_owned(), |path| path.display().to_string());
+        let path = match error.path() {
+            Some(path) => path.display().to_string(),
+            None => shown.to_owned(),
+        };
         if let Some(above) = error.loop_ancestor() {
             // The target is read under its own path.
             return self.skip(path, format!("a link back to `{}`, which is read already", above.display()));
         }
         let is_link = error.path().is_some_and(Path::is_symlink);
-        let cause = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+        let cause = match error.io_error() {
+            Some(error) => error.to_string(),
+            None => error.to_string(),
+        };
         let what =
             if is_link { format!("a link that leads nowhere: {cause}") } else { format!("cannot be read: {cause}") };
         let help = "check the permissions and the disk, or leave it out";

@@ -318,7 +318,10 @@ impl Labels {
                 if !label.contradicted {
                     let graded = label.graded(success_at);
                     label.grades = graded.is_some();
-                    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Sidecar(label.at.path.clone()));
+                    let source = match graded {
+                        Some(_) => OutcomeSource::Sidecar(label.at.path.clone()),
+                        None => OutcomeSource::None,
+                    };
                     let grade = Grade {
                         outcome: Outcome::from_grade(graded),
                         score: label.score,

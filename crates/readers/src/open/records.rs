@@ -196,7 +196,10 @@ impl<R: Read> Records<R> {
             return Ok(Some(self.too_long(first, "run")));
         }
         if is_blank(&text) {
-            return self.broken.take().map_or(Ok(None), Err);
+            return match self.broken.take() {
+                Some(error) => Err(error),
+                None => Ok(None),
+            };
         }
         Ok(Some(Item::Record(Cut { bytes: text, key: first.to_string(), line: first, column: 1, member: None })))
     }

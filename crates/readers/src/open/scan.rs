@@ -160,7 +160,10 @@ impl<R: Read> Scanner<R> {
             if hand.is_empty() {
                 return if extent.scalar && extent.depth == 0 { Ok(len) } else { Err(ScanError::Ended) };
             }
-            let (n, done) = extent.advance(hand).map_or((hand.len(), false), |n| (n, true));
+            let (n, done) = match extent.advance(hand) {
+                Some(n) => (n, true),
+                None => (hand.len(), false),
+            };
             if len == 0 && n == 0 {
                 return Err(ScanError::Unexpected(hand[0]));
             }

@@ -179,16 +179,20 @@ fn from_toml(source: PriceText<'_>) -> Result<Vec<(String, PlacedValue)>, Diagno
 }
 
 fn toml_fields(table: &DeTable<'_>) -> Vec<(String, PlacedValue)> {
-    let placed = |value, at| PlacedValue { value: toml_value(value), at };
-    let named = table.iter().map(|(key, value)| (key.get_ref().to_string(), placed(value.get_ref(), key.span().start)));
-    let mut fields: Vec<_> = named.collect();
+    let mut fields = Vec::new();
+    for (key, value) in table {
+        let placed = PlacedValue { value: toml_value(value.get_ref()), at: key.span().start };
+        fields.push((key.get_ref().to_string(), placed));
+    }
     fields.sort_by_key(|(_, placed)| placed.at);
     fields
 }
 
 fn toml_value(value: &DeValue<'_>) -> PriceValue {
-    let number =
-        |text: &str| text.replace('_', "").parse().map_or(PriceValue::Other("an odd number"), PriceValue::Number);
+    let number = |text: &str| match text.replace('_', "").parse() {
+        Ok(number) => PriceValue::Number(number),
+        Err(_) => PriceValue::Other("an odd number"),
+    };
     match value {
         DeValue::Integer(written) => number(written.as_str()),
         DeValue::Float(written) => number(written.as_str()),
@@ -196,7 +200,10 @@ fn toml_value(value: &DeValue<'_>) -> PriceValue {
         DeValue::Array(items) => {
             let names: Option<Vec<String>> =
                 items.iter().map(|item| Some(item.get_ref().as_str()?.to_owned())).collect();
-            names.map_or(PriceValue::Other("an array"), PriceValue::Names)
+            match names {
+                Some(names) => PriceValue::Names(names),
+                None => PriceValue::Other("an array"),
+            }
         }
         DeValue::Table(table) => PriceValue::Table(toml_fields(table)),
         DeValue::Boolean(_) => PriceValue::Other("true or false"),

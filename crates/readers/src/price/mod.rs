@@ -169,8 +169,10 @@ impl PriceTable {
     /// The price of a model and the name it was found under: the exact name, or the name without provider
     /// (`openrouter/anthropic/…`), date (`-20250514`, `-2025-04-14`, `@20250514`, `-latest`) and letter case.
     pub fn price_for(&self, model: &str) -> Result<(&str, &Price), Unpriced> {
-        let exact = self.exact.get(model).map(|index| Some(*index));
-        let found = exact.or_else(|| self.plain.get(&name::plain(model)).copied());
+        let found = match self.exact.get(model) {
+            Some(index) => Some(Some(*index)),
+            None => self.plain.get(&name::plain(model)).copied(),
+        };
         let index = match found {
             Some(Some(index)) => index,
             Some(None) => return Err(Unpriced::Ambiguous(model.to_owned())),

@@ -54,8 +54,10 @@ pub(super) fn is_unknown(draft: &Draft, costs: &Costs<'_>) -> bool {
         return false;
     }
     let is_spent = |call: &&Message| matches!(call.usage(), Some(usage) if usage.total() > Some(Tokens(0)));
-    let mut models = calls(&draft.events).filter(is_spent).map(|call| call.model().or(draft.header.model.as_deref()));
-    models.any(|model| model.is_none_or(|model| !is_free(model, costs)))
+    calls(&draft.events).filter(is_spent).any(|call| match call.model().or(draft.header.model.as_deref()) {
+        Some(model) => !is_free(model, costs),
+        None => true,
+    })
 }
 
 /// True if the options name the model as free or all its prices in the price file are 0.

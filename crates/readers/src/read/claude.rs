@@ -229,8 +229,10 @@ impl ClaudeConversation {
 
     /// Whether the user's last message says that they interrupted the agent.
     pub(crate) fn is_interrupted(&self) -> bool {
-        let last = messages(&self.events).rev().find(|message| message.role != Role::System);
-        last.is_some_and(|last| last.role == Role::User && last.text().starts_with("[Request interrupted by user"))
+        match messages(&self.events).rev().find(|message| message.role != Role::System) {
+            Some(last) => last.role == Role::User && last.text().starts_with("[Request interrupted by user"),
+            None => false,
+        }
     }
 }
 

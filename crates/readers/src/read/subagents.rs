@@ -24,7 +24,10 @@ fn agent_of(event: &Event) -> Option<Name> {
 
 /// The lane of a sub-agent's messages, or the main one if no sub-agent is named.
 pub(crate) fn lane(agent: Option<impl Into<Name>>) -> Lane {
-    agent.map_or(Lane::Main, |agent| Lane::Side(agent.into()))
+    match agent {
+        Some(agent) => Lane::Side(agent.into()),
+        None => Lane::Main,
+    }
 }
 
 /// The run and its replies, followed by its sub-agents' runs if `how` asks for them.

@@ -12,5 +12,8 @@ pub(crate) fn lines(texts: &[impl Borrow<str>]) -> Option<Text> {
 
 /// The name of an agent, with its version if that is known.
 pub(crate) fn agent_name(agent: &str, version: Option<impl Display>) -> String {
-    version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))
+    match version {
+        Some(version) => format!("{agent} {version}"),
+        None => agent.to_owned(),
+    }
 }

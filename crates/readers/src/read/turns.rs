@@ -41,12 +41,6 @@ pub(crate) struct Turns {
     requests: OpenRequests<Name>,
 }
 
-impl Extend<Message> for Turns {
-    fn extend<M: IntoIterator<Item = Message>>(&mut self, messages: M) {
-        messages.into_iter().for_each(|message| _ = self.push(message));
-    }
-}
-
 impl Turns {
     /// For a recording in which tools that ran are recorded apart from the replies that asked for them.
     pub(crate) fn with_runs_apart() -> Self {
@@ -237,8 +231,10 @@ impl Turns {
             let latest = self.open.iter().filter(|open| same_lane(open)).map(|open| open.reply).max();
             let of_reply = |open: &OpenCall| same_lane(open) && Some(open.reply) == latest;
             let named = |open: &OpenCall| result.name.is_none() || result.name.as_ref() == Some(&open.name);
-            let by_name = self.open.iter().position(|open| of_reply(open) && named(open));
-            by_name.or_else(|| self.open.iter().position(of_reply))
+            match self.open.iter().position(|open| of_reply(open) && named(open)) {
+                Some(at) => Some(at),
+                None => self.open.iter().position(of_reply),
+            }
         };
         let Some(found) = found else {
             result.tool_call_id = recorded;

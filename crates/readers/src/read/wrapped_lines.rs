@@ -232,8 +232,10 @@ impl Wrapping {
                 if line.trim_start().starts_with('{') {
                     return None;
                 }
-                let at = beginnings(line).find(|at| outlines.contains(&outline(&line[..*at])));
-                Some(at.map_or_else(|| "\n".to_owned(), |at| indented(at, &line[at..])))
+                match beginnings(line).find(|at| outlines.contains(&outline(&line[..*at]))) {
+                    Some(at) => Some(indented(at, &line[at..])),
+                    None => Some("\n".to_owned()),
+                }
             }
             Self::FirstWord(first) => {
                 let (word, rest) = line.split_once(' ').unwrap_or((line.trim_end(), "\n"));
@@ -247,7 +249,10 @@ impl Wrapping {
             Self::Twice(outer, inner) => {
                 let once = outer.unwrap(line).unwrap_or_else(|| line.to_owned());
                 let begins = once.len() - once.trim_start_matches(' ').len();
-                inner.unwrap(&once[begins..]).map(|twice| indented(begins, &twice)).or(Some(once))
+                match inner.unwrap(&once[begins..]) {
+                    Some(twice) => Some(indented(begins, &twice)),
+                    None => Some(once),
+                }
             }
         }
     }

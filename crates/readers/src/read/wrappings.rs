@@ -80,10 +80,17 @@ fn formats(any_messages: bool) -> Vec<&'static Format> {
 /// last: their messages might be a wrapping of a more specific format.
 pub(crate) fn detect(probe: &Probe) -> Option<Form> {
     let views = LazyCell::new(|| views(probe));
-    [&*SPECIFIC, &*ANY_MESSAGES].into_iter().find_map(|formats| {
-        let plain = formats.iter().find_map(|format| form(format, probe));
-        plain.or_else(|| views.iter().find_map(|view| formats.iter().find_map(|format| view.read_as(format))))
-    })
+    for formats in [&*SPECIFIC, &*ANY_MESSAGES] {
+        if let Some(plain) = formats.iter().find_map(|format| form(format, probe)) {
+            return Some(plain);
+        }
+        for view in &*views {
+            if let Some(wrapped) = formats.iter().find_map(|format| view.read_as(format)) {
+                return Some(wrapped);
+            }
+        }
+    }
+    None
 }
 
 /// The file as this format, if the format recognises it directly.

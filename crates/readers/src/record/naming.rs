@@ -122,7 +122,10 @@ fn field(text: &str, path: &str) -> Option<String> {
     let whole = Node::from_written(text);
     let parts: Vec<&str> = path.split('.').collect();
     let found = [&[path][..], &parts].into_iter().find_map(|path| whole.at(path))?;
-    json::word(&found).or_else(|| Some(json::flag(&found)?.to_string()))
+    match json::word(&found) {
+        Some(word) => Some(word),
+        None => Some(json::flag(&found)?.to_string()),
+    }
 }
 
 /// Names a run as the options say and returns which values were found.

@@ -91,8 +91,10 @@ impl<'a> Node<'a> {
 
     /// One line or another part of the record; the error says where and why it is not JSON.
     pub(crate) fn parsed(part: &'a str, record: &Record<'_>) -> Result<Self, Diagnostic> {
-        let parsed = serde_json::from_str::<&serde_json::value::RawValue>(part);
-        parsed.map(Self::from_written).map_err(|error| record.broken(part, &error))
+        match serde_json::from_str::<&serde_json::value::RawValue>(part) {
+            Ok(raw) => Ok(Self::from_written(raw)),
+            Err(error) => Err(record.broken(part, &error)),
+        }
     }
 
     /// A node for `decoded`, a text that is encoded in a string at `place` of the record.
@@ -164,10 +166,13 @@ impl<'a> Node<'a> {
 
     /// The key, empty if it has escapes, and the value.
     fn named(&self, names: &impl MemberNames) -> Option<(&'a str, &'a str)> {
-        let under = |name: &&str| self.own_members().iter().rev().find(|(key, value)| key == name && *value != "null");
-        let (key, value) = names.names().iter().find_map(under)?;
-        looked_up::used(value);
-        Some((if let Cow::Borrowed(key) = key { *key } else { "" }, *value))
+        for name in names.names() {
+            let found = self.own_members().iter().rev().find(|(key, value)| key == name && *value != "null");
+            let Some((key, value)) = found else { continue };
+            looked_up::used(value);
+            return Some((if let Cow::Borrowed(key) = key { *key } else { "" }, *value));
+        }
+        None
     }
 
     /// The member reached by following the names in `path`.

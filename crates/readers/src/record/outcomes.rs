@@ -29,7 +29,10 @@ pub(crate) fn by_label_or_score(label: Option<&str>, score: Option<f64>) -> Opti
 
 /// Whether a run did its task, by a grade that is true or false, or a word for either.
 pub(crate) fn by_flag_or_word<'a>(grade: impl Written<'a>) -> Option<bool> {
-    json::flag(grade).or_else(|| grade_word(&json::word(grade)?))
+    match json::flag(grade) {
+        Some(flag) => Some(flag),
+        None => grade_word(&json::word(grade)?),
+    }
 }
 
 /// Whether the run did its task, and the score if it is one.

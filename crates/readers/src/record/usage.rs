@@ -48,11 +48,14 @@ pub(crate) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) ->
     let read = out.tokens(wire.cache_read_input_tokens, "cache_read_input_tokens");
     let written = out.tokens(wire.cache_creation_input_tokens, "cache_creation_input_tokens");
     let beside = wire.prompt_tokens.is_none() && (read.is_some() || written.is_some());
-    let input =
-        out.tokens(wire.prompt_tokens, "prompt_tokens").or_else(|| out.tokens(wire.input_tokens, "input_tokens"));
-    let output = out
-        .tokens(wire.completion_tokens, "completion_tokens")
-        .or_else(|| out.tokens(wire.output_tokens, "output_tokens"));
+    let input = match out.tokens(wire.prompt_tokens, "prompt_tokens") {
+        Some(input) => Some(input),
+        None => out.tokens(wire.input_tokens, "input_tokens"),
+    };
+    let output = match out.tokens(wire.completion_tokens, "completion_tokens") {
+        Some(output) => Some(output),
+        None => out.tokens(wire.output_tokens, "output_tokens"),
+    };
     let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
     let usage = Usage {
         input: if beside { input.map(all_input) } else { input },

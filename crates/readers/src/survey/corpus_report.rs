@@ -209,7 +209,10 @@ impl CorpusReport {
             (_, None) => format!("no recorded run in {n_files}"),
         };
         let mut advised = self.skipped.iter().filter(|skipped| skipped.advice.is_some());
-        let first = advised.clone().find(|skipped| skipped.looks_recorded).or_else(|| advised.next());
+        let first = match advised.clone().find(|skipped| skipped.looks_recorded) {
+            Some(skipped) => Some(skipped),
+            None => advised.next(),
+        };
         (what, first.and_then(|skipped| skipped.advice.as_deref()))
     }
 

@@ -226,7 +226,10 @@ impl Hygiene {
         if run.steps().len() <= 2 {
             return None;
         }
-        let task = run.header.task_id.as_ref().map_or(0, |task| xxh3_64(task.as_bytes()));
+        let task = match &run.header.task_id {
+            Some(task) => xxh3_64(task.as_bytes()),
+            None => 0,
+        };
         let first = *self.tasks.entry(print).or_insert(task);
         if !self.seen.insert(print ^ xxh3_64(native.as_bytes())) {
             return Some(Check::DuplicateRun);
@@ -349,7 +352,10 @@ fn print(run: &Run) -> u64 {
         hasher.update(run.header.run_id.as_bytes());
     }
     for message in messages(run.events()).filter(|message| message.lane == Lane::Main) {
-        hasher.update(message.content.as_ref().map_or(b"-".as_slice(), |content| content.stored()));
+        match &message.content {
+            Some(content) => hasher.update(content.stored()),
+            None => hasher.update(b"-"),
+        }
         for call in &message.tool_calls {
             hasher.update(call.name.as_bytes());
             hasher.update(call.arguments.stored());

@@ -127,14 +127,21 @@ fn judged(map: &FieldMap, asked: &HintInput<'_>, values: &[&Sketch]) -> Result<F
         return Err(format!("who is {}? Say it as in `tool={}`", words.join(", "), strange[0]));
     }
     let trial = trial::read(&map, asked.probe, asked.text).ok_or_else(|| "no field has the messages".to_owned())?;
-    trial.problem(&map).map_or(Ok(map), Err)
+    match trial.problem(&map) {
+        Some(problem) => Err(problem),
+        None => Ok(map),
+    }
 }
 
 /// The entries of each run, by the field that has its id.
 fn grouped<'v>(entries: &[&'v Sketch], run: Option<&str>) -> Vec<Vec<&'v Sketch>> {
     let mut groups: BTreeMap<Option<Cow<'_, str>>, Vec<&Sketch>> = BTreeMap::new();
     for entry in entries {
-        groups.entry(run.and_then(|run| text_below(entry, run))).or_default().push(entry);
+        let id = match run {
+            Some(run) => text_below(entry, run),
+            None => None,
+        };
+        groups.entry(id).or_default().push(entry);
     }
     groups.into_values().collect()
 }

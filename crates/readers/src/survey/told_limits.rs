@@ -278,11 +278,15 @@ fn step_name(words: &[String], at: usize) -> Option<usize> {
 }
 
 fn sign(words: &[String]) -> Option<LimitSign> {
-    (0..words.len()).find_map(|at| {
-        let begin = at + 1 - step_name(words, at)?;
+    for at in 0..words.len() {
+        let Some(length) = step_name(words, at) else { continue };
+        let begin = at + 1 - length;
         let signs = [left(words, begin, at), place(words, at), last(words, begin), total(words, begin, at)];
-        signs.into_iter().flatten().next()
-    })
+        if let Some(sign) = signs.into_iter().flatten().next() {
+            return Some(sign);
+        }
+    }
+    None
 }
 
 fn is_one_of(word: Option<&String>, known: &[&str]) -> bool {

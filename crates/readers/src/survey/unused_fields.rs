@@ -164,10 +164,12 @@ impl Unused {
 
     /// The format and the field that may be the runs' id, if they are called by their places.
     pub(crate) fn id_field(&self) -> Option<(&'static str, &str)> {
-        self.formats.iter().find_map(|(format, (missing, looks))| {
-            let (field, _) = looks.iter().find(|(field, looks)| may_be_id(field, looks, missing))?;
-            Some((*format, field.as_str()))
-        })
+        for (format, (missing, looks)) in &self.formats {
+            if let Some((field, _)) = looks.iter().find(|(field, looks)| may_be_id(field, looks, missing)) {
+                return Some((*format, field.as_str()));
+            }
+        }
+        None
     }
 
     /// The fields that more than half of the runs of their format have, the most telling first; of those in lists only
@@ -220,7 +222,10 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
         }
     }
     if may_be_id(field, looks, missing) {
-        let map = by_id.map_or_else(|| format!("run={argument},messages=…"), ToOwned::to_owned);
+        let map = match by_id {
+            Some(map) => map.to_owned(),
+            None => format!("run={argument},messages=…"),
+        };
         return Some(format!("may be the run's id ({} values): `--map {map}`", looks.values()));
     }
     if lacks(missing.task) && looks.is_name() && named(TASK) && !named(&["status"]) {

@@ -330,8 +330,10 @@ pub(crate) fn message(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
     // The name of one of our types would mean nothing to a user.
-    let found = message.split_once("expected struct ");
-    found.map_or_else(|| message.to_owned(), |(found, _)| format!("{found}expected an object"))
+    match message.split_once("expected struct ") {
+        Some((found, _)) => format!("{found}expected an object"),
+        None => message.to_owned(),
+    }
 }
 
 /// The offsets of escapes that are half of a surrogate pair, which is not valid Unicode.

@@ -17,7 +17,10 @@ fn instant_in(raw: &str) -> Option<Instant> {
     {
         return Some(instant);
     }
-    json::number(raw).map_or_else(|| iso(json::string(raw)?.trim()), since_1970)
+    match json::number(raw) {
+        Some(number) => since_1970(number),
+        None => iso(json::string(raw)?.trim()),
+    }
 }
 
 /// Fast path for `2026-01-05T10:00:00.123Z`, which nearly every recorder writes: the general parser takes longer than

@@ -242,7 +242,10 @@ impl LabelFile {
     /// The first error in a row, which is more helpful than saying that no row could be used.
     fn first_complaint(&self, otherwise: Diagnostic) -> Diagnostic {
         let first = self.findings.iter().find(|finding| finding.severity == Severity::Error);
-        first.map_or(otherwise, |finding| finding.diagnostic.clone())
+        match first {
+            Some(finding) => finding.diagnostic.clone(),
+            None => otherwise,
+        }
     }
 
     /// Maps the file's columns to known ones. A column with the main name takes precedence over an alternative name.
@@ -272,7 +275,10 @@ impl LabelFile {
                 }
                 (None, None) => (format!("unknown column `{shown}`"), "the column is ignored".to_owned()),
             };
-            let span = text.find(shown).map_or(0..0, |at| at..at + shown.len());
+            let span = match text.find(shown) {
+                Some(at) => at..at + shown.len(),
+                None => 0..0,
+            };
             let diagnostic = Diagnostic::in_text(path, text, span, what, help);
             if near.is_some() {
                 self.notices.push(diagnostic);

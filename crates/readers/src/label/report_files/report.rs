@@ -94,14 +94,21 @@ fn covered(report: &Value) -> Option<u64> {
         "total_instances submitted_instances completed_instances total generated submitted completed with_logs \
          evaluated n_total n_instances num_instances instances total_tasks n_tasks total_runs n_runs n_trials count n",
     );
-    let places = [report, &report["stats"], &report["summary"], &report["totals"]];
-    places.iter().flat_map(|place| NAMES.iter().filter_map(|name| place[*name].as_u64())).max()
+    let mut most = None;
+    for place in [report, &report["stats"], &report["summary"], &report["totals"]] {
+        for name in NAMES {
+            most = most.max(place[*name].as_u64());
+        }
+    }
+    most
 }
 
 /// The grade in a `meta.json` or similar file, for the run next to it.
 fn only(value: &Value, key: Option<&str>) -> Option<Graded> {
-    let own = || value.pointer("/execution_result/success").or(value.get("is_resolved"))?.as_bool();
-    let resolved = keyed_grade(value, key).or_else(own)?;
+    let resolved = match keyed_grade(value, key) {
+        Some(resolved) => resolved,
+        None => value.pointer("/execution_result/success").or(value.get("is_resolved"))?.as_bool()?,
+    };
     let count = |name: &str| value.get("token_usage")?.get(name)?.as_u64();
     let usage = Usage { input: count("input_tokens"), output: count("output_tokens"), ..Usage::default() };
     Some(Graded {

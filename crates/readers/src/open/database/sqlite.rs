@@ -27,7 +27,10 @@ impl Database {
         let is_changing = BESIDE.iter().any(|ending| size(&beside(path, ending)) > 0);
         let held =
             if is_changing { Some(copied(path).map_err(|error| format!("cannot be copied: {error}"))?) } else { None };
-        let place = held.as_ref().map_or_else(|| path.to_path_buf(), |held| held.path().join(NAME));
+        let place = match &held {
+            Some(held) => held.path().join(NAME),
+            None => path.to_path_buf(),
+        };
         let connection = match held {
             Some(_) => Connection::open_with_flags(&place, OpenFlags::SQLITE_OPEN_READ_WRITE),
             None => {

@@ -70,7 +70,10 @@ fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut
     let has_trunk = events.iter().any(|event| is_reply(event) && branch(event).is_none());
     let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
     for event in &events {
-        let lane = branch(event).filter(|_| has_trunk).map_or(Lane::Main, |branch| Lane::Side(branch.into()));
+        let lane = match branch(event).filter(|_| has_trunk) {
+            Some(branch) => Lane::Side(branch.into()),
+            None => Lane::Main,
+        };
         end = push_event(event, &lane, &mut turns, out).unwrap_or(end);
     }
     let header = Header {

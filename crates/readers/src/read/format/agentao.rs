@@ -280,8 +280,10 @@ impl AgentaoTurn {
         }
         self.n_sent = sent.unwrap_or(self.n_sent);
         let said = messages.iter().position(is_reply).filter(|_| self.pending.is_some()).map(|at| messages.remove(at));
-        let is_result = |message: &Message| said.is_some() && message.role == Role::Tool;
-        let results: Vec<Message> = extract(&mut messages, is_result);
+        let results: Vec<Message> = match &said {
+            Some(_) => extract(&mut messages, |message| message.role == Role::Tool),
+            None => Vec::new(),
+        };
         if self.pending.is_some() {
             self.settle(said.map(|said| (said, results)), draft);
         }

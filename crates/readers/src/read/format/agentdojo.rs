@@ -34,7 +34,11 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let task = run.word("user_task_id", out);
     let pipeline = run.word("pipeline_name", out);
     let mut turns = Turns::default();
-    turns.extend(run.list("messages", out).iter().filter_map(|message| openai::message(message, out)));
+    for message in run.list("messages", out) {
+        if let Some(message) = openai::message(&message, out) {
+            turns.push(message);
+        }
+    }
     let success = run.flag("utility", out);
     let (folders, run_id) = place(&record.file.path, suite.as_deref(), task.as_deref());
     let broke_off = run.has("error");
@@ -68,5 +72,8 @@ fn attack(run: &Node<'_>) -> Option<Json> {
 fn place(path: &str, suite: Option<&str>, task: Option<&str>) -> (Option<String>, Option<String>) {
     let parts: Vec<&str> = path.trim_end_matches(".json").split(['/', '\\', '!']).collect();
     let at = parts.windows(3).rposition(|three| Some(three[1]) == suite && Some(three[2]) == task);
-    at.filter(|at| !parts[*at].is_empty()).map(|at| (parts[at].to_owned(), parts[at..].join("/"))).unzip()
+    match at.filter(|at| !parts[*at].is_empty()) {
+        Some(at) => (Some(parts[at].to_owned()), Some(parts[at..].join("/"))),
+        None => (None, None),
+    }
 }

@@ -97,7 +97,10 @@ impl AiderSession {
         }
         self.n_done += 1;
         let id = format!("aider-{}", self.n_done);
-        let arguments = argument.map(|(key, value)| serde_json::json!({ key: value }).to_string()).unwrap_or_default();
+        let arguments = match argument {
+            Some((key, value)) => serde_json::json!({ key: value }).to_string(),
+            None => String::new(),
+        };
         self.turns.call(ToolCall::new(Some(&id), name, Text::plain(arguments)), None);
         let mut result = Message::saying(Role::Tool, Text::plain(told));
         (result.tool_call_id, result.is_error) = (Some(id.into()), Some(is_error));

@@ -74,7 +74,9 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             message.set_usage(usage(&counts, out));
         }
     }
-    turns.extend(results);
+    for result in results {
+        turns.push(result);
+    }
     if role == Role::Assistant || message.content.is_some() {
         turns.push(message);
     }
@@ -86,8 +88,10 @@ fn result(block: &Node<'_>, out: &mut Reading<'_>) -> Message {
     let run = block.within("run");
     let status = run.some_string("status");
     result.is_error = status.as_deref().map(|status| status != "done");
-    let inner = |said: Node<'_>| said.get(["content", "message", "output"]).unwrap_or(said).compact_text();
-    let said = run.get(["result", "error", "reason"]).map(inner);
+    let said = run.get(["result", "error", "reason"]).map(|said| match said.get(["content", "message", "output"]) {
+        Some(inner) => inner.compact_text(),
+        None => said.compact_text(),
+    });
     result.content = said;
     result
 }

@@ -284,7 +284,10 @@ impl ApiConversation {
             Some(last) => last + 1,
             // The last reply is not in the request: it is a first request, a shortened one, or a retry.
             None if self.events.is_empty() => 0,
-            None => asked.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1),
+            None => match asked.iter().rposition(|message| message.role == Role::Assistant) {
+                Some(at) => at + 1,
+                None => 0,
+            },
         };
         // A failed request before this one already added some of them.
         let heard = if last.is_some() { self.asked } else { 0 };
@@ -383,7 +386,16 @@ fn about<'a>(
 
 /// The first time in one of these objects.
 fn recorded_time(nodes: &[&Node<'_>]) -> Option<Instant> {
-    nodes.iter().find_map(|node| TIMES.iter().find_map(|name| instant(&node.get(*name)?)))
+    for node in nodes {
+        for name in TIMES {
+            if let Some(found) = node.get(name)
+                && let Some(time) = instant(&found)
+            {
+                return Some(time);
+            }
+        }
+    }
+    None
 }
 
 /// Names for a call's time; its end is preferred to its start.

@@ -38,7 +38,9 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut turns = Turns::default();
     for message in trace.list("messages", out) {
         let Some(message) = Node::row(message.written(), out) else { continue };
-        turns.extend(dialect::messages(&message, Role::User, out));
+        for message in dialect::messages(&message, Role::User, out) {
+            turns.push(message);
+        }
     }
     let task_id = task.word("id", out);
     let reached = run.within("score");

@@ -159,7 +159,10 @@ fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>
     let by = RUN_OF_LINE.iter().copied().find(|name| messages.iter().all(|message| message.some_word(*name).is_some()));
     let mut runs: ByName<Vec<Node<'_>>> = ByName::default();
     for message in messages {
-        let id = by.and_then(|name| message.some_word(name)).unwrap_or_default();
+        let id = match by {
+            Some(name) => message.some_word(name).unwrap_or_default(),
+            None => String::new(),
+        };
         runs.named(id).push(message);
     }
     let is_one = runs.all.len() < 2;

@@ -76,7 +76,10 @@ fn summarise(draft: Draft, result: &Node<'_>, out: &mut Reading<'_>) {
     let usage = result.usage("usage", out).unwrap_or_default();
     let totals = Totals { usage, cost: result.dollars("total_cost_usd", out) };
     let turns = result.count("num_turns", out);
-    let turns = turns.map_or_else(|| "turns unknown".to_owned(), |turns| count(turns, "turn"));
+    let turns = match turns {
+        Some(turns) => count(turns, "turn"),
+        None => "turns unknown".to_owned(),
+    };
     let mut said = vec![turns];
     said.extend(totals.usage.total().map(|tokens| format!("{tokens} tokens")));
     said.extend(totals.cost.map(|cost| format!("${}", cost.0)));

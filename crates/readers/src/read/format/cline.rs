@@ -84,7 +84,10 @@ fn blocks<'a>(message: &Node<'a>) -> Vec<Node<'a>> {
 
 /// The text of a text block or a string.
 fn text_of(block: &Node<'_>) -> Option<String> {
-    let text = block.as_string().or_else(|| block.some_string("text"))?;
+    let text = match block.as_string() {
+        Some(text) => text,
+        None => block.some_string("text")?,
+    };
     Some(text.into_owned())
 }
 

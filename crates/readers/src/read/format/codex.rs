@@ -147,7 +147,10 @@ impl CodexSession {
             | "tool_search_call" => {
                 let arguments = item.arguments(["arguments", "input", "action"]);
                 let id = item.word(["call_id", "id"], out);
-                let name = item.string("name", out).unwrap_or_else(|| kind.trim_end_matches("_call").into());
+                let name = match item.string("name", out) {
+                    Some(name) => name.into_owned(),
+                    None => kind.trim_end_matches("_call").to_owned(),
+                };
                 self.reply(ts, |reply| reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments)));
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool_search_output" => {

@@ -217,8 +217,10 @@ impl Thread {
 
 /// The name and arguments of a tool call.
 fn call(kind: &str, item: &Node<'_>, out: &mut Reading<'_>) -> (String, Text) {
-    let written = |key: &str| Some(Text::plain(format!("{{\"{key}\":{}}}", item.get(key)?.written())));
-    let object = |key: &str| written(key).unwrap_or_default();
+    let object = |key: &str| match item.get(key) {
+        Some(value) => Text::plain(format!("{{\"{key}\":{}}}", value.written())),
+        None => Text::default(),
+    };
     match kind {
         "command_execution" => ("shell".to_owned(), object("command")),
         "file_change" => ("file_change".to_owned(), object("changes")),
@@ -226,7 +228,10 @@ fn call(kind: &str, item: &Node<'_>, out: &mut Reading<'_>) -> (String, Text) {
         "collab_tool_call" => (item.word("tool", out).unwrap_or_else(|| kind.to_owned()), object("prompt")),
         _ => {
             let tool = item.word("tool", out).unwrap_or_else(|| kind.to_owned());
-            let name = if let Some(server) = item.word("server", out) { format!("{server}__{tool}") } else { tool };
+            let name = match item.word("server", out) {
+                Some(server) => format!("{server}__{tool}"),
+                None => tool,
+            };
             (name, item.arguments("arguments"))
         }
     }

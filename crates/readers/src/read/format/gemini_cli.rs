@@ -219,7 +219,9 @@ fn push_results(results: Vec<Message>, turns: &mut Turns) {
     };
     let new: Vec<Message> =
         results.into_iter().filter(|result| result.tool_call_id.is_none() || !is_known(result)).collect();
-    turns.extend(new);
+    for result in new {
+        turns.push(result);
+    }
 }
 
 /// The token counts of one call: `input` includes `cached`; `thoughts` and `tool` are counted separately.

@@ -64,7 +64,11 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 
 /// Of each function response, whether it is one of an `error`.
 fn failures(content: &Node<'_>) -> Vec<bool> {
-    let parts = content.some_list("parts");
-    let responses = parts.iter().filter_map(|part| part.get(["functionResponse", "function_response"]));
-    responses.map(|response| response.within("response").has("error")).collect()
+    let mut failures = Vec::new();
+    for part in content.some_list("parts") {
+        if let Some(response) = part.get(["functionResponse", "function_response"]) {
+            failures.push(response.within("response").has("error"));
+        }
+    }
+    failures
 }

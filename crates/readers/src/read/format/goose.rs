@@ -103,7 +103,9 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     }
     message.content = texts::lines(&texts);
     message.set_reasoning(texts::lines(&thoughts));
-    turns.extend(results);
+    for result in results {
+        turns.push(result);
+    }
     if message.role == Role::Assistant || message.content.is_some() {
         turns.push(message);
     }

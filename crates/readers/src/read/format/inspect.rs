@@ -298,7 +298,10 @@ fn reasoning(content: &Node<'_>) -> Option<Text> {
 /// The grade from the named scorer, or else the first one; and how the sample ended.
 fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
     let scores = sample.within("scores");
-    let chosen = wanted.map_or_else(|| scores.each().next().map(|(_, score)| score), |name| scores.get(name));
+    let chosen = match wanted {
+        Some(name) => scores.get(name),
+        None => scores.each().next().map(|(_, score)| score),
+    };
     let chosen = chosen.unwrap_or_else(|| sample.within("score"));
     let value = chosen.get("value");
     let (graded, score) = score_value(value.as_ref());

@@ -53,7 +53,10 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     };
     let number = run.word("task_id", out).unwrap_or_else(|| record.key.to_owned());
     let dataset = run.string("dataset", out).map(|path| data_set(&path));
-    let task_id = if let Some(set) = dataset { format!("{set}/{number}") } else { number };
+    let task_id = match dataset {
+        Some(set) => format!("{set}/{number}"),
+        None => number,
+    };
     out.run(Draft {
         header: Header {
             run_id: format!("{}/{}", record.file.stem, record.key),

@@ -10,7 +10,7 @@ use crate::record::node::{Node, Opened, sound};
 use crate::record::outcomes::{by_label_or_score, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{Grade, Header, Message, Role, Usage};
+use crate::transcript::{EndCause, Grade, Header, Message, Role, Usage};
 
 /// Langfuse exports.
 pub(super) static FORMAT: Format = Format {
@@ -148,7 +148,10 @@ impl LangfuseExport<'_> {
 
     fn hand_over(self, out: &mut Reading<'_>) {
         for (name, trace) in self.traces.all {
-            let end = trace.failed.as_deref().map(spans::end_by_error).unwrap_or_default();
+            let end = match &trace.failed {
+                Some(error) => spans::end_by_error(error),
+                None => EndCause::Unknown,
+            };
             let header = Header { run_id: name, ..trace.header };
             let grade = Grade { end, ..trace.grade };
             spans::hand_over(trace.spans, header, grade, "trace without generations", out);
@@ -168,7 +171,10 @@ fn call_id(observation: &Node<'_>) -> Option<String> {
 fn unquoted<'a>(value: &Node<'a>) -> Opened<'a> {
     let is_quoted = |text: &str| text.len() > 1 && text.starts_with('"') && text.ends_with('"');
     let quoted = value.as_string().filter(|text| is_quoted(text) && sound(text).is_ok());
-    quoted.map_or_else(|| value.opened(), |text| Opened::from_text(text, value))
+    match quoted {
+        Some(text) => Opened::from_text(text, value),
+        None => value.opened(),
+    }
 }
 
 fn model_call(value: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {

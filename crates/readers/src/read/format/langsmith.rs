@@ -117,7 +117,10 @@ impl LangSmithExport<'_> {
                 (None, Some("success")) => EndCause::SelfFinish,
                 _ => EndCause::Unknown,
             };
-            trace.grade = key.map(|key| stats(row, key)).unwrap_or_default();
+            trace.grade = match key {
+                Some(key) => stats(row, key),
+                None => Grade::default(),
+            };
             trace.grade.end = end;
         }
         trace.spans.push(span);

@@ -66,7 +66,10 @@ impl Begun {
         if message.role == Role::System && self.at.is_none() {
             self.at = message.ts;
         }
-        let together = self.at.zip(message.ts).is_some_and(|(begun, ts)| ts.since(begun).0 <= 50);
+        let together = match (self.at, message.ts) {
+            (Some(begun), Some(ts)) => ts.since(begun).0 <= 50,
+            _ => false,
+        };
         self.over |= message.role == Role::User || !together;
         !self.over
     }

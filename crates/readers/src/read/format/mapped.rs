@@ -162,7 +162,10 @@ pub(super) fn push_messages(messages: &[Node<'_>], map: &FieldMap, turns: &mut T
 fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Reading<'_>) {
     let named = map.find_word(node, "role", ROLE);
     // Where no role is recorded, each entry is a step of the agent.
-    let speaker = named.as_ref().map_or(Some(EntryKind::Role(Role::Assistant)), |word| map.speaker(word));
+    let speaker = match &named {
+        Some(word) => map.speaker(word),
+        None => Some(EntryKind::Role(Role::Assistant)),
+    };
     let at = map.instant(node);
     let role = match speaker {
         None => return pass_over(node, &format!("role {}", named.unwrap_or_default()), map, out),
@@ -204,7 +207,9 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
         results.extend(result);
     }
     turns.push(message);
-    turns.extend(results);
+    for result in results {
+        turns.push(result);
+    }
 }
 
 /// Passes over an entry of a kind that is no message's. One that holds nothing of a message is only counted.
@@ -262,8 +267,10 @@ fn call(
         (name, usage::arguments(map.find(inner, "arguments", ARGUMENTS).as_ref()))
     };
     let call = ToolCall::new(Some(&id), &name, arguments);
-    let own = map.find(node, "result", RESULT).map(|own| own.as_content());
-    let returned = own.or_else(|| Some(map.named(step, "result")?.as_content()));
+    let returned = match map.find(node, "result", RESULT) {
+        Some(own) => Some(own.as_content()),
+        None => map.named(step, "result").map(|beside| beside.as_content()),
+    };
     let failed = error(node, map);
     if returned.is_none() && failed != Some(true) {
         return Some((call, None));
@@ -287,8 +294,10 @@ fn error(node: &Node<'_>, map: &FieldMap) -> Option<bool> {
         });
     }
     // A null under the name of an error says that there was none.
-    let usual = || ERROR.iter().any(|name| node.mentions(name));
-    let is_mentioned = map.get("error").map_or_else(usual, |path| node.mentions(path));
+    let is_mentioned = match map.get("error") {
+        Some(path) => node.mentions(path),
+        None => ERROR.iter().any(|name| node.mentions(name)),
+    };
     if is_mentioned { Some(false) } else { None }
 }
 
@@ -300,8 +309,14 @@ fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage
     if !usage.is_empty() {
         return Some(usage);
     }
-    let names = ["usage", "token_usage", "tokens", "metrics"];
-    names.iter().find_map(|name| dialect::usage(&node.get(*name).filter(Node::is_object)?, out))
+    for name in ["usage", "token_usage", "tokens", "metrics"] {
+        if let Some(counts) = node.get(name).filter(Node::is_object)
+            && let Some(usage) = dialect::usage(&counts, out)
+        {
+            return Some(usage);
+        }
+    }
+    None
 }
 
 fn cost(node: &Node<'_>, map: &FieldMap) -> Option<Usd> {
@@ -313,7 +328,10 @@ fn grade(found: Option<&Node<'_>>) -> Grade {
     let flag = json::flag(found);
     let score = json::number(found).filter(|_| flag.is_none());
     let graded = flag.or(score.map(|score| score >= 1.0));
-    let graded = graded.or(found.as_string().and_then(|word| words::grade_word(&word)));
+    let graded = match found.as_string() {
+        Some(word) => graded.or(words::grade_word(&word)),
+        None => graded,
+    };
     let source = if graded.is_some() { NAMED_FIELD } else { OutcomeSource::None };
     Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
 }

@@ -86,12 +86,14 @@ fn answer(content: Text) -> Message {
 
 /// The call in a reply: code to run, or a proposed solution. If it has both, the solution counts, as in the benchmark.
 fn call(text: &str) -> Option<ToolCall> {
-    [("solution", "answer"), ("execute", "code")].iter().find_map(|(name, argument)| {
-        let (_, rest) = text.split_once(&format!("<{name}>"))?;
-        let body = rest.split(&format!("</{name}>")).next().unwrap_or(rest);
-        let arguments = serde_json::json!({ *argument: body.trim() }).to_string();
-        Some(ToolCall::new(None, name, arguments))
-    })
+    for (name, argument) in [("solution", "answer"), ("execute", "code")] {
+        if let Some((_, rest)) = text.split_once(&format!("<{name}>")) {
+            let body = rest.split(&format!("</{name}>")).next().unwrap_or(rest);
+            let arguments = serde_json::json!({ argument: body.trim() }).to_string();
+            return Some(ToolCall::new(None, name, arguments));
+        }
+    }
+    None
 }
 
 /// The run's tokens. Some model servers counted only the prompts or nothing, so zeros are treated as missing.

@@ -105,7 +105,10 @@ fn lines_with(member: &str, probe: &Probe) -> RecordLayout {
 
 /// Whether the first element of an array fits.
 fn first_is(list: &Sketch, fits: impl Fn(&Sketch) -> bool) -> bool {
-    list.elements().first().is_some_and(fits)
+    match list.elements().first() {
+        Some(first) => fits(first),
+        None => false,
+    }
 }
 
 /// Calls `push` for each list in the record, with what is around it and a name for its run: a list by itself, one that
@@ -153,8 +156,12 @@ fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
 
 /// An object of those of the fields that are recorded, each with its value as JSON; `None` if none is.
 fn object_of<const N: usize>(fields: [(&str, Option<impl Display>); N]) -> Option<Json> {
-    let recorded = fields.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value?)));
-    let members: Vec<String> = recorded.collect();
+    let mut members = Vec::new();
+    for (name, value) in fields {
+        if let Some(value) = value {
+            members.push(format!("\"{name}\":{value}"));
+        }
+    }
     if members.is_empty() { None } else { json::kept(&*format!("{{{}}}", members.join(","))) }
 }
 

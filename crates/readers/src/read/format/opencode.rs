@@ -335,7 +335,9 @@ impl MessageSteps<'_, '_> {
     /// Adds the current reply and its results.
     fn flush(&mut self) {
         let messages = self.reply.take().into_iter().chain(self.results.drain(..));
-        self.session.turns.extend(messages);
+        for message in messages {
+            self.session.turns.push(message);
+        }
     }
 
     /// Adds the last reply, with the message's token counts if its steps have none.
@@ -353,9 +355,12 @@ impl MessageSteps<'_, '_> {
 
 /// When the last part of an unfinished message was written.
 fn last_written(parts: &[Node<'_>], out: &mut Reading<'_>) -> Option<Instant> {
-    let ends =
-        parts.iter().filter_map(|part| part.at(&["time", "end"]).or_else(|| part.at(&["state", "time", "start"])));
-    ends.filter_map(|end| out.instant(Some(&end), "time.end")).max()
+    let mut last = None;
+    for part in parts {
+        let end = part.at(&["time", "end"]).or_else(|| part.at(&["state", "time", "start"]));
+        last = last.max(out.instant(end.as_ref(), "time.end"));
+    }
+    last
 }
 
 /// The token counts of a message or step. A failed message has zeros everywhere.
@@ -371,7 +376,10 @@ fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let total = out.tokens(tokens.get("total").as_ref(), "tokens.total");
     // Older versions counted reasoning as part of the output. If the total has room for it, it is counted separately.
     let sum = [input, output, Some(beside)].into_iter().flatten().fold(0, u64::saturating_add);
-    let is_beside = total.map_or(reasoning > output, |total| sum.saturating_add(reasoning.unwrap_or(0)) <= total);
+    let is_beside = match total {
+        Some(total) => sum.saturating_add(reasoning.unwrap_or(0)) <= total,
+        None => reasoning > output,
+    };
     let thought = reasoning.filter(|_| is_beside).unwrap_or(0);
     let usage = Usage {
         input: input.map(|input| input.saturating_add(beside)),

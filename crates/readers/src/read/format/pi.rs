@@ -51,7 +51,10 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let path = path_to_last(&entries);
     let mut aside = 0;
     for entry in &entries {
-        let on_path = entry.some_word("id").is_none_or(|id| path.is_empty() || path.contains(&id));
+        let on_path = match entry.some_word("id") {
+            Some(id) => path.is_empty() || path.contains(&id),
+            None => true,
+        };
         let is_reply = session.entry(entry, on_path, out);
         aside += usize::from(!on_path && is_reply);
     }
@@ -66,8 +69,12 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 /// The ids on the path from the last entry up to the root. Where an entry answers one that is not in the file, because
 /// its line could not be read, the path goes on with the entry before it in the file.
 fn path_to_last(entries: &[Node<'_>]) -> HashSet<String> {
-    let ids = entries.iter().filter_map(|entry| Some((entry.some_word("id")?, entry.some_word("parentId"))));
-    let ids: Vec<(String, Option<String>)> = ids.collect();
+    let mut ids: Vec<(String, Option<String>)> = Vec::new();
+    for entry in entries {
+        if let Some(id) = entry.some_word("id") {
+            ids.push((id, entry.some_word("parentId")));
+        }
+    }
     let places: HashMap<&str, usize> = ids.iter().enumerate().map(|(at, (id, _))| (id.as_str(), at)).collect();
     let mut path = HashSet::new();
     let mut next = ids.len().checked_sub(1);

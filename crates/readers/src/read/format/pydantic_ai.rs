@@ -162,7 +162,9 @@ impl PydanticAiHistory {
         message.set_finish_reason(fields.some_word("finish_reason").map(Into::into));
         message.ts = fields.instant("timestamp", out);
         self.turns.push(message);
-        self.turns.extend(results);
+        for result in results {
+            self.turns.push(result);
+        }
     }
 }
 
@@ -175,8 +177,14 @@ fn said(content: &Node<'_>) -> Text {
         let kind = item.some_word("kind").unwrap_or_else(|| "data".to_owned());
         json::mark(&kind, item.written())
     };
-    let text = |item| Node::as_string(item).map_or_else(|| mark(item), String::from);
-    Text::plain(items.iter().map(text).collect::<Vec<_>>().join("\n"))
+    let mut texts = Vec::new();
+    for item in &items {
+        texts.push(match item.as_string() {
+            Some(text) => text.into_owned(),
+            None => mark(item),
+        });
+    }
+    Text::plain(texts.join("\n"))
 }
 
 /// The token counts of one call, under the new or old names. Cached tokens are part of the input; zeros mean that the

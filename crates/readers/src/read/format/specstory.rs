@@ -160,16 +160,23 @@ impl<'a> EntryHeading<'a> {
                 turns.push(message);
             }
         }
-        turns.extend(results);
+        for result in results {
+            turns.push(result);
+        }
     }
 }
 
 /// The time at the end of a text.
 fn time_at_end(text: &str) -> Option<Instant> {
-    text.char_indices().filter(|(_, c)| c.is_ascii_digit()).find_map(|(at, _)| {
-        let written = format!("\"{}\"", text[at..].trim().replacen(' ', "T", 1));
-        if written.len() > 14 { time::instant(written.as_str()) } else { None }
-    })
+    for (at, _) in text.char_indices().filter(|(_, c)| c.is_ascii_digit()) {
+        let written = format!("\"{}\"", text.get(at..)?.trim().replacen(' ', "T", 1));
+        if written.len() > 14
+            && let Some(time) = time::instant(written.as_str())
+        {
+            return Some(time);
+        }
+    }
+    None
 }
 
 /// A tool that was used.
@@ -187,8 +194,13 @@ enum EntryPart<'a> {
 
 /// The texts among the pieces.
 fn texts_of(parts: Vec<EntryPart<'_>>) -> String {
-    let texts = parts.into_iter().filter_map(|part| if let EntryPart::Text(text) = part { Some(text) } else { None });
-    texts.collect::<Vec<_>>().join("\n")
+    let mut texts = Vec::new();
+    for part in parts {
+        if let EntryPart::Text(text) = part {
+            texts.push(text);
+        }
+    }
+    texts.join("\n")
 }
 
 /// The texts and the tools of an entry, in order.
@@ -263,7 +275,10 @@ impl Used<'_> {
         let (summary, _) = self.body.split_once("<summary>")?.1.split_once("</summary>")?;
         let (_, title) = summary.split_once('\u{2022}')?;
         let title = title.trim();
-        Some(title.split_once(": ").map_or(title, |(_, value)| value))
+        match title.split_once(": ") {
+            Some((_, value)) => Some(value),
+            None => Some(title),
+        }
     }
 
     /// The contents of the fenced blocks, in order.

@@ -66,7 +66,10 @@ fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading
     }
     let mut reply = Message::new(Role::Assistant);
     if let Some(output) = entry.get("output") {
-        reply.content = json::text(&output).or_else(|| output.content(["content", "text"], out));
+        reply.content = match json::text(&output) {
+            Some(text) => Some(text),
+            None => output.content(["content", "text"], out),
+        };
         for call in output.some_list("tool_calls") {
             reply.tool_calls.extend(openai::tool_call(&call, out));
         }

@@ -167,7 +167,10 @@ fn begins_run(line: &[u8]) -> bool {
         return false;
     }
     let Ok(line) = std::str::from_utf8(line) else { return false };
-    LineType::from_text(line).is_ok_and(|line| line.kind == Some("\"run\""))
+    match LineType::from_text(line) {
+        Ok(line) => line.kind == Some("\"run\""),
+        Err(_) => false,
+    }
 }
 
 fn begin(line: &TraceLine<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
@@ -250,7 +253,10 @@ fn add(draft: &mut Draft, kind: &str, line: &TraceLine<'_>, text: &str, out: &mu
         }
         _ => {
             let kind = out.string(line.kind, "kind");
-            let body = line.body.map_or_else(|| null_body(text), json::kept);
+            let body = match line.body {
+                Some(body) => json::kept(body),
+                None => null_body(text),
+            };
             let (Some(kind), Some(body)) = (kind, body) else {
                 return out.error_at(text, "a note without `kind` or `body`", "the line is left out");
             };

@@ -85,7 +85,9 @@ impl VercelStep {
         reply.set_reasoning(lines(&self.thoughts));
         reply.tool_calls = self.calls;
         turns.push(reply);
-        turns.extend(self.results);
+        for result in self.results {
+            turns.push(result);
+        }
     }
 }
 

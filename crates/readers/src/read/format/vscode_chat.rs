@@ -157,7 +157,10 @@ fn push_result(id: &str, found: &Node<'_>, turns: &mut Turns) {
 
 /// The text of a part of a result, or else its JSON.
 fn text_of(part: &Node<'_>) -> Text {
-    part.get("value").map_or_else(|| part.as_content(), |value| value.compact_text())
+    match part.get("value") {
+        Some(value) => value.compact_text(),
+        None => part.as_content(),
+    }
 }
 
 /// The replies of a response without rounds: one begins where a text follows a tool's part.

@@ -49,7 +49,10 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 fn message(turn: &Node<'_>, out: &mut Reading<'_>) -> Message {
     let role = turn.string("role", out).unwrap_or_default();
     // The hand-crafted half has the speaker in the role, with a remark: `Orchestrator (thought)`.
-    let speaker = turn.some_string("name").unwrap_or_else(|| role.split(" (").next().unwrap_or(&role).into());
+    let speaker = match turn.some_string("name") {
+        Some(name) => name.into_owned(),
+        None => role.split(" (").next().unwrap_or(&role).to_owned(),
+    };
     let mut message = Message::new(if speaker == "human" { Role::User } else { Role::Assistant });
     message.content = turn.content("content", out);
     message.name = Some(speaker.into());

@@ -103,8 +103,11 @@ impl GroupColumns<'_> {
             };
             return Ok(RowField::List { element, definition, repetition });
         }
-        let field = |inner: &TypePtr| Ok((inner.name().to_owned(), self.field(inner, definition, repetition, depth)?));
-        Ok(RowField::Group(fields.iter().map(field).collect::<Result<_, _>>()?))
+        let mut nodes = Vec::with_capacity(fields.len());
+        for inner in fields {
+            nodes.push((inner.name().to_owned(), self.field(inner, definition, repetition, depth)?));
+        }
+        Ok(RowField::Group(nodes))
     }
 }
 

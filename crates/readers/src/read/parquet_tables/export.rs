@@ -87,8 +87,10 @@ impl Export {
         for (path, name) in export.files.clone() {
             export.count(&ParquetTable::open(&path, &name)?.columns(), &path, &name)?;
         }
-        let first = export.files.front();
-        let folder = first.and_then(|(path, _)| path.parent()).map(Path::to_path_buf).unwrap_or_default();
+        let folder = match export.files.front() {
+            Some((path, _)) => path.parent().map(Path::to_path_buf).unwrap_or_default(),
+            None => PathBuf::new(),
+        };
         let beside = folder.parent().map(|above| above.join("scores")).unwrap_or_default();
         for path in files_in(&folder).into_iter().chain(files_in(&beside)) {
             export.read_scores(&path);

@@ -44,12 +44,18 @@ pub(super) fn objects(text: &str) -> Vec<ToolCall> {
 /// The call that an object is.
 fn object(value: &Node<'_>) -> Option<ToolCall> {
     if let Some(list) = value.get(["tool_calls", "tool_call", "function_call"]) {
-        return list.elements().map_or_else(|| object(&list), |calls| calls.iter().find_map(object));
+        return match list.elements() {
+            Some(calls) => calls.iter().find_map(object),
+            None => object(&list),
+        };
     }
     let nested = value.get(["function", "action", "tool"]).filter(Node::is_object);
     let inner = nested.as_ref().unwrap_or(value);
     let arguments = inner.get(ARGUMENTS).or(value.get(ARGUMENTS));
-    let name = inner.some_string(CLEAR).or_else(|| inner.some_string("name"))?;
+    let name = match inner.some_string(CLEAR) {
+        Some(name) => name,
+        None => inner.some_string("name")?,
+    };
     let is_name = !name.trim().is_empty() && name.len() <= 80 && !name.trim().contains(char::is_whitespace);
     let is_call = match &arguments {
         Some(asked) => asked.is_object() || inner.has(CLEAR) || nested.is_some(),

@@ -129,7 +129,10 @@ impl<'a> Node<'a> {
     /// The JSON without white space.
     pub(crate) fn compact(&self) -> String {
         let written = self.written();
-        json::value(written).map_or_else(|_| written.to_owned(), |value| value.to_string())
+        match json::value(written) {
+            Ok(value) => value.to_string(),
+            Err(_) => written.to_owned(),
+        }
     }
 
     /// A string as it is, anything else as JSON without white space.
@@ -149,7 +152,10 @@ impl<'a> Node<'a> {
 
     /// Like [`Self::opened`] for a member; null if it is absent.
     pub(crate) fn held(&self, names: impl MemberNames) -> Opened<'a> {
-        self.get(names).map_or_else(Opened::null, |node| node.opened())
+        match self.get(names) {
+            Some(node) => node.opened(),
+            None => Opened::null(),
+        }
     }
 }
 

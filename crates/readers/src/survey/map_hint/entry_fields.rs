@@ -116,11 +116,14 @@ fn calls_in(value: &Sketch) -> Vec<&Sketch> {
 
 /// The first field of these calls that fits and is not taken.
 fn field_that_fits(calls: &[&Sketch], fits: &dyn Fn(&Sketch) -> bool, taken: &[String]) -> Option<String> {
-    calls.iter().find_map(|call| {
-        let Sketch::Object(fields) = call else { return None };
+    for call in calls {
+        let Sketch::Object(fields) = call else { continue };
         let found = fields.iter().find(|(name, value)| fits(value) && !taken.iter().any(|one| one == name));
-        found.map(|(name, _)| name.to_string())
-    })
+        if let Some((name, _)) = found {
+            return Some(name.to_string());
+        }
+    }
+    None
 }
 
 /// Fields found so far, with what they mean.

@@ -25,7 +25,10 @@ pub(super) fn read(map: &FieldMap, probe: &Probe, text: &str) -> Option<MappingT
     let form = wrappings::mapped(MAPPED, map, probe)?;
     let options = ReadOptions { columns: Some(map.clone()), ..ReadOptions::default() };
     let reshaped = wrappings::reshaped(text, form.reshape);
-    let text = reshaped.as_ref().map_or(text, |reshaped| &reshaped.text);
+    let text = match &reshaped {
+        Some(reshaped) => &reshaped.text,
+        None => text,
+    };
     let (cuts, _, _) = wrappings::cut(text, form.layout, "");
     let mut trial = MappingTrial::default();
     for cut in cuts {

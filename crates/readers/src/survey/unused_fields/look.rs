@@ -148,8 +148,10 @@ impl Looks {
 
     /// The only value, or how many there are.
     pub(super) fn values_in_words(&self) -> String {
-        let only = self.values.first().filter(|_| self.values.len() == 1);
-        only.map_or_else(|| format!("{} values", self.values()), |only| format!("`{only}`"))
+        match self.values.first().filter(|_| self.values.len() == 1) {
+            Some(only) => format!("`{only}`"),
+            None => format!("{} values", self.values()),
+        }
     }
 
     /// Whether the number is larger the longer the run is: Kendall's count of pairs in order, on the values kept.

@@ -50,9 +50,12 @@ fn without_frame(text: &str) -> (Option<String>, Option<i64>) {
 /// The exit code in the lines before the output itself.
 fn exit_code(text: &str) -> Option<i64> {
     let head = text.split("\nOutput:").next().unwrap_or(text);
-    ["Process exited with code ", "Exit code: ", "exit code "].iter().find_map(|mark| {
-        let digits = head.split(mark).nth(1)?;
+    for mark in ["Process exited with code ", "Exit code: ", "exit code "] {
+        let Some(digits) = head.split(mark).nth(1) else { continue };
         let end = digits.find(|digit: char| !digit.is_ascii_digit() && digit != '-').unwrap_or(digits.len());
-        digits[..end].parse().ok()
-    })
+        if let Ok(code) = digits[..end].parse() {
+            return Some(code);
+        }
+    }
+    None
 }

@@ -29,8 +29,13 @@ impl<'r> Attributes<'r> {
 
     /// The first of `names` that is present and not null.
     pub(super) fn get(&self, names: &[&str]) -> Option<Node<'_>> {
-        let mut found = names.iter().filter_map(|name| self.0.get_key_value(*name));
-        found.find(|(_, value)| *value != "null").map(|(key, value)| Node::under_key(key, value))
+        for name in names {
+            let Some((key, value)) = self.0.get_key_value(*name) else { continue };
+            if *value != "null" {
+                return Some(Node::under_key(key, value));
+            }
+        }
+        None
     }
 
     /// Like [`Self::get`], as a word that is not empty.

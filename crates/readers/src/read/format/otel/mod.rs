@@ -239,7 +239,10 @@ impl<'r> Traces<'r> {
         header.started_at = begun.and_then(|start| i64::try_from(start / 1_000_000).ok()).map(Instant);
         header.ended_at = found.iter().filter_map(|span| span.end).max();
         header.agent = agent.map(|(_, name)| name).or(header.agent);
-        graded.end = root.map(|(_, end)| end).unwrap_or_default();
+        graded.end = match root {
+            Some((_, end)) => end,
+            None => EndCause::Unknown,
+        };
         spans::hand_over(found, header, graded, "trace without model calls", out);
     }
 }

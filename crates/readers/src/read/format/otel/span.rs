@@ -260,12 +260,14 @@ fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEv
     let Some(listed) = attributes.get(&["events", "all_messages_events"]) else { return events.to_vec() };
     let listed = listed.opened();
     let Some(values) = listed.node().elements() else { return events.to_vec() };
-    let told = values.iter().filter_map(|value| {
-        let name = value.some_word(["event.name", "name"])?;
-        let body = Cow::Owned(value.written().to_owned());
-        Some(SpanEvent { name, attributes: Attributes::default(), body })
-    });
-    told.collect()
+    let mut told = Vec::new();
+    for value in &values {
+        if let Some(name) = value.some_word(["event.name", "name"]) {
+            let body = Cow::Owned(value.written().to_owned());
+            told.push(SpanEvent { name, attributes: Attributes::default(), body });
+        }
+    }
+    told
 }
 
 /// The message in an event's body or attributes.
@@ -301,10 +303,13 @@ fn gathered(attributes: &Attributes<'_>) -> String {
         ("name", &["name", "gen_ai.tool.name"]),
         ("finish_reason", &["finish_reason"]),
     ];
-    let member = |(name, names): &(&str, &[&str])| {
-        Some(format!("\"{name}\":{}", attributes.get(names)?.opened().node().written()))
-    };
-    format!("{{{}}}", fields.iter().filter_map(member).collect::<Vec<_>>().join(","))
+    let mut members = Vec::new();
+    for (name, names) in fields {
+        if let Some(found) = attributes.get(names) {
+            members.push(format!("\"{name}\":{}", found.opened().node().written()));
+        }
+    }
+    format!("{{{}}}", members.join(","))
 }
 
 /// Attributes that may hold the id of a call, best first.
