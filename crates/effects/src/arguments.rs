@@ -94,24 +94,44 @@ impl<'a> ParsedArguments<'a> {
 }
 
 fn nested_call(call: &Value) -> Option<ToolCall> {
-    let name = ["tool", "name", "recipient_name", "tool_name"].iter().find_map(|key| call[key].as_str())?;
+    let mut name = None;
+    for key in ["tool", "name", "recipient_name", "tool_name"] {
+        if name.is_none() {
+            name = call[key].as_str();
+        }
+    }
+    let name = name?;
     // `functions.shell`.
     let name = name.rsplit('.').next().unwrap_or(name);
-    let arguments = ["parameters", "arguments", "input"].iter().find_map(|key| call.get(key));
-    Some(ToolCall::new(None, name, arguments.map(Value::to_string).unwrap_or_default()))
+    for key in ["parameters", "arguments", "input"] {
+        if let Some(arguments) = call.get(key) {
+            return Some(ToolCall::new(None, name, arguments.to_string()));
+        }
+    }
+    Some(ToolCall::new(None, name, ""))
 }
 
 /// The texts of an array; `None` if it is empty or holds anything else.
 fn texts(words: &[Value]) -> Option<Vec<String>> {
-    let texts: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
-    texts.filter(|texts| !texts.is_empty())
+    let mut texts = Vec::new();
+    for word in words {
+        texts.push(word.as_str()?.to_owned());
+    }
+    if texts.is_empty() { None } else { Some(texts) }
 }
 
 /// Command lines, each a text or an object that holds it.
 fn joined(commands: &[Value]) -> String {
-    let named = |command| ["keystrokes", "command"].iter().find_map(|name| Value::get(command, name)?.as_str());
-    let lines = commands.iter().filter_map(|command| command.as_str().or_else(|| named(command)));
-    lines.collect::<Vec<_>>().join("\n")
+    let mut lines = Vec::new();
+    for command in commands {
+        for text in [Some(command), command.get("keystrokes"), command.get("command")] {
+            if let Some(Value::String(line)) = text {
+                lines.push(line.as_str());
+                break;
+            }
+        }
+    }
+    lines.join("\n")
 }
 
 /// The fields that may hold the path of a file, the first one first.

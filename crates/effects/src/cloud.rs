@@ -56,12 +56,28 @@ pub(crate) fn effect(program: &str, words: &[CommandWord]) -> Option<CallEffect>
 
 /// The effect of a command of a host: `firebase deploy`, `heroku apps:create`.
 fn by_strongest_word(names: &[&str]) -> Option<Effect> {
-    let words = names.iter().take(3).map(|name| name.rsplit(':').next().unwrap_or(name));
-    words.filter_map(|word| tables().host_words.effect(word).or_else(|| verbs::by_word(word))).max()
+    let mut strongest = None;
+    for name in names.iter().take(3) {
+        let word = match name.rsplit_once(':') {
+            Some((_, word)) => word,
+            None => name,
+        };
+        strongest = strongest.max(tables().host_words.effect(word).or_else(|| verbs::by_word(word)));
+    }
+    strongest
 }
 
 /// The effect of a command of a cloud: `gcloud sql databases create NAME`, `aws ec2 describe-instances`.
 fn by_first_verb(names: &[&str]) -> Option<Effect> {
-    let by_verb = names.iter().find_map(|name| verbs::by_word(verbs::words_in(name).first()?));
-    by_verb.or_else(|| matches!(names.first(), Some(&("login" | "logout"))).then_some(Effect::Edit))
+    for name in names {
+        if let Some(verb) = verbs::words_in(name).first()
+            && let Some(effect) = verbs::by_word(verb)
+        {
+            return Some(effect);
+        }
+    }
+    match names.first() {
+        Some(&("login" | "logout")) => Some(Effect::Edit),
+        _ => None,
+    }
 }

@@ -52,7 +52,12 @@ impl CodeLanguage {
             ("perl", Self::Perl),
             ("sh", Self::Shell),
         ];
-        interpreters.iter().find(|(name, _)| first.contains(name)).map(|(_, language)| *language)
+        for (name, language) in interpreters {
+            if first.contains(name) {
+                return Some(language);
+            }
+        }
+        None
     }
 }
 

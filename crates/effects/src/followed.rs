@@ -1,7 +1,7 @@
 //! What the recording shows after a stop: evidence of what the stop would have cost, without any label.
 
 use std::cell::LazyCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::parts::CallEffect;
 use crate::reader::EffectReader;
@@ -317,14 +317,14 @@ impl Checks {
 /// Temporary files: created and removed by the run itself, or in a directory for such files.
 struct Scratch {
     /// The step in which each file was first changed.
-    made: HashMap<String, usize>,
+    made: BTreeMap<String, usize>,
     /// The step in which each file was last removed.
-    removed: HashMap<String, usize>,
+    removed: BTreeMap<String, usize>,
 }
 
 impl Scratch {
     fn from_calls(told: &[Vec<CallEffect>]) -> Self {
-        let (mut made, mut removed) = (HashMap::new(), HashMap::new());
+        let (mut made, mut removed) = (BTreeMap::new(), BTreeMap::new());
         for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told)))
         {
             let taken: HashSet<&String> = told.removed.iter().collect();

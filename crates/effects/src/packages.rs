@@ -21,10 +21,18 @@ pub(crate) fn effect(program: &str, words: &[CommandWord]) -> Option<CallEffect>
         rest = &rest[1..];
     }
     let arguments = after_options(rest, managers.options_with_value(program));
-    let option = rest.first().filter(|_| managers.options_first.has(program));
-    // `CC=clang` sets a variable.
-    let relevant = option.into_iter().chain(operands(arguments).filter(|word| !word.text.contains('=')));
-    let names: Vec<&str> = relevant.map(|word| word.text.as_str()).collect();
+    let mut names: Vec<&str> = Vec::new();
+    if managers.options_first.has(program)
+        && let Some(first) = rest.first()
+    {
+        names.push(&first.text);
+    }
+    for word in operands(arguments) {
+        // `CC=clang` sets a variable.
+        if !word.text.contains('=') {
+            names.push(&word.text);
+        }
+    }
     let effect = match managers.effect(program, &names, rest).unwrap_or(ByManager::VerbsElse(Effect::Unknown)) {
         ByManager::Effect(effect) => effect,
         ByManager::Pip => return self::effect("pip", arguments),
@@ -40,15 +48,25 @@ pub(crate) fn effect(program: &str, words: &[CommandWord]) -> Option<CallEffect>
 
 /// The effect of a sub-command that is the user's own, by the first words of its name and arguments.
 fn by_verbs(names: &[&str]) -> Option<Effect> {
-    names.iter().take(4).filter_map(|name| verbs::by_word(name).or_else(|| verbs::by_name(name))).max()
+    let mut strongest = None;
+    for name in names.iter().take(4) {
+        strongest = strongest.max(verbs::by_word(name).or_else(|| verbs::by_name(name)));
+    }
+    strongest
 }
 
 /// The effect of a program that is built and run (`cargo run -- add x`), by its own sub-command.
 fn by_words_after_dashes(rest: &[CommandWord]) -> Effect {
     let own = rest.iter().skip_while(|word| word.text != "--").skip(1);
-    let words = own.filter(|word| !word.text.starts_with('-')).take(3);
-    let suggested = words.filter_map(|word| verbs::by_word(&word.text)).filter(|effect| effect.is_work());
-    suggested.max().unwrap_or(Effect::Check)
+    let mut effect = Effect::Check;
+    for word in own.filter(|word| !word.text.starts_with('-')).take(3) {
+        if let Some(suggested) = verbs::by_word(&word.text)
+            && suggested.is_work()
+        {
+            effect = effect.max(suggested);
+        }
+    }
+    effect
 }
 
 /// The effect of `cmake`: `--target install` edits, anything else checks.

@@ -1,13 +1,13 @@
 //! What the scripts do that a run has written so far.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::parts::CallEffect;
 use crate::path;
 
 /// The effects of scripts, by file name.
 #[derive(Debug, Default)]
-pub(crate) struct ScriptEffects(HashMap<String, CallEffect>);
+pub(crate) struct ScriptEffects(BTreeMap<String, CallEffect>);
 
 impl ScriptEffects {
     /// Records what running `file` does.

@@ -56,7 +56,11 @@ fn skip_text(rest: &mut Peekable<Chars<'_>>) {
 
 /// Skips past the end of the line, or past `end`.
 fn skip_line(rest: &mut Peekable<Chars<'_>>, end: char) {
-    rest.find(|character| *character == '\n' || *character == end);
+    for character in rest {
+        if character == '\n' || character == end {
+            return;
+        }
+    }
 }
 
 /// Skips past the next `delimiter` that is not escaped.
@@ -144,12 +148,20 @@ fn closing(characters: &[char], from: usize, delimiter: char) -> usize {
 
 /// The index of the next line end; the length if there is none.
 fn line_end(characters: &[char], from: usize) -> usize {
-    characters[from..].iter().position(|c| *c == '\n').map_or(characters.len(), |length| from + length)
+    let mut at = from;
+    while at < characters.len() && characters[at] != '\n' {
+        at += 1;
+    }
+    at
 }
 
 /// The index of the last character of the name that begins at `from`.
 fn name_end(characters: &[char], from: usize) -> usize {
-    from + characters[from + 1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count()
+    let mut at = from;
+    while at + 1 < characters.len() && (characters[at + 1].is_ascii_alphanumeric() || characters[at + 1] == '_') {
+        at += 1;
+    }
+    at
 }
 
 /// True if the text after `before` begins a value rather than an operator.

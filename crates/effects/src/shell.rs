@@ -1,6 +1,6 @@
 //! Parses a shell command, and finds its simple commands at any depth and the files it writes.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use rable::{Node, NodeKind};
 
@@ -183,7 +183,7 @@ struct Shell<'t> {
     /// Scripts that the run has written so far.
     scripts: &'t mut ScriptEffects,
     parts: CombinedEffect,
-    functions: HashSet<String>,
+    functions: BTreeSet<String>,
     /// How many shells the current one is within.
     depth: usize,
     /// How many commands the current one is within.
@@ -192,7 +192,7 @@ struct Shell<'t> {
 
 impl<'t> Shell<'t> {
     fn new(table: &'t EffectTable, scripts: &'t mut ScriptEffects) -> Self {
-        Self { table, scripts, parts: CombinedEffect::default(), functions: HashSet::new(), depth: 0, within: 0 }
+        Self { table, scripts, parts: CombinedEffect::default(), functions: BTreeSet::new(), depth: 0, within: 0 }
     }
 
     /// Adds the effects of a script's commands.

@@ -20,8 +20,14 @@ pub(crate) fn effect(text: &str) -> Option<Effect> {
                 };
                 if words.any(changes) { Effect::Edit } else { Effect::Read }
             }
-            "pragma" if statement.contains('=') => Effect::Edit,
-            "show" | "describe" | "desc" | "use" | "begin" | "commit" | "rollback" | "end" | "pragma" => Effect::Read,
+            "show" | "describe" | "desc" | "use" | "begin" | "commit" | "rollback" | "end" => Effect::Read,
+            "pragma" => {
+                if statement.contains('=') {
+                    Effect::Edit
+                } else {
+                    Effect::Read
+                }
+            }
             "insert" | "update" | "delete" | "create" | "drop" | "alter" | "replace" | "truncate" | "grant"
             | "revoke" | "merge" | "vacuum" | "reindex" | "attach" | "copy" | "set" | "call" | "do" | "rename" => {
                 Effect::Edit

@@ -55,7 +55,10 @@ pub(crate) fn effect(name: &str, arguments: &ParsedArguments<'_>, context: &mut 
 
 /// The last part of `mcp__server__tool`.
 fn last_part(name: &str) -> &str {
-    name.rsplit("__").next().unwrap_or(name)
+    match name.rsplit_once("__") {
+        Some((_, last)) => last,
+        None => name,
+    }
 }
 
 /// The effect of a call that holds other calls; `None` if it holds none.

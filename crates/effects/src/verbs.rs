@@ -19,7 +19,11 @@ pub(crate) fn by_word(word: &str) -> Option<Effect> {
 
 /// The strongest effect that one of the words suggests.
 fn strongest(words: &[String]) -> Option<Effect> {
-    words.iter().filter_map(|word| by_word(word)).max()
+    let mut strongest = None;
+    for word in words {
+        strongest = strongest.max(by_word(word));
+    }
+    strongest
 }
 
 /// The effect a tool's name suggests. The first word decides if it is a verb in the tables, else the strongest verb.
@@ -32,7 +36,8 @@ pub(crate) fn by_name(name: &str) -> Option<Effect> {
         Some(Effect::Edit) if asks_others(&words) => Some(Effect::Handover),
         Some(effect) => Some(effect),
         None if matches!(first, "run" | "execute") => {
-            words.iter().filter_map(|word| by_word(word)).find(|effect| *effect == Effect::Check)
+            let checks = words.iter().any(|word| by_word(word) == Some(Effect::Check));
+            if checks { Some(Effect::Check) } else { None }
         }
         None => strongest(&words),
     }
@@ -40,8 +45,12 @@ pub(crate) fn by_name(name: &str) -> Option<Effect> {
 
 /// The edit or handover in a name such as `get_or_create_cart`.
 fn also_works(words: &[String]) -> Option<Effect> {
-    let pair = words.windows(2).find(|pair| matches!(pair[0].as_str(), "or" | "and"))?;
-    by_word(&pair[1]).filter(|effect| effect.is_work())
+    for pair in words.windows(2) {
+        if matches!(pair[0].as_str(), "or" | "and") {
+            return by_word(&pair[1]).filter(|effect| effect.is_work());
+        }
+    }
+    None
 }
 
 /// True for names such as `create_pull_request`.
@@ -52,7 +61,10 @@ fn asks_others(words: &[String]) -> bool {
 /// The effect a script's name suggests: `edit_models.py` edits, `test_edit.py` checks.
 pub(crate) fn by_script(file: &str) -> Option<Effect> {
     let name = path::file_name(file);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let stem = match name.rsplit_once('.') {
+        Some((stem, _)) => stem,
+        None => name,
+    };
     let words = words_in(stem);
     if tables().scripts.check.has(words.first()?) {
         return Some(Effect::Check);

@@ -140,7 +140,10 @@ pub(super) fn tee(words: &[CommandWord]) -> CallEffect {
 
 pub(super) fn tar(words: &[CommandWord]) -> CallEffect {
     let rest = &words[1..];
-    let first = rest.first().map(|word| word.text.trim_start_matches('-')).unwrap_or_default();
+    let first = match rest.first() {
+        Some(word) => word.text.trim_start_matches('-'),
+        None => "",
+    };
     let lists =
         has(rest, &["-t", "--list", "-d", "--diff"]) || (!first.contains(['x', 'c', 'r', 'u']) && first.contains('t'));
     let shows = has(rest, &["-O", "--to-stdout"]);
@@ -163,7 +166,13 @@ pub(super) fn editor(words: &[CommandWord]) -> CallEffect {
 
 /// The files that an `apply_patch` patch names.
 pub(crate) fn patched_files(patch: &str) -> Vec<String> {
-    let heads = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"];
-    let named = patch.lines().filter_map(|line| heads.iter().find_map(|head| line.strip_prefix(head)));
-    named.map(|file| file.trim().to_owned()).collect()
+    let mut files = Vec::new();
+    for line in patch.lines() {
+        for head in ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"] {
+            if let Some(file) = line.strip_prefix(head) {
+                files.push(file.trim().to_owned());
+            }
+        }
+    }
+    files
 }

@@ -125,7 +125,10 @@ fn windows_shell<'w>(program: &str, rest: &'w [CommandWord]) -> CommandStep<'w> 
 fn as_user(words: &[CommandWord]) -> CommandStep<'_> {
     let option = words.iter().position(|word| word.text == "-c" || word.text == "--command");
     match option {
-        Some(at) => CommandStep::Script(words.get(at + 1).map(|code| code.text.as_str()).unwrap_or_default().into()),
+        Some(at) => match words.get(at + 1) {
+            Some(code) => CommandStep::Script(Cow::Borrowed(&code.text)),
+            None => CommandStep::Script(Cow::Borrowed("")),
+        },
         None => CommandStep::effect(Effect::Unknown, format!("`{}`", spelled(words, 2))),
     }
 }
@@ -172,7 +175,7 @@ fn interpreter<'w>(
     let mut at = 0;
     while let Some(word) = rest.get(at) {
         if takes_code(word, language) {
-            let code = rest.get(at + 1).map(|code| code.text.as_str()).unwrap_or_default();
+            let code = if let Some(code) = rest.get(at + 1) { &code.text } else { "" };
             return CommandStep::Effect(code::effect(code, language));
         }
         match (language, word.text.as_str()) {

@@ -181,8 +181,15 @@ fn listed(program: &str, effect: Effect, words: &[CommandWord]) -> CallEffect {
 
 /// The effect of an unknown program, by its first operands or by its own name.
 fn by_verbs(program: &str, rest: &[CommandWord]) -> Option<Effect> {
-    let by_operand = operands(rest).take(3).find_map(|word| verbs::by_word(&word.text.to_ascii_lowercase()));
+    for word in operands(rest).take(3) {
+        if let Some(effect) = verbs::by_word(&word.text.to_ascii_lowercase()) {
+            return Some(effect);
+        }
+    }
+    match verbs::by_script(program) {
+        Some(effect) if effect != Effect::Check => return Some(effect),
+        _ => {}
+    }
     let checks = |word: &String| matches!(word.as_str(), "test" | "tests" | "lint" | "check");
-    let by_part = || verbs::words_in(program).iter().any(checks).then_some(Effect::Check);
-    by_operand.or_else(|| verbs::by_script(program).filter(|effect| *effect != Effect::Check)).or_else(by_part)
+    if verbs::words_in(program).iter().any(checks) { Some(Effect::Check) } else { None }
 }

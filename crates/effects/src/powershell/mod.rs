@@ -3,7 +3,7 @@
 
 mod elements;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 pub(crate) use elements::ShellDialect;
 
@@ -87,7 +87,7 @@ pub(crate) fn dialect_of_unparsed(text: &str) -> Option<ShellDialect> {
 
 /// What a script does.
 pub(crate) fn acts(text: &str, dialect: ShellDialect) -> Vec<ScriptAction> {
-    let mut session = ScriptState { dialect, constants: HashMap::new(), text: None, acts: Vec::new() };
+    let mut session = ScriptState { dialect, constants: BTreeMap::new(), text: None, acts: Vec::new() };
     for element in elements::elements(text, dialect) {
         let input = session.text.take().filter(|_| element.piped);
         session.redirections(&element);
@@ -100,7 +100,7 @@ pub(crate) fn acts(text: &str, dialect: ShellDialect) -> Vec<ScriptAction> {
 struct ScriptState {
     dialect: ShellDialect,
     /// The values of variables that are short constants, by name in lower case.
-    constants: HashMap<String, String>,
+    constants: BTreeMap<String, String>,
     /// The text that the element before is, if it is one: what a `|` gives to the next.
     text: Option<String>,
     acts: Vec<ScriptAction>,
@@ -186,16 +186,20 @@ impl ScriptState {
 
     /// Adds the effect of an expression.
     fn expression(&mut self, words: &[Token], lower: &str, is_assigned: bool) {
-        if let [only] = words
-            && only.quoted
-            && self.dialect == ShellDialect::PowerShell
-        {
-            self.text = Some(only.text.clone());
-        } else if let Some(value) = lower.strip_prefix('$').and_then(|name| self.constants.get(name)) {
-            self.text = Some(value.clone());
+        match words {
+            [only] if only.quoted && self.dialect == ShellDialect::PowerShell => self.text = Some(only.text.clone()),
+            _ => {
+                if let Some(name) = lower.strip_prefix('$')
+                    && let Some(value) = self.constants.get(name)
+                {
+                    self.text = Some(value.clone());
+                }
+            }
         }
-        if let Some(word) = words.iter().find(|word| !word.quoted && writes_by_method(&word.text)) {
-            return self.push(Effect::Edit, format!("`{}`", shortened(&word.text)));
+        for word in words {
+            if !word.quoted && writes_by_method(&word.text) {
+                return self.push(Effect::Edit, format!("`{}`", shortened(&word.text)));
+            }
         }
         self.push(Effect::Read, if is_assigned { SETS_VARIABLES } else { "an expression" });
     }
@@ -290,8 +294,12 @@ fn assigned(words: &[Token], names: bool) -> Option<&[Token]> {
     if !is_variable && !names {
         return None;
     }
-    let at = words.iter().skip(1).take(8).position(|word| !word.quoted && is_assignment(&word.text))?;
-    Some(&words[at + 2..])
+    for (at, word) in words.iter().enumerate().skip(1).take(8) {
+        if !word.quoted && is_assignment(&word.text) {
+            return Some(&words[at + 1..]);
+        }
+    }
+    None
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -323,7 +331,8 @@ fn after_keyword<'w>(words: &'w [Token], first: &str, dialect: ShellDialect) -> 
             Some(&rest[at + 1..])
         }
         (_, "foreach") if rest.first().is_some_and(|word| word.text.starts_with("(…)")) => None,
-        (_, "return" | "throw" | "exit" | "else" | "do" | "in" | "@echo") => Some(rest).filter(|rest| !rest.is_empty()),
+        (_, "return" | "throw" | "exit" | "else" | "do" | "in" | "@echo") if rest.is_empty() => None,
+        (_, "return" | "throw" | "exit" | "else" | "do" | "in" | "@echo") => Some(rest),
         (
             _,
             "if" | "elseif" | "foreach" | "for" | "while" | "until" | "switch" | "try" | "catch" | "finally" | "param"
