@@ -136,8 +136,8 @@ fn joined(commands: &[Value]) -> String {
 
 /// The fields that may hold the path of a file, the first one first.
 const PATH_FIELDS: &[&str] = word_list!(
-    "file_path path filePath target_file notebook_path absolutePath absolute_path filename file TargetFile \
-     relative_path abs_path",
+    "file_path path filePath target_file notebook_path absolutePath absolute_path filename file TargetFile",
+    "relative_path abs_path",
 );
 
 /// The fields that may hold a command, the first one first.

@@ -40,6 +40,7 @@ fn reading_commands_read() {
             "git -C /x status",
             "gh pr view 3",
             "gh api repos/a/b/pulls",
+            "gh api -XGET search/issues -f q=x",
             "tar tzf x.tgz",
             "curl -s https://example.com/x",
             "docker ps",

@@ -413,22 +413,44 @@ fn a_recording_torn_at_its_end_fails_a_gate() {
     check(everywhere("a line cut off", "x.jsonl:3:", |row| row.file("in/x.jsonl", torn.clone())));
 }
 
-/// In program text and in documents, lines of a recording are examples, unless somebody names the file.
+/// In program text and in documents, lines of a recording are examples, unless somebody names the file or its format.
 #[test]
 fn recordings_quoted_in_sources_and_documents_are_none() {
     let go = format!("package cli\n\nconst session = `\n{}`\n", run("quoted"));
     let page = format!("# Format\n\n```\n{}```\n", run("quoted"));
+    let badge = format!("[![CI](https://ci.example/badge)](https://ci.example)\n\n{page}");
     let logged = format!("package cli\n// 12:00:01 [out] {}", run("quoted").replace('\n', "\n// 12:00:01 [out] "));
+    let why = "a document or program text with JSON as an example: name the file itself to have it read";
+    let chat = "\n# aider chat started at 2026-01-05 10:00:00\n\n#### fix it\n\n{\"a\": 1}\n\ndone\n";
     check(vec![
         row("sources and documents beside a recording", "corpus .")
             .file("a.jsonl", run("good"))
             .file("cli_test.go", go.clone())
             .file("format.md", page.clone())
+            .file("README.md", badge.clone())
             .file("log_test.PY", logged)
+            .file("empty.py", "")
             .runs(1)
             .exit(0),
+        row("a source says why it is not read", "corpus . --why")
+            .file("a.jsonl", run("good"))
+            .file("cli_test.go", go.clone())
+            .says(why),
+        row("so does a page that begins with a link", "corpus . --why")
+            .file("a.jsonl", run("good"))
+            .file("README.md", badge)
+            .says(why),
+        row("an empty source is empty", "corpus . --why")
+            .file("a.jsonl", run("good"))
+            .file("empty.py", "")
+            .says("empty.py: left out: empty"),
         row("a source that is named", "corpus cli_test.go").file("cli_test.go", go).runs(1),
-        row("a document that is named", "corpus format.md").file("format.md", page).runs(1),
+        row("a document that is named", "corpus format.md").file("format.md", page.clone()).runs(1),
+        row("documents in a format that is named", "corpus . --as trace").file("format.md", page).runs(1),
         row("a recording whose name says something else", "corpus .").file("run.py", run("good")).runs(1),
+        row("a recording after blank lines", "corpus .")
+            .file("run.py", format!("{}{}", "\n".repeat(80), run("good")))
+            .runs(1),
+        row("a recording that is a document and quotes JSON", "corpus .").file(".aider.chat.history.md", chat).runs(1),
     ]);
 }

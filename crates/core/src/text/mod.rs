@@ -1,4 +1,5 @@
-//! Tests of texts, one per file: phrase lists, closing paragraph, tags. All are pure functions of strings.
+//! Tests of texts, one per file: phrase lists, closing paragraph, tags. All are pure functions of strings. And lists of
+//! words, which are written as texts.
 
 pub mod benchmark;
 pub mod closing_paragraph;
@@ -75,13 +76,15 @@ pub fn words_in(name: &str) -> Vec<String> {
     words
 }
 
-/// The words of a text in which each stands apart from the next by one space, as a list made when the program is compiled.
+/// The words of one or more texts, in which each stands apart from the next by one space, as a list made when the program is
+/// compiled.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! word_list {
-    ($text:expr $(,)?) => {
-        &$crate::text::split_words::<{ $crate::text::n_words($text) }>($text)
-    };
+    ($first:literal $(, $next:literal)* $(,)?) => {{
+        const WORDS: &str = concat!($first $(, " ", $next)*);
+        &$crate::text::split_words::<{ $crate::text::n_words(WORDS) }>(WORDS)
+    }};
 }
 #[doc(hidden)]
 pub use word_list;

@@ -358,8 +358,8 @@ fn after_condition(rest: &[Token]) -> Option<&[Token]> {
 
 /// Methods of objects that change something.
 const METHODS_THAT_WRITE: &[&str] = word_list!(
-    "delete kill moveto copyto save savechanges setvalue downloadfile extracttodirectory writealltext writeline \
-     createsubdirectory createtext replacefile terminate",
+    "delete kill moveto copyto save savechanges setvalue downloadfile extracttodirectory writealltext writeline",
+    "createsubdirectory createtext replacefile terminate",
 );
 
 /// True for a call of a method that changes something: `[IO.File]::WriteAllText(…)`, `$_.Delete(…)`.

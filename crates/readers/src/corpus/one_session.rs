@@ -15,8 +15,8 @@ use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, S
 
 /// The formats that hold one session a file, an agent's own first.
 const RECORDERS: &[&str] = word_list!(
-    "claude-code codex gemini-cli qwen-code opencode copilot-cli pi droid kimi-cli cursor claude-agent-sdk codex-exec \
-     gemini-cli-stream atif",
+    "claude-code codex gemini-cli qwen-code opencode copilot-cli pi droid kimi-cli cursor claude-agent-sdk codex-exec",
+    "gemini-cli-stream atif",
 );
 
 /// Whether files of this format hold one session each.

@@ -257,8 +257,8 @@ impl<'c> CorpusStream<'c> {
         let mut probe = Probe::from_name(&name, text).map_err(NotRead::unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
-        if !source.named && file_name::quotes_records(&name) {
-            probe.forget_quoted();
+        if !source.named && forced.is_none() && file_name::quotes_records(&name) {
+            probe.set_examples_apart();
         }
         if probe.shape == Shape::Empty {
             return Err(match &probe.broken {

@@ -1,8 +1,8 @@
 //! The name of a file: what runs are called after it, and what kind of file it says it is.
 
-use crate::text::word_list;
-
 use std::path::{Path, PathBuf};
+
+use crate::text::word_list;
 
 /// The file a record comes from.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +37,10 @@ const ENDINGS: &[&str] =
     word_list!(".json .jsonl .ndjson .traj .trajectory .eval .log .txt .md .af .gz .zst .zip .tar .tgz .parquet");
 
 /// Extensions of documents and of program text: lines of a recording in them are examples.
-const QUOTING: &[&str] = &[
-    "adoc", "bash", "c", "cc", "cjs", "cpp", "cs", "css", "diff", "go", "h", "hpp", "htm", "html", "java", "jl", "js",
-    "jsx", "kt", "lua", "md", "mdx", "mjs", "patch", "php", "pl", "ps1", "py", "pyi", "r", "rb", "rs", "rst", "scala",
-    "sh", "sql", "svelte", "swift", "tex", "ts", "tsx", "vue", "zsh",
-];
+const QUOTING: &[&str] = word_list!(
+    "adoc bash c cc cjs cpp cs css diff go h hpp htm html java jl js jsx kt lua md mdx",
+    "mjs patch php pl ps1 py pyi r rb rs rst scala sh sql svelte swift tex ts tsx vue zsh",
+);
 
 /// Whether what looks like a record within the file's text is only quoted there.
 pub(crate) fn quotes_records(name: &str) -> bool {

@@ -11,10 +11,10 @@ use crate::text::word_list;
 
 /// Names that hold no recordings, and are not worth a word.
 const OTHERS: &[&str] = word_list!(
-    ".DS_Store .Trash .bundle .bzr .cache .cargo .direnv .dockerignore .editorconfig .env .eslintcache .git \
-     .gitattributes .github .gitignore .gitkeep .gitlab .gitmodules .gradle .hg .idea .ipynb_checkpoints .jj .keep \
-     .mypy_cache .next .nox .npm .npmrc .nuxt .pnpm-store .pytest_cache .python-version .ruff_cache .rustup .svn \
-     .terraform .tox .venv .vs .vscode .whenstop-files .yarn",
+    ".DS_Store .Trash .bundle .bzr .cache .cargo .direnv .dockerignore .editorconfig .env .eslintcache .git",
+    ".gitattributes .github .gitignore .gitkeep .gitlab .gitmodules .gradle .hg .idea .ipynb_checkpoints .jj .keep",
+    ".mypy_cache .next .nox .npm .npmrc .nuxt .pnpm-store .pytest_cache .python-version .ruff_cache .rustup .svn",
+    ".terraform .tox .venv .vs .vscode .whenstop-files .yarn",
 );
 /// Names shown for each folder.
 const SHOWN: usize = 5;

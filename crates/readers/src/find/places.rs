@@ -1,10 +1,10 @@
 //! Where agents keep their sessions, with the version that was looked at and when: one list for `whenstop local`, for the
 //! hidden folders that a walk opens, and for the book.
 
-use crate::text::word_list;
-
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use crate::text::word_list;
 
 /// Where an agent keeps its sessions.
 #[derive(Debug)]
@@ -92,8 +92,8 @@ places! {
 
 /// Names under which other agents keep recordings in a project or a home folder.
 const OTHER_NAMES: &[&str] = word_list!(
-    ".agents .aider .amp .augment .continue .crush .goose .hermes .junie .kilocode .kiro .letta .opencode .roo \
-     .specstory .whenstop .windsurf",
+    ".agents .aider .amp .augment .continue .crush .goose .hermes .junie .kilocode .kiro .letta .opencode .roo",
+    ".specstory .whenstop .windsurf",
 );
 
 /// Whether agents keep recordings in hidden folders of this name. What many programs share, such as `.config`, is none.

@@ -36,8 +36,8 @@ pub(crate) fn counts_things(field: &str) -> bool {
 
 /// Parts of the names of fields that hold outcomes.
 pub(crate) const OUTCOME: &[&str] = word_list!(
-    "pass success succeed resolved solved correct reward score utility match outcome win won accura grade verdict \
-     accepted valid achieved completed_task is_ok",
+    "pass success succeed resolved solved correct reward score utility match outcome win won accura grade verdict",
+    "accepted valid achieved completed_task is_ok",
 );
 
 #[cfg(test)]

@@ -180,8 +180,10 @@ pub struct Probe {
     pub broken: Option<String>,
     /// Whether the document is written as a JSON string that holds it. The values are then those inside the string.
     pub encoded: bool,
-    /// Whether it is a document or program text, so that lines of a recording in it are examples.
-    pub(crate) is_quoting: bool,
+    /// Whether the first thing in it is a whole JSON value.
+    pub(crate) begins_with_value: bool,
+    /// How many values stand in a document or in program text, as examples; `None` for any other file.
+    pub(crate) examples: Option<usize>,
     /// The whole text, if it is short.
     pub(crate) text: Option<Vec<u8>>,
 }
@@ -212,7 +214,8 @@ impl Probe {
             head: String::from_utf8_lossy(&head[..head.len().min(60)]).into_owned(),
             broken: broken.map(|error| error.to_string()),
             encoded: false,
-            is_quoting: false,
+            begins_with_value: false,
+            examples: None,
             text: None,
         };
         if is_binary(&head) {
@@ -232,11 +235,12 @@ impl Probe {
         Ok(probe)
     }
 
-    /// Takes a file that does not begin with a JSON value for text in which values are only quoted.
-    pub(crate) fn forget_quoted(&mut self) {
-        let head = self.head.trim_start_matches('\u{feff}').trim_start();
-        if !head.starts_with(['{', '[']) && self.shape != Shape::Binary {
-            (self.shape, self.is_quoting) = (Shape::Text, true);
+    /// Takes the values in a document or in program text for examples, unless it begins with one.
+    pub(crate) fn set_examples_apart(&mut self) {
+        if !self.begins_with_value && !matches!(self.shape, Shape::Empty | Shape::Binary) {
+            // A document that does not begin with a whole value is no JSON.
+            self.examples = Some(if self.shape == Shape::Document { 0 } else { self.values.len() });
+            self.shape = Shape::Text;
             self.values.clear();
         }
     }
@@ -264,20 +268,19 @@ impl Probe {
     fn look_at_values(&mut self, scanner: &mut Scanner<impl Read>, head: &[u8], most: usize) -> io::Result<()> {
         let begins = scanner.line_number();
         let mut first = Sketch::Other;
-        match sketch(scanner, &mut first, DEPTH) {
-            Err(error) => {
-                if let ScanError::Io(error) = error {
-                    self.broken = Some(error.to_string());
-                }
-                self.look_at_lines(head, most);
-                if self.values.is_empty() {
-                    (self.shape, self.whole) = (Shape::Document, false);
-                    self.values.push(first);
-                }
-                return Ok(());
+        if let Err(error) = sketch(scanner, &mut first, DEPTH) {
+            if let ScanError::Io(error) = error {
+                self.broken = Some(error.to_string());
             }
-            Ok(()) => self.values.push(first),
+            self.look_at_lines(head, most);
+            if self.values.is_empty() {
+                (self.shape, self.whole) = (Shape::Document, false);
+                self.values.push(first);
+            }
+            return Ok(());
         }
+        self.begins_with_value = true;
+        self.values.push(first);
         let ends = scanner.line_number();
         if scanner.skip_space()?.is_none() {
             self.shape = Shape::Document;
@@ -312,7 +315,7 @@ impl Probe {
         if !matches!(value, Sketch::Object(_) | Sketch::Array(_)) {
             return false;
         }
-        (self.shape, self.encoded) = (Shape::Document, true);
+        (self.shape, self.encoded, self.begins_with_value) = (Shape::Document, true, true);
         self.values.push(value);
         true
     }

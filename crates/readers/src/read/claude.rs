@@ -265,9 +265,9 @@ const NOTIFICATIONS: [&str; 2] = ["<task-notification>", "[SYSTEM NOTIFICATION"]
 
 /// Commands that the program answers itself.
 const LOCAL: &[&str] = word_list!(
-    "clear compact model cost context config status login logout mcp memory doctor help exit quit resume permissions \
-     agents hooks ide vim usage export add-dir rewind plugin theme output-style release-notes terminal-setup \
-     statusline fast tasks skills rename stats upgrade bug feedback settings sandbox color effort extra-usage",
+    "clear compact model cost context config status login logout mcp memory doctor help exit quit resume permissions",
+    "agents hooks ide vim usage export add-dir rewind plugin theme output-style release-notes terminal-setup",
+    "statusline fast tasks skills rename stats upgrade bug feedback settings sandbox color effort extra-usage",
 );
 
 /// Who wrote a text that is in the user's name.

@@ -103,7 +103,7 @@ pub(crate) fn detect(
 /// A prefix in brackets looks like the beginning of an array.
 fn may_be_wrapped(probe: &Probe) -> bool {
     match probe.shape {
-        Shape::Text => !probe.is_quoting,
+        Shape::Text => probe.examples.is_none(),
         Shape::Lines | Shape::Concatenated => true,
         // Of lines that are strings, the first is a document of its own.
         Shape::Document => !probe.whole || probe.encoded,

@@ -19,9 +19,9 @@ use crate::value::json;
 
 /// Keys that commonly wrap recordings.
 pub(crate) const KEYS: &[&str] = word_list!(
-    "runs results data items trajectories trajectory sessions session samples records rows conversations conversation \
-     traces trace episodes rollouts examples entries events log logs lines messages history transcript transcripts \
-     chats run output value payload body",
+    "runs results data items trajectories trajectory sessions session samples records rows conversations conversation",
+    "traces trace episodes rollouts examples entries events log logs lines messages history transcript transcripts",
+    "chats run output value payload body",
 );
 /// Keys under which a log that `--map` describes may have its runs, besides those.
 pub(crate) const MAPPED_KEYS: &[&str] = word_list!(
@@ -285,7 +285,8 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
         head: String::new(),
         broken: probe.broken.clone(),
         encoded: false,
-        is_quoting: probe.is_quoting,
+        begins_with_value: probe.begins_with_value,
+        examples: probe.examples,
         text: None,
     }
 }

@@ -13,8 +13,8 @@ pub struct FieldMap(BTreeMap<&'static str, String>);
 
 /// What a field may be, in the order in which a mapping is written. `id` is another name for `run`, `time` for `ts`.
 pub(crate) const MEANINGS: &[&str] = word_list!(
-    "run task trial model agent outcome messages role text calls call_id name arguments result error tokens \
-     input_tokens output_tokens cost ts steps",
+    "run task trial model agent outcome messages role text calls call_id name arguments result error tokens",
+    "input_tokens output_tokens cost ts steps",
 );
 /// Which word in the log stands for a role: `assistant=planner`.
 const ROLES: [&str; 4] = ["assistant", "user", "tool", "system"];

@@ -35,8 +35,8 @@ const ANSWERED: [&str; 7] =
     ["source_call_id", "tool_call_id", "toolCallId", "tool_use_id", "call_id", "callID", "tool_id"];
 /// Members that are token counts.
 const COUNTS: &[&str] = word_list!(
-    "input_tokens output_tokens prompt_tokens completion_tokens inputTokens outputTokens total_token_usage \
-     promptTokenCount total_tokens",
+    "input_tokens output_tokens prompt_tokens completion_tokens inputTokens outputTokens total_token_usage",
+    "promptTokenCount total_tokens",
 );
 
 /// Objects of token counts.

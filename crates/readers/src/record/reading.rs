@@ -26,8 +26,8 @@ const KEPT: usize = 1000;
 
 /// Members that identify or classify a thing but carry no content.
 const NO_CONTENT: &[&str] = word_list!(
-    "id type role name index call_id tool_call_id tool_use_id timestamp created_at ts model status finish_reason \
-     stop_reason usage metadata cache_control annotations logprobs uuid provider_specific_fields",
+    "id type role name index call_id tool_call_id tool_use_id timestamp created_at ts model status finish_reason",
+    "stop_reason usage metadata cache_control annotations logprobs uuid provider_specific_fields",
 );
 
 /// Objects and arrays that hold no token counts.

@@ -15,17 +15,17 @@ use crate::value::json::{self, Written};
 const TELLING: &[&[&str]] = &[
     // Tokens and costs.
     word_list!(
-        "usage usage_metadata usageMetadata usageDetails usage_details token_usage total_token_usage tokens \
-         input_tokens output_tokens prompt_tokens completion_tokens outputTokens inputTokens modelMetrics \
-         usage_to_metrics stats total_cost_usd",
+        "usage usage_metadata usageMetadata usageDetails usage_details token_usage total_token_usage tokens",
+        "input_tokens output_tokens prompt_tokens completion_tokens outputTokens inputTokens modelMetrics",
+        "usage_to_metrics stats total_cost_usd",
     ),
     // Speakers and what they say.
     word_list!("role content text chunk final_text message summary thinking system_prompt"),
     // Calls and results.
     word_list!(
-        "tool_calls toolCalls tool_call tool_call_id toolCallId tool_use_id toolRequests call_id callID tool_id \
-         tool_name toolName function function_call functionCall arguments observation output result command changes \
-         query output_type to_agent",
+        "tool_calls toolCalls tool_call tool_call_id toolCallId tool_use_id toolRequests call_id callID tool_id",
+        "tool_name toolName function function_call functionCall arguments observation output result command changes",
+        "query output_type to_agent",
     ),
     // Grades, and how a run ended.
     word_list!("success score reward resolved outcome shutdownType"),
@@ -68,9 +68,9 @@ fn telling<'m>(node: &Node<'_>, levels: usize) -> Option<&'m str> {
 
 /// Kinds of content that are kept as text, or as a mark in its place.
 const CONTENT: &[&str] = word_list!(
-    "text input_text output_text summary_text refusal image image_url input_image output_image audio input_audio \
-     output_audio video video_url file input_file document search_result resource resource_link media blob uri data \
-     citation thinking redacted_thinking reasoning",
+    "text input_text output_text summary_text refusal image image_url input_image output_image audio input_audio",
+    "output_audio video video_url file input_file document search_result resource resource_link media blob uri data",
+    "citation thinking redacted_thinking reasoning",
 );
 
 /// Whether parts of this kind are kept as text, or as a mark in its place.

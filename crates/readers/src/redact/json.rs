@@ -9,8 +9,8 @@ use crate::transcript::{is_public_name, is_replacement};
 
 /// Field values that rules look for: states of a task, and kinds of native events.
 const STATUS: &[&str] = word_list!(
-    "CondensationSummaryEvent ObservationEvent UserRejectObservation active blocked budget_limited canceled cancelled \
-     complete completed continue done environment failed finished paused pending raw_text running skipped",
+    "CondensationSummaryEvent ObservationEvent UserRejectObservation active blocked budget_limited canceled cancelled",
+    "complete completed continue done environment failed finished paused pending raw_text running skipped",
 );
 
 /// Redacts a JSON value; `text` must be valid JSON. Keys at the top level are kept, because they name a tool's

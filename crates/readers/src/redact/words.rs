@@ -9,27 +9,27 @@ pub(super) const COMPACTION: &str = "compaction";
 
 /// The kinds of note that the readers of this program write.
 const NOTES: &[&str] = word_list!(
-    "agentao.compaction_settled agentao.context_compressed agentao.error agentica.compact_boundary agentica.goal \
-     agentica.tool_audit api-log.failed_call awaken.background_task awaken.delegation awaken.handoff awaken.suspension \
-     claude-code.compact_boundary codex.compacted codex.context_compacted codex.error codex.todo_list \
-     copilot-cli.compaction_complete copilot-cli.truncation gemini-cli.error gemini-cli.info gemini-cli.warning \
-     openclaw.branch_summary openclaw.compaction opencode.compaction openhands.condensation pi.branch_summary \
-     pi.compaction plan round.interrupted round.taken_back",
+    "agentao.compaction_settled agentao.context_compressed agentao.error agentica.compact_boundary agentica.goal",
+    "agentica.tool_audit api-log.failed_call awaken.background_task awaken.delegation awaken.handoff awaken.suspension",
+    "claude-code.compact_boundary codex.compacted codex.context_compacted codex.error codex.todo_list",
+    "copilot-cli.compaction_complete copilot-cli.truncation gemini-cli.error gemini-cli.info gemini-cli.warning",
+    "openclaw.branch_summary openclaw.compaction opencode.compaction openhands.condensation pi.branch_summary",
+    "pi.compaction plan round.interrupted round.taken_back",
 );
 
 /// States of a goal, a task or an experiment, and the verdicts on a turn in agentica's rows.
 const STATES: &[&str] = word_list!(
-    "active aborted blocked budget_limited canceled cancelled complete completed continue crash discard done error \
-     failed finished in_progress keep parse_failed paused pending running skipped success tool_signal verifier \
-     verify_tool",
+    "active aborted blocked budget_limited canceled cancelled complete completed continue crash discard done error",
+    "failed finished in_progress keep parse_failed paused pending running skipped success tool_signal verifier",
+    "verify_tool",
 );
 
 /// Reasons why a model's reply ended, in the providers' terms; lower case.
 const REASONS: &[&str] = word_list!(
-    "aborted blocklist cancelled content-filter content_filter end_turn eos error finish_reason_unspecified \
-     function_call length malformed_function_call max_tokens model_context_window_exceeded model_length other \
-     pause_turn recitation refusal safety stop stop_sequence tool-calls tool_call tool_calls tool_use tooluse unknown \
-     end",
+    "aborted blocklist cancelled content-filter content_filter end_turn eos error finish_reason_unspecified",
+    "function_call length malformed_function_call max_tokens model_context_window_exceeded model_length other",
+    "pause_turn recitation refusal safety stop stop_sequence tool-calls tool_call tool_calls tool_use tooluse unknown",
+    "end",
 );
 
 /// Commands of shells and of agents' own interfaces, and tools that rules look for by name.
@@ -43,7 +43,7 @@ const COMMANDS: &str = " apt apt-get ask_followup_question attempt_completion aw
     transfer_to_human_agents tree true type undo_edit uniq unzip update_goal update_plan uv view wait wc wget which while \
     write_file write_to_file write_todos xargs yarn zip ";
 
-/// True for a kind of note that a reader writes, or that marks something as removed.
+/// True for a kind of note that a reader writes, that stands for any shortening, or that marks something as removed.
 pub(super) fn is_note(kind: &str) -> bool {
     NOTES.contains(&kind) || [COMPACTION, JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT].contains(&kind)
 }

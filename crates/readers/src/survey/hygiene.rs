@@ -192,8 +192,8 @@ struct FormatHygiene {
     /// ended otherwise and failed.
     ends: [u64; 4],
     has_calls: bool,
-    /// Runs without a call that take steps: their number, and the first run that takes steps.
-    without_calls: Option<(u64, String)>,
+    /// Runs that take steps: their number and the first of them. They are odd if none has a call.
+    with_steps: Option<(u64, String)>,
     /// Whether some run says why it ended.
     says_ends: bool,
     /// Runs that do not say it: their number and the first of them.
@@ -243,7 +243,7 @@ impl Hygiene {
         }
         let of_format = self.formats.entry(format).or_default();
         of_format.has_calls |= run.has_calls();
-        let (runs, _) = of_format.without_calls.get_or_insert_with(|| (0, run.header.run_id.clone()));
+        let (runs, _) = of_format.with_steps.get_or_insert_with(|| (0, run.header.run_id.clone()));
         *runs += 1;
     }
 
@@ -290,7 +290,7 @@ impl Hygiene {
             if !told_apart && done_well + cut_badly >= GRADED && done_well > 0 && cut_badly > 0 {
                 self.found.insert(Check::OutcomeIsEndCause, (done_well + cut_badly, vec![format!("all of {format}")]));
             }
-            if let Some((runs, first)) = of_format.without_calls.filter(|_| !of_format.has_calls) {
+            if let Some((runs, first)) = of_format.with_steps.filter(|_| !of_format.has_calls) {
                 let (all, ids) = self.found.entry(Check::NoCalls).or_default();
                 *all += runs;
                 ids.push(first);

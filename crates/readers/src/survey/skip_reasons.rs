@@ -195,6 +195,9 @@ fn plain_reason(probe: &Probe) -> String {
     match probe.shape {
         Shape::Empty => "empty".to_owned(),
         Shape::Binary => "not text".to_owned(),
+        Shape::Text if probe.examples.is_some_and(|n| n > 0) => {
+            "a document or program text with JSON as an example: name the file itself to have it read".to_owned()
+        }
         Shape::Text => format!("not JSON: it begins with `{head}`"),
         Shape::Document if !probe.whole => format!("cut short or broken JSON of no known format: `{head}`"),
         Shape::Document => format!("a JSON document of no known format: `{head}`"),

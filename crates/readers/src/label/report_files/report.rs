@@ -91,8 +91,8 @@ const COVERED: &[&str] = &["submitted_ids", "completed_ids", "evaluated_ids", "i
 /// How many runs a report says that it covers.
 fn covered(report: &Value) -> Option<u64> {
     const NAMES: &[&str] = word_list!(
-        "total_instances submitted_instances completed_instances total generated submitted completed with_logs \
-         evaluated n_total n_instances num_instances instances total_tasks n_tasks total_runs n_runs n_trials count n",
+        "total_instances submitted_instances completed_instances total generated submitted completed with_logs",
+        "evaluated n_total n_instances num_instances instances total_tasks n_tasks total_runs n_runs n_trials count n",
     );
     let mut most = None;
     for place in [report, &report["stats"], &report["summary"], &report["totals"]] {

@@ -45,8 +45,8 @@ const BODIES: &[&str] = &["body", "inputBodyJson", "outputBodyJson"];
 const AROUND: &[&str] = &["attributes", "standard_logging_object", "data", "record", "body"];
 /// Fields that identify calls of the same run, in the line or in its metadata.
 const TOGETHER: &[&str] = word_list!(
-    "run_id trace_id traceId conversation_id conversationId session_id sessionId thread_id threadId litellm_trace_id \
-     litellm_session_id custom_id",
+    "run_id trace_id traceId conversation_id conversationId session_id sessionId thread_id threadId litellm_trace_id",
+    "litellm_session_id custom_id",
 );
 
 fn recognise(probe: &Probe) -> Option<String> {
@@ -388,7 +388,7 @@ fn about<'a>(
 fn recorded_time(nodes: &[&Node<'_>]) -> Option<Instant> {
     for node in nodes {
         for name in TIMES {
-            if let Some(found) = node.get(name)
+            if let Some(found) = node.get(*name)
                 && let Some(time) = instant(&found)
             {
                 return Some(time);

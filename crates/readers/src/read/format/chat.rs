@@ -36,8 +36,8 @@ const OUTCOME_KEYS: &[&str] = word_list!(
 
 /// Names for the list of messages, best first.
 const MESSAGES: &[&str] = word_list!(
-    "messages conversation conversations trajectory traj history chat_history message_history chat transcript dialogue \
-     turns prompt",
+    "messages conversation conversations trajectory traj history chat_history message_history chat transcript dialogue",
+    "turns prompt",
 );
 
 /// Members with what a message says or asks for. Messages without any are somebody's own.
@@ -46,8 +46,8 @@ const SAYING: &[&str] =
 
 /// Members that say which run a message on a line of its own belongs to, best first.
 const RUN_OF_LINE: &[&str] = word_list!(
-    "run_id session_id conversation_id trajectory_id episode_id thread_id session conversation sessionId \
-     conversationId",
+    "run_id session_id conversation_id trajectory_id episode_id thread_id session conversation sessionId",
+    "conversationId",
 );
 
 /// Objects that may contain the outcome instead.

@@ -27,13 +27,13 @@ pub(super) static FORMAT: Format = Format {
     ..Format::reading(read)
 };
 
-/// Types of lines that hold nothing about the run, or that repeat what other lines hold; the last ones hold what is sent
-/// with each request, and what the session has cost so far.
+/// Types of lines that hold nothing about the run, or that repeat what other lines hold; those from `api-request` on hold
+/// what is sent with each request, and what the session has cost so far.
 const IGNORED: &[&str] = word_list!(
-    "summary queue-operation file-history-snapshot progress attachment last-prompt custom-title ai-title agent-name \
-     agent-color agent-setting permission-mode mode pr-link worktree-state tag task-summary content-replacement \
-     attribution-snapshot speculation-accept bridge-session saved_hook_context invoked-skills fork-context-ref \
-     relocated started tools-used atis-latch api-request api-request-blob api-request-shape cost-state",
+    "summary queue-operation file-history-snapshot progress attachment last-prompt custom-title ai-title agent-name",
+    "agent-color agent-setting permission-mode mode pr-link worktree-state tag task-summary content-replacement",
+    "attribution-snapshot speculation-accept bridge-session saved_hook_context invoked-skills fork-context-ref",
+    "relocated started tools-used atis-latch api-request api-request-blob api-request-shape cost-state",
 );
 
 fn recognise(probe: &Probe) -> Option<String> {
@@ -43,15 +43,12 @@ fn recognise(probe: &Probe) -> Option<String> {
     if probe.any(is_line) {
         return Some("lines with `sessionId` and `uuid`".to_owned());
     }
-    // What people publish has lost the session's id sometimes. Streams of the SDK have it as `session_id`.
+    // What people publish has lost the session's id sometimes. Streams of the Agent SDK have no `parentUuid`.
     let is_anonymous = |value: &Sketch| {
-        matches!(value.text_of("type").as_deref(), Some("user" | "assistant"))
-            && value.has(&["uuid"])
-            && value.has_within("message", &["role", "content"])
-            && !value.has(&["session_id"])
+        value.has(&["type", "uuid", "parentUuid"]) && value.has_within("message", &["role", "content"])
     };
     if probe.any(is_anonymous) {
-        return Some("lines with `uuid` and a `message`".to_owned());
+        return Some("lines with `uuid` and `parentUuid`".to_owned());
     }
     let web = probe.document()?.get("loglines")?.is_array();
     reason_if(web, "a document with `loglines`")

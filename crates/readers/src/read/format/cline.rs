@@ -26,10 +26,10 @@ pub(super) const NAME: &str = "api_conversation_history.json";
 
 /// Tools whose calls may be written as XML in the text.
 const TOOLS: &[&str] = word_list!(
-    "execute_command read_file write_to_file replace_in_file search_files list_files list_code_definition_names \
-     browser_action use_mcp_tool access_mcp_resource ask_followup_question attempt_completion plan_mode_respond \
-     new_task condense web_fetch web_search apply_diff insert_content search_and_replace switch_mode update_todo_list \
-     codebase_search fetch_instructions load_mcp_documentation report_bug new_rule use_skill use_subagents apply_patch",
+    "execute_command read_file write_to_file replace_in_file search_files list_files list_code_definition_names",
+    "browser_action use_mcp_tool access_mcp_resource ask_followup_question attempt_completion plan_mode_respond",
+    "new_task condense web_fetch web_search apply_diff insert_content search_and_replace switch_mode update_todo_list",
+    "codebase_search fetch_instructions load_mcp_documentation report_bug new_rule use_skill use_subagents apply_patch",
 );
 
 fn recognise(probe: &Probe) -> Option<String> {

@@ -46,15 +46,15 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 
 /// Kinds that are shown but not part of the conversation; a command's output is repeated in the next request.
 const SHOWN: &[&str] = word_list!(
-    "api_req_deleted api_req_finished api_req_rate_limit_wait api_req_retried api_req_retry_delayed \
-     auto_approval_max_req_reached browser_action_result browser_session_status checkpoint_created checkpoint_saved \
-     clineignore_error codebase_search_result command_output condense condense_context condense_context_error \
-     conditional_rules_applied deleted_api_reqs diff_error error error_retry followup generate_explanation \
-     hook_output_stream hook_status image info interactive_app load_mcp_documentation mcp_notification \
-     mcp_server_request_started mcp_server_response new_task plan_mode_respond report_bug resume_completed_task \
-     resume_task rooignore_error shell_integration_warning shell_integration_warning_with_suggestion \
-     sliding_window_truncation subagent_status subtask_result summarize_task task_progress too_many_tools_warning \
-     use_mcp_tool use_subagents user_edit_todos user_feedback_diff",
+    "api_req_deleted api_req_finished api_req_rate_limit_wait api_req_retried api_req_retry_delayed",
+    "auto_approval_max_req_reached browser_action_result browser_session_status checkpoint_created checkpoint_saved",
+    "clineignore_error codebase_search_result command_output condense condense_context condense_context_error",
+    "conditional_rules_applied deleted_api_reqs diff_error error error_retry followup generate_explanation",
+    "hook_output_stream hook_status image info interactive_app load_mcp_documentation mcp_notification",
+    "mcp_server_request_started mcp_server_response new_task plan_mode_respond report_bug resume_completed_task",
+    "resume_task rooignore_error shell_integration_warning shell_integration_warning_with_suggestion",
+    "sliding_window_truncation subagent_status subtask_result summarize_task task_progress too_many_tools_warning",
+    "use_mcp_tool use_subagents user_edit_todos user_feedback_diff",
 );
 
 #[derive(Default)]

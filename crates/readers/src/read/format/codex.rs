@@ -32,8 +32,8 @@ pub(super) static FORMAT: Format = Format {
 /// Types of lines with an envelope; and, below, types of items, which older rollouts write without one.
 const ENVELOPES: &[&str] = &["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
 const ITEMS: &[&str] = word_list!(
-    "message reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call \
-     local_shell_call_output web_search_call image_generation_call tool_search_call tool_search_output",
+    "message reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call",
+    "local_shell_call_output web_search_call image_generation_call tool_search_call tool_search_output",
 );
 /// Types of lines and of items that hold nothing about the run, and beginnings of others.
 const IGNORED: &[&str] =
@@ -42,12 +42,12 @@ const IGNORED: &[&str] =
 const HOST: &[&str] = &["<skill>", "<user_shell_command>", "<subagent_notification>", "<hook_prompt"];
 /// Beginnings of event kinds that repeat items or concern only the program.
 const SAID_AGAIN: &[&str] = word_list!(
-    "user_message agent_message agent_reasoning exec_command_ mcp_tool_call_ patch_apply_ web_search_ turn_diff \
-     plan_update stream_error warning background_event thread_ view_image_tool_call entered_review_mode \
-     exited_review_mode token_usage item_ agent_reasoning_ reasoning_ plan_ raw_response_item exec_approval_ \
-     apply_patch_approval_ request_ elicitation_ dynamic_tool_call_ mcp_startup_ mcp_list_ list_ skills_ \
-     session_configured shutdown_ collab_ hook_ deprecation_notice undo_ model_ image_generation_ guardian_ sub_agent_ \
-     realtime_",
+    "user_message agent_message agent_reasoning exec_command_ mcp_tool_call_ patch_apply_ web_search_ turn_diff",
+    "plan_update stream_error warning background_event thread_ view_image_tool_call entered_review_mode",
+    "exited_review_mode token_usage item_ agent_reasoning_ reasoning_ plan_ raw_response_item exec_approval_",
+    "apply_patch_approval_ request_ elicitation_ dynamic_tool_call_ mcp_startup_ mcp_list_ list_ skills_",
+    "session_configured shutdown_ collab_ hook_ deprecation_notice undo_ model_ image_generation_ guardian_ sub_agent_",
+    "realtime_",
 );
 
 fn recognise(probe: &Probe) -> Option<String> {

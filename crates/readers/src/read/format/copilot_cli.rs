@@ -151,16 +151,16 @@ const FAMILIES: &[&str] = word_list!(
 
 /// The host's own kinds among those of the session, the replies and the tools.
 const HOST: &[&str] = word_list!(
-    "session.idle session.info session.warning session.import_legacy session.model_change session.mode_changed \
-     session.plan_changed session.workspace_file_changed session.handoff session.snapshot_rewind \
-     session.context_changed session.usage_info session.compaction_start session.task_complete session.title_changed \
-     session.skills_loaded session.tools_updated session.mcp_servers_loaded session.mcp_server_status_changed \
-     session.extensions_loaded session.custom_agents_updated session.background_tasks_changed session.schedule_created \
-     session.schedule_cancelled session.remote_steerable_changed session.canvas.opened session.error_handled \
-     assistant.turn_start assistant.turn_end assistant.intent assistant.reasoning assistant.reasoning_delta \
-     assistant.message_start assistant.message_delta assistant.streaming_delta assistant.usage assistant.call_failure \
-     tool.user_requested tool.execution_start tool.execution_partial_result tool.execution_progress \
-     system.notification pending_messages.modified",
+    "session.idle session.info session.warning session.import_legacy session.model_change session.mode_changed",
+    "session.plan_changed session.workspace_file_changed session.handoff session.snapshot_rewind",
+    "session.context_changed session.usage_info session.compaction_start session.task_complete session.title_changed",
+    "session.skills_loaded session.tools_updated session.mcp_servers_loaded session.mcp_server_status_changed",
+    "session.extensions_loaded session.custom_agents_updated session.background_tasks_changed session.schedule_created",
+    "session.schedule_cancelled session.remote_steerable_changed session.canvas.opened session.error_handled",
+    "assistant.turn_start assistant.turn_end assistant.intent assistant.reasoning assistant.reasoning_delta",
+    "assistant.message_start assistant.message_delta assistant.streaming_delta assistant.usage assistant.call_failure",
+    "tool.user_requested tool.execution_start tool.execution_partial_result tool.execution_progress",
+    "system.notification pending_messages.modified",
 );
 
 /// The session's tokens for all models. `inputTokens` includes cache reads.

@@ -112,8 +112,8 @@ fn attachments<'a>(sample: &Node<'a>) -> HashMap<String, &'a str> {
 
 /// Kinds of events that are not of the agent.
 const OTHERS: &[&str] = word_list!(
-    "anchor approval branch checkpoint compaction error info input interrupt logger sample_init sample_limit sandbox \
-     score_edit state step store subtask",
+    "anchor approval branch checkpoint compaction error info input interrupt logger sample_init sample_limit sandbox",
+    "score_edit state step store subtask",
 );
 
 /// The agent's events in order, without those in scorers' spans or of graders.

@@ -151,7 +151,7 @@ struct OpenHandsHistory {
     /// Tokens of each response id, from the list recorded beside the history.
     usages: HashMap<String, Option<Usage>>,
     /// Running totals by usage id.
-    totals: HashMap<String, Option<Usage>>,
+    totals: HashMap<String, Usage>,
     end: EndCause,
 }
 
@@ -253,7 +253,7 @@ impl OpenHandsHistory {
     /// Reads a running total: of the agent itself, or of another use such as compaction. The increase belongs to the
     /// agent's last reply or, for other uses, to unrecorded calls.
     fn spent(&mut self, name: &str, total: Usage) {
-        let before = self.totals.insert(name.to_owned(), Some(total)).flatten();
+        let before = self.totals.insert(name.to_owned(), total);
         if before == Some(total) {
             return;
         }

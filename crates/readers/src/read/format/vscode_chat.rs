@@ -203,7 +203,7 @@ fn push_parts(parts: &[Node<'_>], model: Option<&str>, turns: &mut Turns, out: &
 
 /// Kinds of parts that only show what the replies and calls hold.
 const SHOWN: &[&str] = word_list!(
-    "inlineReference codeblockUri textEditGroup notebookEditGroup undoStop progressMessage progressTaskSerialized \
-     prepareToolInvocation mcpServersStarting thinking warning confirmation elicitation elicitationSerialized command \
-     treeData multiDiffData references",
+    "inlineReference codeblockUri textEditGroup notebookEditGroup undoStop progressMessage progressTaskSerialized",
+    "prepareToolInvocation mcpServersStarting thinking warning confirmation elicitation elicitationSerialized command",
+    "treeData multiDiffData references",
 );

@@ -21,8 +21,8 @@ use crate::text::word_list;
 const OWN: &[&str] = &["trace_id", "id", "trace_name", "metadata"];
 /// Columns that the format reads.
 const READ: &[&str] = word_list!(
-    "type parent_observation_id start_time end_time name level status_message input output provided_model_name model \
-     usage_details cost_details total_cost",
+    "type parent_observation_id start_time end_time name level status_message input output provided_model_name model",
+    "usage_details cost_details total_cost",
 );
 /// Columns of a score.
 const SCORE: &[&str] = &["trace_id", "observation_id", "name", "value", "string_value"];

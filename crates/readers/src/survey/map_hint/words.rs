@@ -6,8 +6,8 @@ pub(super) const AROUND: &[(&str, &[&str])] = &[
     (
         "run",
         word_list!(
-            "run_id run session_id session conversation_id conversation trace_id trace episode_id episode job_id job \
-             uid uuid id key name",
+            "run_id run session_id session conversation_id conversation trace_id trace episode_id episode job_id job",
+            "uid uuid id key name",
         ),
     ),
     ("task", &["task_id", "task", "instance_id", "case", "scenario", "problem", "ticket", "question_id"]),
@@ -21,8 +21,8 @@ pub(super) const TEXTS: &[&str] = word_list!(
     "content text utterance message body msg said say thought output response value model_output llm_output",
 );
 pub(super) const CALLS: &[&str] = word_list!(
-    "tool_calls calls invocations tools actions tool_call call invocation action tool functions function_call commands \
-     command",
+    "tool_calls calls invocations tools actions tool_call call invocation action tool functions function_call commands",
+    "command",
 );
 pub(super) const RESULTS: &[&str] = &["observation", "result", "output", "response", "returned", "tool_result"];
 pub(super) const TIMES: &[&str] = &["timestamp", "ts", "time", "at", "when", "created_at"];

@@ -317,8 +317,8 @@ const CALL_IDS: &[&str] =
     word_list!("gen_ai.tool.call.id tool_call.id tool.call.id tool.id ai.toolCall.id gen_ai.tool_call.id");
 /// Attributes that may hold the arguments of a call, best first.
 const ARGUMENTS: &[&str] = word_list!(
-    "gen_ai.tool.call.arguments tool_arguments tool.parameters ai.toolCall.args input.value traceloop.entity.input \
-     gen_ai.tool.input",
+    "gen_ai.tool.call.arguments tool_arguments tool.parameters ai.toolCall.args input.value traceloop.entity.input",
+    "gen_ai.tool.input",
 );
 /// Attributes that may hold the result of a call, best first.
 const RESULTS: &[&str] = word_list!(
