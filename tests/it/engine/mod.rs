@@ -1,4 +1,5 @@
 //! The engine against the fold: random stacks over random runs, and over the real corpora; grids against sums over rows.
+//! Both read a condition by the core's `ConditionState`, whose own tests say what it and its evidence are.
 
 mod corpora;
 mod random;

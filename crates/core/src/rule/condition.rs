@@ -253,8 +253,8 @@ impl ConditionState {
             Self::All(parts) => decide(parts.iter_mut().map(|part| part.read(step, values)), false),
             Self::Latched(parts) => read_latched(parts, step, values),
             Self::Some { least, parts } => {
-                let too_few = parts.len().saturating_sub(*least) + 1;
-                count(parts.iter_mut().map(|part| part.read(step, values)), *least, too_few)
+                let fails_at = parts.len().saturating_sub(*least) + 1;
+                count(parts.iter_mut().map(|part| part.read(step, values)), *least, fails_at)
             }
             Self::Not(part) => {
                 let value = part.read(step, values);
@@ -283,20 +283,24 @@ fn decide(parts: impl Iterator<Item = ConditionValue>, decisive: bool) -> Condit
     }
 }
 
-/// Three-valued "at least `least` hold", which is known not to be so once `too_few` do not. The evidence is that of the
-/// part that makes them enough, or too few.
-fn count(parts: impl Iterator<Item = ConditionValue>, least: usize, too_few: usize) -> ConditionValue {
+/// Three-valued "at least `least` hold". It fails once `fails_at` parts fail. The evidence is that of the part by which it
+/// holds or fails. All parts are read: they may remember.
+fn count(parts: impl Iterator<Item = ConditionValue>, least: usize, fails_at: usize) -> ConditionValue {
     let (mut n_holding, mut n_failing) = (0, 0);
-    let (mut enough, mut not_enough) = (None, None);
+    let (mut holds_by, mut fails_by) = (None, None);
     for part in parts {
         match part.holds {
             Some(true) => {
                 n_holding += 1;
-                enough = enough.or((n_holding == least).then_some(part));
+                if n_holding == least {
+                    holds_by = Some(part);
+                }
             }
             Some(false) => {
                 n_failing += 1;
-                not_enough = not_enough.or((n_failing == too_few).then_some(part));
+                if n_failing == fails_at {
+                    fails_by = Some(part);
+                }
             }
             None => {}
         }
@@ -304,7 +308,7 @@ fn count(parts: impl Iterator<Item = ConditionValue>, least: usize, too_few: usi
     if least == 0 {
         return ConditionValue { holds: Some(true), evidence: Evidence::NONE };
     }
-    enough.or(not_enough).unwrap_or(ConditionValue::UNREAD)
+    holds_by.or(fails_by).unwrap_or(ConditionValue::UNREAD)
 }
 
 fn read_latched(parts: &mut [(ConditionState, Option<Evidence>)], step: u32, values: RuleValues<'_>) -> ConditionValue {
@@ -329,22 +333,35 @@ fn read_latched(parts: &mut [(ConditionState, Option<Evidence>)], step: u32, val
 mod tests {
     use super::*;
 
-    /// The values of a condition over rules with these values, point by point: `1` holds, `0` does not, `?` cannot be read.
-    fn values(mut condition: ConditionState, rules: &[&str]) -> String {
-        let value = |rule: usize, nth: usize| match &rules[rule][nth..=nth] {
-            "?" => ConditionValue::UNREAD,
-            text => ConditionValue { holds: Some(text == "1"), evidence: Evidence::NONE },
-        };
-        let mut text = String::new();
-        for nth in 0..rules[0].len() {
-            let step = u32::try_from(nth).unwrap();
-            text += match condition.read(step, &|rule| value(rule, nth)).holds {
-                Some(true) => "1",
-                Some(false) => "0",
-                None => "?",
+    /// A condition over rules with these values, point by point: `1` holds, `0` does not, `?` cannot be read.
+    fn read(mut condition: ConditionState, rules: &[&str]) -> Vec<ConditionValue> {
+        let read = |nth: usize| {
+            let value = |rule: usize| match &rules[rule][nth..=nth] {
+                "?" => ConditionValue::UNREAD,
+                text => ConditionValue { holds: Some(text == "1"), evidence: Evidence::new(rule as f64, nth as f64) },
             };
-        }
-        text
+            condition.read(u32::try_from(nth).unwrap(), &value)
+        };
+        (0..rules[0].len()).map(read).collect()
+    }
+
+    /// Its values, in the same letters.
+    fn values(condition: ConditionState, rules: &[&str]) -> String {
+        let letter = |value: ConditionValue| match value.holds {
+            Some(true) => '1',
+            Some(false) => '0',
+            None => '?',
+        };
+        read(condition, rules).into_iter().map(letter).collect()
+    }
+
+    /// Whose evidence it has at each point: the rule, and the point it was read at; `-` for none.
+    fn evidence(condition: ConditionState, rules: &[&str]) -> String {
+        let from = |value: ConditionValue| match (value.evidence.observed, value.evidence.limit) {
+            (Some(rule), Some(nth)) => format!("{rule}@{nth}"),
+            _ => "-".to_owned(),
+        };
+        read(condition, rules).into_iter().map(from).collect::<Vec<_>>().join(" ")
     }
 
     fn rules(n: usize) -> Vec<ConditionState> {
@@ -364,11 +381,29 @@ mod tests {
     }
 
     #[test]
+    fn the_evidence_is_that_of_the_part_that_decides() {
+        let two = ["111000???", "10?10?10?"];
+        let some = |least, n| ConditionState::Some { least, parts: rules(n) };
+        assert_eq!(evidence(ConditionState::Any(rules(2)), &two), "0@0 0@1 0@2 1@3 0@4 - 1@6 - -");
+        assert_eq!(evidence(ConditionState::All(rules(2)), &two), "0@0 1@1 - 0@3 0@4 0@5 - 1@7 -");
+        assert_eq!(evidence(ConditionState::Not(Box::new(ConditionState::Rule(0))), &["10?"]), "0@0 0@1 -");
+        assert_eq!(evidence(some(1, 2), &two), "0@0 0@1 0@2 1@3 1@4 - 1@6 - -");
+        let three = ["110?0", "10110", "0?111"];
+        assert_eq!((&*values(some(2, 3), &three), &*evidence(some(2, 3), &three)), ("1?110", "1@0 - 2@2 2@3 1@4"));
+        assert_eq!(evidence(some(0, 2), &["0", "0"]), "-");
+    }
+
+    fn latched(n: usize) -> ConditionState {
+        ConditionState::Latched(rules(n).into_iter().map(|part| (part, None)).collect())
+    }
+
+    #[test]
     fn latched_holds_from_the_greatest_first_point_on() {
-        let latched = |n| ConditionState::Latched(rules(n).into_iter().map(|part| (part, None)).collect());
-        let late = format!("{}10000", "0".repeat(70));
-        let early = format!("0100?{}", "0".repeat(70));
-        assert_eq!(values(latched(2), &[&early, &late]), format!("{}11111", "0".repeat(70)));
+        let (early, late) = ("0100?0", "000010");
+        assert_eq!(values(latched(2), &[early, late]), "000011");
+        // The last part that has held, as it first did.
+        assert_eq!(evidence(latched(2), &[early, late]), "- 0@1 0@1 0@1 1@4 1@4");
+        assert_eq!(evidence(latched(2), &[late, early]), "- 1@1 1@1 1@1 1@1 1@1");
         assert_eq!(values(latched(1), &["???"]), "000");
         assert_eq!(values(latched(0), &["???"]), "111");
     }
@@ -376,6 +411,8 @@ mod tests {
     #[test]
     fn lately_looks_back_so_many_steps() {
         let lately = Lately { within: 3, part: ConditionState::Rule(0), held: None, unread: None };
-        assert_eq!(values(ConditionState::Lately(Box::new(lately)), &["0100?000"]), "0111???0");
+        let lately = ConditionState::Lately(Box::new(lately));
+        assert_eq!(values(lately.clone(), &["0100?000"]), "0111???0");
+        assert_eq!(evidence(lately, &["0100?000"]), "0@0 0@1 0@1 0@1 - - - 0@7");
     }
 }

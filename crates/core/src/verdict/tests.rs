@@ -3,7 +3,7 @@
 use super::*;
 use crate::decision::{Action, Evidence, Need, RuleName};
 use crate::replay::{Exactness, Stop, Unread};
-use crate::transcript::{Event, sketch};
+use crate::transcript::{EndCause, Event, sketch};
 
 /// A run of four steps with tools. `secured` gives the label; `grades` has one checkpoint per step, `.` for none.
 fn run(outcome: Outcome, secured: Option<usize>, grades: &str) -> Run {
@@ -211,4 +211,17 @@ fn bounds_follow_the_identification_table() {
     assert_eq!(bound(&run(Outcome::Failure, None, "0..."), stop, exact, m2), (0, 0));
     let lost = run(Outcome::Failure, None, "1...");
     assert_eq!(bound(&lost, stop, exact, m1), (0, 1), "it did hold a success");
+}
+
+/// `named!` says what stands in tables; traces and rows are written by serde.
+#[test]
+fn names_in_files_are_those_in_tables() {
+    fn same<T: serde::Serialize + Copy>(all: &[T], name: impl Fn(T) -> &'static str) {
+        for one in all {
+            assert_eq!(serde_json::to_value(one).unwrap(), name(*one));
+        }
+    }
+    same(&Verdict::ALL, Verdict::name);
+    same(&Outcome::ALL, Outcome::name);
+    same(&EndCause::ALL, EndCause::name);
 }

@@ -235,6 +235,13 @@ mod tests {
     }
 
     #[test]
+    fn amounts_have_one_name_in_files_and_tables() {
+        for amount in Amount::ALL {
+            assert_eq!(serde_json::to_value(amount).unwrap(), amount.name());
+        }
+    }
+
+    #[test]
     fn nineteen_runs_of_one_to_nineteen_steps() {
         let courses: Vec<RunCourse> = (1..=19).map(|steps| course(steps, "a", steps, &[0, 10])).collect();
         let of = forecasts(&courses, &[0, 10]);

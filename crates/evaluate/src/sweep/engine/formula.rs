@@ -13,14 +13,14 @@ use crate::transcript::{Moment, Point};
 /// A rule of a part: a limit on readings.
 #[derive(Clone, Debug)]
 struct FormulaRule {
-    readings: RuleReadings,
+    source: ReadingSource,
     comparator: Comparator,
     limit: f64,
 }
 
 /// Where the readings of a rule come from.
 #[derive(Clone, Copy, Debug)]
-enum RuleReadings {
+enum ReadingSource {
     /// The feature of the plan with this index.
     Feature(usize),
     /// The steps before each point.
@@ -30,9 +30,9 @@ enum RuleReadings {
 impl FormulaRule {
     /// Its readings at the points of a moment, with the one before one more request.
     fn series<'e>(&self, on: &'e Extract, at: Moment) -> Cow<'e, FeatureSeries> {
-        match self.readings {
-            RuleReadings::Feature(feature) => on.series(feature).map(Cow::Borrowed).unwrap_or_default(),
-            RuleReadings::Steps => {
+        match self.source {
+            ReadingSource::Feature(feature) => on.series(feature).map(Cow::Borrowed).unwrap_or_default(),
+            ReadingSource::Steps => {
                 Cow::Owned((0..on.n_readings(at)).map(|nth| Some(f64::from(step(on, at, nth)))).collect())
             }
         }
@@ -63,8 +63,8 @@ impl FormulaPart {
     fn from_clause(clause: &Clause, plan: &mut Plan) -> Self {
         let mut rules = Vec::new();
         for rule in clause.condition.rules() {
-            let readings = RuleReadings::Feature(plan.feature(rule, clause.at));
-            rules.push(FormulaRule { readings, comparator: rule.comparator, limit: rule.limit });
+            let source = ReadingSource::Feature(plan.feature(rule, clause.at));
+            rules.push(FormulaRule { source, comparator: rule.comparator, limit: rule.limit });
         }
         Self {
             name: clause.name.clone(),
@@ -77,10 +77,10 @@ impl FormulaPart {
     }
 
     fn from_cap(cap: &Cap, name: RuleName) -> Self {
-        let (readings, comparator) = (RuleReadings::Steps, Comparator::AtLeast);
+        let (source, comparator) = (ReadingSource::Steps, Comparator::AtLeast);
         Self {
             name,
-            rules: vec![FormulaRule { readings, comparator, limit: f64::from(cap.steps) }],
+            rules: vec![FormulaRule { source, comparator, limit: f64::from(cap.steps) }],
             condition: ConditionState::Rule(0),
             at: Moment::BeforeRequest,
             strikes: 1,
@@ -88,15 +88,26 @@ impl FormulaPart {
         }
     }
 
+    /// Its rule if it is one that acts the first time, as most parts are: such a part remembers nothing.
+    fn only_rule(&self) -> Option<&FormulaRule> {
+        match (&self.condition, self.rules.as_slice()) {
+            (ConditionState::Rule(_), [rule]) if self.strikes == 1 => Some(rule),
+            _ => None,
+        }
+    }
+
     /// The index of the point at which it first acts, and the evidence; the index beyond the recorded points means before
     /// one more request.
     fn first_act(&self, on: &Extract) -> Option<(usize, Evidence)> {
-        // Most parts are one rule, which remembers nothing.
-        if let (ConditionState::Rule(_), [rule], 1) = (&self.condition, &self.rules[..], self.strikes) {
-            let passes = |reading: &f64| rule.comparator.passes(*reading, rule.limit);
-            let series = rule.series(on, self.at);
-            let mut readings = series.iter().enumerate();
-            return readings.find_map(|(nth, reading)| Some((nth, Evidence::new(reading.filter(passes)?, rule.limit))));
+        if let Some(rule) = self.only_rule() {
+            for (nth, reading) in rule.series(on, self.at).iter().enumerate() {
+                if let Some(reading) = reading
+                    && rule.comparator.passes(reading, rule.limit)
+                {
+                    return Some((nth, Evidence::new(reading, rule.limit)));
+                }
+            }
+            return None;
         }
         let series: Vec<_> = self.rules.iter().map(|rule| rule.series(on, self.at)).collect();
         let (mut condition, mut strikes) = (self.condition.clone(), 0);
