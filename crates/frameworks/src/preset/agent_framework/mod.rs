@@ -130,7 +130,11 @@ pub fn with_program(settings: &Settings, program: &AgentFrameworkProgram) -> Res
         declared_tools: settings.texts(&param::DECLARATION_ONLY)?,
         terminate_after: program.terminate_after.clone(),
         agent_loop,
-        ..FunctionLoop::default()
+        requests: 0,
+        n_calls: 0,
+        failing: 0,
+        started_at: None,
+        agent_runs: 0,
     };
     let keeps_all =
         agent.approval_tools.is_empty() && agent.declared_tools.is_empty() && agent.terminate_after.is_empty();
@@ -178,7 +182,7 @@ impl LoopMiddleware {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FunctionLoop {
     iterations: f64,
     calls: Option<f64>,

@@ -75,7 +75,7 @@ pub fn report(
 }
 
 /// A team of agents that take turns.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct AutogenTeam {
     condition: Option<TerminationCondition>,
@@ -94,7 +94,16 @@ impl AutogenTeam {
         if let (Some(condition), Some(at)) = (&mut condition, started_at) {
             condition.start(Some(at));
         }
-        Self { condition, max_turns, started: started_at.is_some(), ..Self::default() }
+        Self {
+            condition,
+            max_turns,
+            turns: 0,
+            started: started_at.is_some(),
+            task: Vec::new(),
+            turn: AgentTurn::default(),
+            messages: Vec::new(),
+            over: false,
+        }
     }
 
     fn start(&mut self, acts: &mut ActionSink<'_, '_>) {

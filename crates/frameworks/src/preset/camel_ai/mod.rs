@@ -66,7 +66,9 @@ pub fn with_program(settings: &Settings, program: CamelProgram) -> Result<Recipe
         terminators,
         external_tools: settings.texts(&param::EXTERNAL_TOOLS)?,
         program,
-        ..ChatAgent::default()
+        requests: 0,
+        requests_ever: 0,
+        terminated: Vec::new(),
     };
     let has_caller = !agent.external_tools.is_empty() || program.stop_event_after.is_some();
     let rules = rules_on(&[(ITERATION, true), (TERMINATORS, !agent.terminators.is_empty()), (CALLER, has_caller)]);
@@ -146,7 +148,7 @@ impl WordsTerminator {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct ChatAgent {
     /// The given limit, a number.

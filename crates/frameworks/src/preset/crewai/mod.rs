@@ -61,7 +61,13 @@ pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe
         limits,
         cache: if settings.flag(&param::CACHE)? { Some(BTreeMap::new()) } else { None },
         role: role.to_owned(),
-        ..Crew::default()
+        stage: CrewState::Before,
+        reply: None,
+        calls: Vec::new(),
+        places: CallIdIndex::default(),
+        results: 0,
+        ended_at: None,
+        tool_runs: 0,
     };
     let recipe = Recipe::new(crew, &rules).reads_calls(&[SAME_INPUT, REPEATED, USES]);
     let recipe = recipe.keeps_own_state().requests_before_prompts();
@@ -69,10 +75,9 @@ pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe
 }
 
 /// The state of the crew.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 enum CrewState {
     /// No task has started.
-    #[default]
     Before,
     Working(CrewTask),
     /// The task is done or was cut short; the next one starts with the next user message.
@@ -81,7 +86,7 @@ enum CrewState {
     Failed,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Crew {
     react: bool,

@@ -20,7 +20,7 @@ pub(super) enum CallRefusal {
 }
 
 /// A call of the current reply.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct TaskCall {
     pub(super) id: Option<String>,
     pub(super) written_name: String,
@@ -50,7 +50,10 @@ impl TaskCall {
             equality: python::value_key(&value),
             sorted: canonical_json(&value),
             empty: !python::is_true(&value),
-            ..Self::default()
+            refusal: None,
+            content: None,
+            failed: false,
+            unknown: false,
         }
     }
 

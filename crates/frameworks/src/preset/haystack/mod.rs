@@ -50,7 +50,9 @@ pub fn with_program(settings: &Settings, program: HaystackProgram) -> Result<Rec
         exits: settings.texts(&param::EXIT_CONDITIONS)?,
         raises: settings.flag(&param::RAISE_ON_TOOL_INVOCATION_FAILURE)?,
         program,
-        ..Haystack::default()
+        done: 0,
+        stayed: 0,
+        reasons: Vec::new(),
     };
     let listed = agent.exits.iter().any(|exit| exit != "text");
     let is_hooked = agent.program.stop_after.is_some();
@@ -60,7 +62,7 @@ pub fn with_program(settings: &Settings, program: HaystackProgram) -> Result<Rec
     Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Haystack {
     max: Option<f64>,

@@ -57,9 +57,8 @@ params! {
         "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs";
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Solver {
-    #[default]
     React,
     BasicAgent,
     Generate,
@@ -190,7 +189,15 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         target,
         on_continue,
         truncates: !matches!(settings.text(&param::TRUNCATION)?, None | Some("disabled")),
-        ..InspectSample::default()
+        n_messages: 0,
+        replies: 0,
+        input: 0,
+        output: 0,
+        cost: 0.0,
+        submissions: 0,
+        refusals: 0,
+        started_at: None,
+        over: false,
     };
     Ok(recipe(sample))
 }
@@ -234,7 +241,7 @@ fn recipe(sample: InspectSample) -> Recipe {
     if scores { recipe.needs(ATTEMPTS, Need::Unrecorded("scores of submissions")) } else { recipe }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct InspectSample {
     solver: Solver,

@@ -51,7 +51,7 @@ pub struct KiloUser {
     pub cost: VecDeque<String>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Kilo {
     permission: OpenCodePermission,
     answer: OpenCodeAnswer,
@@ -95,8 +95,13 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
         answer: person.doom_loop,
         max_steps: steps.filter(|_| file_counts),
         usable: context.map(|context| context.saturating_sub(output.min(RESERVE))),
+        silenced: Vec::new(),
+        requests: 0,
+        malformed: 0,
+        compactions: 0,
+        calls: Vec::new(),
+        reply_at: None,
         cost,
-        ..Kilo::default()
     };
     let rules = rules_on(&[
         (DOOM_LOOP, true),

@@ -5,7 +5,7 @@ use super::{EXECUTOR, param};
 use crate::python;
 use crate::transcript::{Instant, Message, Moment, PointView};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Executor {
     max_iterations: Option<i64>,
     max_seconds: Option<f64>,
@@ -25,7 +25,9 @@ impl Executor {
             method: settings.text(&param::EARLY_STOPPING_METHOD)?.unwrap_or_default().to_owned(),
             legacy: settings.text(&param::AGENT)? == Some("ZeroShotAgent"),
             handles_parsing_errors: python::is_true(&settings.value(&param::HANDLE_PARSING_ERRORS)),
-            ..Self::default()
+            iterations: 0,
+            started_at: None,
+            finished: false,
         })
     }
 

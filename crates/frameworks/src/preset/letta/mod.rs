@@ -29,7 +29,12 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             max_steps,
             tool_rules,
             notes_a_call: if settings.is_profile("documented") { 1 } else { 2 },
-            ..LettaRun::default()
+            history: Vec::new(),
+            refused: Vec::new(),
+            reply: None,
+            steps: 0,
+            sent_back: false,
+            over: false,
         },
         &rules,
     )
@@ -74,7 +79,7 @@ fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
 }
 
 /// One run, from a user message to its end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct LettaRun {
     max_steps: i64,

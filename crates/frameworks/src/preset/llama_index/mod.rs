@@ -66,13 +66,15 @@ pub fn with_program(settings: &Settings, program: &LlamaIndexProgram) -> Result<
         generates: of_run.unwrap_or(method) == "generate",
         retries: agent == "ReActAgent",
         direct,
-        ..LlamaIndexWorkflow::default()
+        runs: 0,
+        limit: Value::Null,
+        replies: 0,
     };
     let recipe = Recipe::new(AgentLoopMachine::new(agent), rules).blind(rules).needs(DIRECT, Need::ErrorFlags);
     Ok(recipe.keeps_own_state())
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct LlamaIndexWorkflow {
     max: Value,

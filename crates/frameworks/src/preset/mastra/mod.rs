@@ -90,7 +90,10 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
         client_tools: settings.texts(&param::CLIENT_TOOLS)?,
         approval_tools: settings.texts(&param::REQUIRE_APPROVAL)?,
         hook,
-        ..Mastra::default()
+        gone_on: 0,
+        steps: 0,
+        tokens: 0.0,
+        reasons: Vec::new(),
     };
     let rules = rules_on(&[
         (STEPS, true),
@@ -104,7 +107,7 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
     Ok(if counts_tokens { recipe.needs(STOP_WHEN, Need::Usage) } else { recipe })
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Mastra {
     cap: Option<f64>,

@@ -100,7 +100,18 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
     if limits.guarded {
         rules.push(COMPACTION);
     }
-    let machine = OpenClawMachine { limits, tools, ..OpenClawMachine::default() };
+    let machine = OpenClawMachine {
+        tools,
+        limits,
+        history: CallHistory::default(),
+        said: Vec::new(),
+        has_refused: false,
+        missing_in_a_row: (None, 0),
+        watched: None,
+        running: Vec::new(),
+        waiting: VecDeque::new(),
+        tools_executed: 0,
+    };
     let mut recipe = Recipe::new(machine, &rules).reads_calls(&[GUARD]);
     for rule in rules.iter().filter(|rule| **rule != GUARD) {
         recipe = recipe.needs(rule, Need::Results);
@@ -111,7 +122,7 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
     Ok(recipe.resumes_at_user())
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct OpenClawMachine {
     limits: LoopDetection,

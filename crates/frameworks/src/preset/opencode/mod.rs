@@ -23,9 +23,8 @@ params! {
 }
 
 /// What becomes of a doom loop by the settings, which Kilo Code has from OpenCode.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum OpenCodePermission {
-    #[default]
     Ask,
     Allow,
     Deny,
@@ -52,7 +51,7 @@ pub enum OpenCodeAnswer {
     Reject,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct OpenCodeMachine {
     permission: OpenCodePermission,
     answer: OpenCodeAnswer,
@@ -83,7 +82,9 @@ pub fn answered_by(settings: &Settings, answer: OpenCodeAnswer) -> Result<Recipe
         answer,
         max_steps,
         documented: settings.is_profile("documented"),
-        ..OpenCodeMachine::default()
+        streak: StreakCounter::default(),
+        silenced: Vec::new(),
+        requests: 0,
     };
     let recipe = Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]);
     Ok(recipe.compares_calls(&[DOOM_LOOP]).resumes_at_user().requests_before_prompts())

@@ -64,7 +64,10 @@ pub fn driven_by(settings: &Settings, drive: Drive) -> Result<Recipe, SettingsEr
         max_iterations,
         max_budget: settings.opt_number(&param::MAX_BUDGET_PER_RUN)?,
         schema_defaults: settings.in_force(&param::SCHEMA_DEFAULTS).as_object().cloned().unwrap_or_default(),
-        ..OpenHandsConversation::default()
+        iterations: 0,
+        spent: 0.0,
+        finished: false,
+        finishing: false,
     };
     let mut rules = Vec::new();
     if conversation.detector.is_some() {
@@ -95,18 +98,17 @@ fn threshold(settings: &Settings, parameter: &Parameter) -> Result<usize, Settin
 
 /// What runs the conversation.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drive {
     /// The SDK's own loop: a reply without calls ends the run, or is corrected if it is blank.
     Run,
     /// A recording: if it continues after a reply without calls, a harness must have asked again.
-    #[default]
     Recording,
     /// A test driver that calls only the detector.
     Detector,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct OpenHandsConversation {
     drive: Drive,
     detector: Option<StuckDetector>,

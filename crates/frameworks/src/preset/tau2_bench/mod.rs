@@ -31,7 +31,11 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max_steps: settings.number(&param::MAX_STEPS)?,
         max_errors: settings.number(&param::MAX_ERRORS)?,
         validates: settings.flag(&param::VALIDATE_COMMUNICATION)?,
-        ..Orchestrator::default()
+        begun: false,
+        steps: 0,
+        errors: 0,
+        waiting: 0,
+        results: None,
     };
     let mut rules = vec![EMPTY, STOP_WORDS, STEPS, ERRORS];
     if machine.validates {
@@ -40,7 +44,7 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(machine, &rules).blind(&rules).needs(ERRORS, Need::ErrorFlags))
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[doc(hidden)]
 pub struct Orchestrator {
     max_steps: f64,

@@ -9,11 +9,10 @@ use super::{GoalRules, Version};
 use crate::python;
 
 /// The status of a goal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalStatus {
     /// Being pursued.
-    #[default]
     Active,
     /// Stopped until someone resumes it.
     Paused,
@@ -50,7 +49,7 @@ pub struct Budgets {
 }
 
 /// The state of a goal, as agentica writes it to its log.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AgenticaGoal {
     /// Whether it is still pursued.
     pub status: GoalStatus,
@@ -83,7 +82,21 @@ pub struct AgenticaGoal {
 impl AgenticaGoal {
     /// A new, active goal.
     pub fn new(budgets: Budgets) -> Self {
-        Self { budgets, ..Self::default() }
+        Self {
+            status: GoalStatus::Active,
+            paused_reason: None,
+            budgets,
+            turns_used: 0,
+            tokens_used: 0,
+            seconds_used: 0.0,
+            subgoals: Vec::new(),
+            parse_failures: 0,
+            tool_failures: 0,
+            last_verdict: None,
+            last_reason: None,
+            wrapup_sent: false,
+            final_answer: None,
+        }
     }
 
     /// Stores the submitted answer, trimmed; a blank one leaves the previous answer.

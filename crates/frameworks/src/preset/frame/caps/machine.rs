@@ -12,7 +12,7 @@ use crate::preset::frame::{Action, ActionSink, Machine, RuleReading, arguments, 
 use crate::transcript::{Message, Moment, PointView, ToolCall, Usage};
 
 /// The caps of a framework on one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CapMachine {
     plan: Arc<CapPlan>,
     /// The counters of its present run.
@@ -27,7 +27,13 @@ pub struct CapMachine {
 
 impl CapMachine {
     pub(super) fn new(plan: CapPlan) -> Self {
-        Self { plan: Arc::new(plan), ..Self::default() }
+        Self {
+            plan: Arc::new(plan),
+            counts: RunCounters::default(),
+            over: false,
+            refused: Vec::new(),
+            warned: Vec::new(),
+        }
     }
 
     /// Checks the caps of `when` in order, up to the first that ends the run; true if one does.

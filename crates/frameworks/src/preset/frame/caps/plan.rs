@@ -46,7 +46,7 @@ impl ToolStop {
 }
 
 /// Everything the machine needs to know.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct CapPlan {
     pub(super) caps: Vec<ActiveCap>,
     pub(super) tool_stops: Vec<ToolStop>,
