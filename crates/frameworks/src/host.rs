@@ -7,7 +7,7 @@
 
 use serde::Deserialize;
 
-use crate::keyword::{Keyword, word};
+use crate::keyword::{Keyword, moment, word};
 use crate::transcript::Moment;
 
 /// Pairs of a name and a value, in order.
@@ -57,7 +57,7 @@ pub struct ClauseSlot {
     /// The signal it limits, by its name in stack files.
     pub signal: String,
     /// The moment at which the framework checks it.
-    #[serde(deserialize_with = "word")]
+    #[serde(deserialize_with = "moment")]
     pub at: Moment,
     /// The name of the parameter in the settings, or of the list that holds its item.
     pub parameter: String,

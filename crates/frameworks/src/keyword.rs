@@ -16,26 +16,25 @@ pub(crate) trait Keyword: Copy + 'static {
 
 /// Reads one of the words; the error names the nearest one.
 pub(crate) fn word<'de, W: Keyword, D: Deserializer<'de>>(deserializer: D) -> Result<W, D::Error> {
+    one_of(W::WHAT, W::ALL, deserializer)
+}
+
+/// Reads a moment by its name; the error names the nearest one.
+pub(crate) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
+    one_of("moment", &Moment::ALL.map(|moment| (moment.name(), moment)), deserializer)
+}
+
+fn one_of<'de, W: Copy, D: Deserializer<'de>>(what: &str, all: &[(&str, W)], deserializer: D) -> Result<W, D::Error> {
     let asked = String::deserialize(deserializer)?;
-    for (word, value) in W::ALL {
+    for (word, value) in all {
         if *word == asked {
             return Ok(*value);
         }
     }
-    let known: Vec<&str> = W::ALL.iter().map(|(word, _)| *word).collect();
+    let known: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
     let near = match nearest(&asked, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`? "),
         None => String::new(),
     };
-    Err(D::Error::custom(format!("unknown {} `{asked}`; {near}known: {}", W::WHAT, known.join(", "))))
-}
-
-impl Keyword for Moment {
-    const WHAT: &'static str = "moment";
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("before_request", Self::BeforeRequest),
-        ("after_response", Self::AfterResponse),
-        ("after_tools", Self::AfterTools),
-        ("end_of_round", Self::EndOfRound),
-    ];
+    Err(D::Error::custom(format!("unknown {what} `{asked}`; {near}known: {}", known.join(", "))))
 }
