@@ -1,11 +1,12 @@
-//! What a framework's own configuration can express of a stack, as data next to the framework's rules: the table `[host]`
-//! of its file.
+//! What a framework's own configuration can express of a stack, as data next to the framework's rules: the table
+//! `[host]` of its file.
 //!
 //! A [`ClauseSlot`] is one parameter and the clause it can hold: the signal, the moment the framework checks it, the
 //! comparison, and what happens on a hit. This module knows nothing of stacks; [`crate::export`] brings the two
 //! together.
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use crate::keyword::{Keyword, moment, word};
 use crate::transcript::Moment;
@@ -29,7 +30,7 @@ pub struct ExportTarget {
     /// Parameters whose path in the host's file differs from their name in the manual, as pairs (name, path).
     pub paths: Pairs,
     /// The clauses it can hold.
-    #[serde(rename = "slot")]
+    #[serde(rename = "slot", deserialize_with = "slots")]
     pub slots: Vec<ClauseSlot>,
     /// Parameters that switch off the framework's own rules, with their values as JSON. Only an export that asks for it
     /// sets them, and a slot's own value takes precedence.
@@ -80,7 +81,7 @@ pub struct ClauseSlot {
     /// What happens when it fires.
     #[serde(default, deserialize_with = "word")]
     pub action: Does,
-    /// The error with which it fails.
+    /// The error with which it fails; empty if it does not.
     #[serde(default)]
     pub error: String,
     /// How it differs from the clause, as a sentence; such a slot is never exact.
@@ -88,6 +89,19 @@ pub struct ClauseSlot {
     /// Other settings without which it would not hold the clause.
     #[serde(default)]
     pub with: Pairs,
+}
+
+/// Reads slots: one with the action `fail` has an error, and no other has one.
+fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ClauseSlot>, D::Error> {
+    let slots = Vec::<ClauseSlot>::deserialize(deserializer)?;
+    match slots.iter().find(|slot| (slot.action == Does::Fail) == slot.error.is_empty()) {
+        Some(slot) => {
+            let name = &slot.parameter;
+            let words = format!("`error` and `action = \"fail\"` go together, and `{name}` has only one of them");
+            Err(D::Error::custom(words))
+        }
+        None => Ok(slots),
+    }
 }
 
 /// When a framework's count resets.

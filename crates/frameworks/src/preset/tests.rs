@@ -46,3 +46,13 @@ fn a_wrong_word_is_refused_with_its_line_and_the_nearest_word() {
     let (_, what) = refusal("[[cap]]", "[[caps]]");
     assert!(what.contains("unknown field `caps`"), "{what}");
 }
+
+#[test]
+fn a_slot_has_an_error_if_it_fails_and_only_then() {
+    let text = include_str!("google_adk/framework.toml");
+    for half in ["action = \"fail\"\n", "error = \"LlmCallsLimitExceededError\"\n"] {
+        assert_eq!(text.matches(half).count(), 1, "{half}");
+        let error = File::read("framework.toml", &text.replace(half, "")).unwrap_err();
+        assert_eq!(error.what, "`error` and `action = \"fail\"` go together, and `max_llm_calls` has only one of them");
+    }
+}
