@@ -56,7 +56,8 @@ pub struct Framework {
     pub host: ExportTarget,
     /// Its rules, as they are listed.
     pub rules: &'static [&'static str],
-    /// How many answers of its own code, in `fixtures/golden/presets*`, its rules give; `None` if nobody recorded any.
+    /// Of a preset: how many answers of its own code, in `fixtures/golden/presets*`, its rules give; `None` if nobody
+    /// recorded any. `None` for a system: `tests/it/golden.rs` counts those of all systems together.
     pub golden_cases: Option<u64>,
     /// Builds its rules.
     pub build: Build,

@@ -119,7 +119,7 @@ impl File {
     /// The framework. Its rules are `code`; without any, they are the caps in this file.
     ///
     /// # Errors
-    /// If there are neither; `path` is the file's.
+    /// If there are neither, or if a system counts golden cases; `path` is the file's.
     pub(crate) fn framework(
         self,
         path: &str,
@@ -127,6 +127,10 @@ impl File {
         manual: &'static str,
         code: Option<FrameworkCode>,
     ) -> Result<Framework, Diagnostic> {
+        if kind == FrameworkKind::System && self.golden_cases.is_some() {
+            let what = "`golden_cases` in the file of a system";
+            return Err(Diagnostic::new(Location::file(path), what, "leave it out: it counts the answers of presets"));
+        }
         let code = match (code, self.run) {
             (Some(code), _) => code,
             (None, Some(run)) => {

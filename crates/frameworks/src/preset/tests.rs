@@ -3,6 +3,7 @@
 use super::PRESETS;
 use super::file::File;
 use crate::diagnostic::Severity;
+use crate::framework::FrameworkKind;
 
 #[test]
 fn every_file_can_be_read_and_stands_under_its_frameworks_name() {
@@ -55,4 +56,14 @@ fn a_slot_has_an_error_if_it_fails_and_only_then() {
         let error = File::read("framework.toml", &text.replace(half, "")).unwrap_err();
         assert_eq!(error.what, "`error` and `action = \"fail\"` go together, and `max_llm_calls` has only one of them");
     }
+}
+
+#[test]
+fn only_presets_count_golden_cases() {
+    let read = |kind| {
+        let file = File::read("framework.toml", include_str!("agno/framework.toml")).unwrap();
+        file.framework("framework.toml", kind, "", None).map(|framework| framework.golden_cases)
+    };
+    assert_eq!(read(FrameworkKind::Preset).unwrap(), Some(89));
+    assert_eq!(read(FrameworkKind::System).unwrap_err().what, "`golden_cases` in the file of a system");
 }
