@@ -20,7 +20,7 @@ const NUMBERS: [&str; 5] =
     ["historySize", "warningThreshold", "criticalThreshold", "unknownToolThreshold", "globalCircuitBreakerThreshold"];
 const DETECTORS: [&str; 3] = ["genericRepeat", "knownPollNoProgress", "pingPong"];
 
-/// `tools.loopDetection`, with the values in force.
+/// `tools.loopDetection`, with the values in force, among them always `warning <= critical <= breaker`.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "five switches of the framework")]
 pub(super) struct LoopDetection {

@@ -48,6 +48,14 @@ pub(super) enum WarningKey {
     Tool(Name),
 }
 
+/// Equal results in a row.
+#[derive(Clone, Copy, Debug)]
+struct ResultStreak {
+    count: usize,
+    /// The latest result; `None` if there is none, for example if only refused calls were counted.
+    latest: Option<Fingerprint>,
+}
+
 /// The last calls of a run, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallHistory(Vec<CallRecord>);
@@ -136,52 +144,48 @@ impl CallHistory {
         Some(DetectorFinding { critical: false, detector, count, limit: limits.warning, words, key })
     }
 
-    /// Fires on the same call again, and on a tool's calls that change nothing. `streak` is what [`Self::streak`] gives.
+    /// Fires on the same call again, and on a tool's calls that change nothing.
     fn repetition(
         &self,
         asked: &RequestedCall,
         limits: &LoopDetection,
-        (streak, latest): (usize, Option<Fingerprint>),
+        streak: ResultStreak,
     ) -> Option<DetectorFinding> {
         let tool = &asked.tool;
         let constants = limits.release == Release::Constants;
         let watches_repeats = !asked.is_poll && limits.generic;
-        if watches_repeats && streak >= limits.critical {
+        if watches_repeats && streak.count >= limits.critical {
+            let (count, limit) = (streak.count, limits.critical);
             let arguments = if constants { "" } else { "identical arguments and " };
             let words = format!(
-                "CRITICAL: Called {tool} with {arguments}identical outcomes {streak} times. \
+                "CRITICAL: Called {tool} with {arguments}identical outcomes {count} times. \
                  Session execution blocked to prevent runaway loops."
             );
-            let (detector, key) = ("generic_repeat", WarningKey::Poll(asked.call, latest));
-            return Some(DetectorFinding {
-                critical: true,
-                detector,
-                count: streak,
-                limit: limits.critical,
-                words,
-                key,
-            });
+            let (detector, key) = ("generic_repeat", WarningKey::Poll(asked.call, streak.latest));
+            return Some(DetectorFinding { critical: true, detector, count, limit, words, key });
         }
         let limit = limits.warning;
-        let (count, variants) = if constants { self.churn(asked) } else { (0, 0) };
-        if count >= limit {
+        let (churned, variants) = if constants { self.churn(asked) } else { (0, 0) };
+        if churned >= limit {
             let words = format!(
                 "WARNING: {tool} has cycled through {variants} repeated argument patterns with the same stable outcome \
-                 {count} times. Continued churn is treated as stalled run activity, but this tool call remains allowed."
+                 {churned} times. Continued churn is treated as stalled run activity, but this tool call remains allowed."
             );
             let key = WarningKey::Tool(tool.clone());
-            return Some(DetectorFinding { critical: false, detector: "argument_churn", count, limit, words, key });
+            let detector = "argument_churn";
+            return Some(DetectorFinding { critical: false, detector, count: churned, limit, words, key });
         }
-        let count = self.0.iter().filter(|entry| entry.call == asked.call).count();
-        if !watches_repeats || count < limit {
+        let repeats = self.0.iter().filter(|entry| entry.call == asked.call).count();
+        if !watches_repeats || repeats < limit {
             return None;
         }
         let words = format!(
-            "WARNING: You have called {tool} {count} times with identical arguments. \
+            "WARNING: You have called {tool} {repeats} times with identical arguments. \
              If this is not making progress, stop retrying and report the task as failed."
         );
         let key = WarningKey::Call(asked.call);
-        Some(DetectorFinding { critical: false, detector: "generic_repeat", count, limit, words, key })
+        let detector = "generic_repeat";
+        Some(DetectorFinding { critical: false, detector, count: repeats, limit, words, key })
     }
 
     /// How many of this tool's latest consecutive entries had an error that names the same missing tool, and its name.
@@ -192,21 +196,21 @@ impl CallHistory {
         (named.take_while(|name| *name == first).count(), first)
     }
 
-    /// How many results in a row were equal, and the latest one.
-    fn streak(&self, asked: &RequestedCall, constants: bool) -> (usize, Option<Fingerprint>) {
+    /// The equal results in a row, up to the latest one.
+    fn streak(&self, asked: &RequestedCall, constants: bool) -> ResultStreak {
         let same_call = self.same_results(asked);
         if !constants || &*asked.tool != "exec" {
             return same_call;
         }
         let same_failure = self.same_failures(asked);
-        if same_failure.0 > same_call.0 { same_failure } else { same_call }
+        if same_failure.count > same_call.count { same_failure } else { same_call }
     }
 
     /// Counts backwards over entries of this call, skipping other calls, for as long as the result equals the latest
     /// one. A refused call counts with the equal result before it; if there are no results, only refused calls are
     /// counted.
-    fn same_results(&self, asked: &RequestedCall) -> (usize, Option<Fingerprint>) {
-        let (mut streak, mut refused, mut latest) = (0, 0, None);
+    fn same_results(&self, asked: &RequestedCall) -> ResultStreak {
+        let (mut count, mut refused, mut latest) = (0, 0, None);
         for entry in self.0.iter().rev().filter(|entry| entry.call == asked.call) {
             if entry.outcome.refused {
                 refused += 1;
@@ -217,15 +221,15 @@ impl CallHistory {
                 break;
             }
             latest = Some(print);
-            streak += std::mem::take(&mut refused) + 1;
+            count += std::mem::take(&mut refused) + 1;
         }
-        (if latest.is_some() { streak } else { refused }, latest)
+        ResultStreak { count: if latest.is_some() { count } else { refused }, latest }
     }
 
     /// For `exec`: consecutive failures with the same result or the same shape, whatever the command. Once an entry
     /// with another command has been passed, an entry with the requested command ends the count.
-    fn same_failures(&self, asked: &RequestedCall) -> (usize, Option<Fingerprint>) {
-        let (mut streak, mut refused, mut passed_another) = (0, 0, false);
+    fn same_failures(&self, asked: &RequestedCall) -> ResultStreak {
+        let (mut count, mut refused, mut passed_another) = (0, 0, false);
         let mut latest: Option<(Fingerprint, Fingerprint)> = None;
         for entry in self.0.iter().rev().take_while(|entry| entry.tool == asked.tool) {
             if entry.outcome.refused {
@@ -247,9 +251,9 @@ impl CallHistory {
                 latest = Some((print, shape));
                 passed_another = is_other;
             }
-            streak += std::mem::take(&mut refused) + 1;
+            count += std::mem::take(&mut refused) + 1;
         }
-        (streak, latest.map(|(print, _)| print))
+        ResultStreak { count, latest: latest.map(|(print, _)| print) }
     }
 
     /// The tail of the history that alternates between the last call and the latest other one, if the other one is
@@ -299,12 +303,9 @@ impl CallHistory {
 }
 
 /// Fires on a call whose results stay the same: on any call at the breaker's limit, and before that on one that polls.
-fn stuck(
-    asked: &RequestedCall,
-    limits: &LoopDetection,
-    (count, latest): (usize, Option<Fingerprint>),
-) -> Option<DetectorFinding> {
+fn stuck(asked: &RequestedCall, limits: &LoopDetection, streak: ResultStreak) -> Option<DetectorFinding> {
     let tool = &asked.tool;
+    let ResultStreak { count, latest } = streak;
     let key = WarningKey::Poll(asked.call, latest);
     if count >= limits.breaker {
         let has = if limits.release == Release::Constants { "" } else { "has " };
@@ -315,6 +316,7 @@ fn stuck(
         let (detector, limit) = ("global_circuit_breaker", limits.breaker);
         return Some(DetectorFinding { critical: true, detector, count, limit, words, key });
     }
+    // No count at the critical limit is below the warning's: `LoopDetection` keeps `warning <= critical`.
     if !(asked.is_poll && limits.polls) || count < limits.warning {
         return None;
     }
