@@ -97,6 +97,7 @@ impl Meter {
         match word.as_str() {
             "all" => Some(Self::All),
             "output" => Some(Self::Output),
+            // Any sums will do: whether it is a formula depends on the text alone.
             _ => formula(name, 0.0, 0.0).map(|_| Self::Formula(name.to_owned())),
         }
     }
@@ -127,7 +128,8 @@ fn tokens(text: &str) -> Option<u64> {
 /// The deepest nesting allowed; nobody writes deeper expressions by hand.
 const DEEPEST: usize = 100;
 
-/// The value of an arithmetic expression over `input` and `output`; `None` if the text is none.
+/// The value of an arithmetic expression over `input` and `output`; `None` if the text is none, whatever the two are:
+/// the parser looks at no value that it works out, and a division by 0 is infinite or not a number.
 fn formula(text: &str, input: f64, output: f64) -> Option<f64> {
     let mut parser = FormulaParser { rest: text.trim(), depth: 0, input, output };
     let value = parser.sum()?;
@@ -220,6 +222,7 @@ mod tests {
         check("(input*0.1)+output", Some(6.2));
         check("input - output - 1", Some(6.0));
         check("-input + 2 * -output / 4", Some(-14.5));
+        check("output / (input - 12)", Some(f64::INFINITY));
         check("input+foo", None);
         check("input+", None);
         check("input output", None);
