@@ -35,3 +35,25 @@ pub fn agents() -> Vec<HostInfo> {
     };
     FILE.agent.iter().map(info).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// TOML has no constants, so what holds for several slots or agents is written out for each.
+    #[test]
+    fn what_holds_for_several_is_said_in_the_same_words() {
+        let agents = agents();
+        let mut differs = BTreeMap::new();
+        for slot in agents.iter().flat_map(|agent| &agent.host.slots) {
+            let first = differs.entry(&slot.error).or_insert(&slot.differs);
+            assert_eq!(*first, &slot.differs, "{}", slot.error);
+        }
+        // Both are Claude Code, which has the hook.
+        let claude: Vec<_> = agents.iter().filter(|agent| agent.id.starts_with("claude-")).collect();
+        assert_eq!(claude.len(), 2);
+        assert_eq!(claude[0].host.cannot, claude[1].host.cannot);
+    }
+}
