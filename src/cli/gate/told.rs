@@ -1,7 +1,7 @@
 //! Prints a review at a terminal: the net effect first, then what changed, then the runs that matter most.
 
 use crate::cli::failure::CommandFailure;
-use crate::cli::output::{LineStyle, Output, TableFormat, broken, line_width};
+use crate::cli::output::{LineStyle, Output, TableFormat, line_width};
 use crate::diagnostic::one_line;
 use crate::review::{ChangeReview, Changed, CheckResult, CheckedGate, listed, net_effect, told_title};
 use crate::words::cut;
@@ -71,7 +71,7 @@ pub(super) fn review(review: &ChangeReview, all: bool, output: &Output) -> Resul
     }
     output.paragraph(&review.sentence());
     for group in review.groups.iter().take(GROUPS) {
-        output.data(&hanging(&format!("- {}", group.sentence())));
+        output.data(&hanging("- ", &group.sentence()));
     }
     if review.groups.len() > GROUPS {
         let more = &review.groups[GROUPS..];
@@ -92,7 +92,7 @@ pub(super) fn review(review: &ChangeReview, all: bool, output: &Output) -> Resul
 pub(super) fn in_one_line(change: &Changed, output: &Output) {
     let (before, now) = (change.before.told(), change.now.told());
     let (run, stack) = (one_line(&change.run), one_line(&change.stack));
-    output.data(&hanging(&format!("{run} under {stack}: was {before}; now {now}")));
+    output.data(&hanging("", &format!("{run} under {stack}: was {before}; now {now}")));
 }
 
 /// Prints a changed run in full: before, now, and the texts around the stop.
@@ -106,7 +106,35 @@ pub(super) fn tell(change: &Changed, output: &Output) {
     }
 }
 
-/// Wraps a line between words; what follows of it is indented.
-fn hanging(line: &str) -> String {
-    broken(&one_line(line), 0, 2, line_width()).join("\n") + "\n"
+/// Wraps text between words; the first line starts after `mark`, the others are indented as far. Unlike
+/// [`broken`](crate::cli::output::broken) it may begin a line with a `%`.
+fn hanging(mark: &str, text: &str) -> String {
+    let (mut lines, mut line) = (String::new(), mark.to_owned());
+    let mut is_first = true;
+    for word in one_line(text).split(' ') {
+        if !is_first && line.chars().count() + 1 + word.chars().count() > line_width() {
+            lines += &line;
+            lines.push('\n');
+            line = " ".repeat(if mark.is_empty() { 2 } else { mark.len() });
+        } else if !is_first {
+            line.push(' ');
+        }
+        line += word;
+        is_first = false;
+    }
+    lines + &line + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hanging_line_begins_beside_its_mark_and_breaks_at_every_blank() {
+        let wide = "w".repeat(line_width());
+        assert_eq!(hanging("- ", &format!("{wide} then")), format!("- {wide}\n  then\n"));
+        let full = "w".repeat(line_width() - 4);
+        assert_eq!(hanging("- ", &format!("{full} 5 %")), format!("- {full} 5\n  %\n"));
+        assert_eq!(hanging("", &format!("{wide} then")), format!("{wide}\n  then\n"));
+    }
 }
