@@ -16,7 +16,7 @@ use crate::compare::EvaluationOptions;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
 use crate::reader::{TemporaryFolder, trace};
-use crate::report::{FolderFormat, Publication};
+use crate::report::{FolderFormat, Manifest, Publication};
 use crate::transcript::Run;
 
 /// A file by its name in `traces/`, with its text.
@@ -66,8 +66,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let stacks = StackArgs::named(vec![path(STACK_FILE).display().to_string()]);
     let stacks = stacks.load_some()?;
     let options = EvaluationOptions { stories: Some(Texts::Evidence), ..EvaluationOptions::default() };
-    let GatheredRuns { evidence, mut manifest, .. } = gather(&corpus.runs(), &stacks, &options, output)?;
-    manifest.configurations = configurations(&stacks);
+    let GatheredRuns { evidence, manifest, found, .. } = gather(&corpus.runs(), &stacks, &options, output)?;
+    let mut manifest = Manifest { found, configurations: configurations(&stacks), ..manifest };
     manifest.set_places(&stacks.places());
     for stack in &mut manifest.stacks {
         stack.hosts = n_hosts(&stacks, &stack.name);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::aggregate::{Label, RowView, Rows};
-use crate::answers::{FollowedReport, RunEvidence, Tolerances};
+use crate::answers::{FollowedReport, RunEvidence, ToldRuns, Tolerances};
 use crate::catalog::Strategies;
 use crate::cli::export::{configurations, n_hosts};
 use crate::cli::failure::CommandFailure;
@@ -21,9 +21,14 @@ use crate::verdict::Assumptions;
 /// What the recordings hold under some stacks.
 pub(in crate::cli) struct GatheredRuns {
     pub(in crate::cli) evidence: RunEvidence,
-    /// The stacks, what was found in the recordings, and the certificates that do not hold on them: reported in the usual
-    /// way unless the caller says otherwise.
+    /// The stacks, reported in the usual way unless the caller says otherwise.
     pub(in crate::cli) manifest: Manifest,
+    /// Findings from reading the recordings, one line each.
+    pub(in crate::cli) found: Vec<String>,
+    /// How many runs tell their agents of a limit, if that was looked for.
+    pub(in crate::cli) told: Option<ToldRuns>,
+    /// One sentence per tuned stack whose certificate does not hold on these recordings, with the reason.
+    pub(in crate::cli) void: Vec<String>,
     /// The full report of the reading.
     pub(in crate::cli) report: CorpusReport,
     /// The agents of the runs, as far as they are recorded.
@@ -57,9 +62,8 @@ pub(in crate::cli) fn gather(
     let found = ReadingFindings::from_report(&report);
     let told = found.told_of_limits();
     let found = if hides_texts { found.without_values().lines() } else { found.lines() };
-    let manifest = Manifest { found, told, remarks: void, ..Manifest::new(stacks) };
-    let evidence = RunEvidence { rows, firings, followed, stories };
-    Ok(GatheredRuns { evidence, manifest, report, agents, started })
+    let (evidence, manifest) = (RunEvidence { rows, firings, followed, stories }, Manifest::new(stacks));
+    Ok(GatheredRuns { evidence, manifest, found, told, void, report, agents, started })
 }
 
 /// What runs today and what is proposed, compared on the recordings: a block for a pull request.
@@ -115,7 +119,8 @@ pub(in crate::cli) fn published(
 ) -> Result<Published, CommandFailure> {
     let gathered = gather(runs, stacks, &question.options(), output)?;
     question.refuse_unknown_baseline(stacks)?;
-    let GatheredRuns { mut evidence, mut manifest, report, agents, started } = gathered;
+    let GatheredRuns { mut evidence, manifest, found, told, void, report, agents, started } = gathered;
+    let mut manifest = Manifest { found, told, remarks: void, ..manifest };
     question.describe(&mut manifest, stacks);
     if question.split.split == SplitPart::None {
         return Ok(Published { publication: Publication::new(evidence, manifest), report, agents, started });

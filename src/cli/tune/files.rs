@@ -36,14 +36,14 @@ pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: 
     add_rivals(args, words, &mut strategies)?;
     let options = EvaluationOptions { stories: Some(args.embed_text.texts()), ..EvaluationOptions::default() };
     let stacks = LoadedStacks::without_files(strategies);
-    let GatheredRuns { evidence, manifest, .. } = gather(&args.corpus.runs(), &stacks, &options, output)?;
+    let GatheredRuns { evidence, manifest, found, .. } = gather(&args.corpus.runs(), &stacks, &options, output)?;
     let tuned = Some(TunedAnswer { stack: words.shipped().map(|_| TUNED.to_owned()), verdict: words.verdict() });
     let remarks = vec![
         "What follows is judged on the very runs it was tuned on, with 95 % intervals over all successful runs; the certificate is \
          of the mean over tasks."
             .to_owned(),
     ];
-    let manifest = Manifest { appetite: args.appetite(), remarks, tuned, configurations, ..manifest };
+    let manifest = Manifest { appetite: args.appetite(), found, remarks, tuned, configurations, ..manifest };
     let publication = Publication::new(evidence, manifest);
     let write_own = |folder: &Path| {
         write_answer(words, folder)?;
