@@ -7,7 +7,7 @@ use super::inputs::{GateInputs, Inputs};
 use super::replayed::{Replayed, replayed};
 use super::reports::{self, ReportFormat, ReportTo};
 use super::{read_snapshot, told};
-use crate::answers::{FollowedReport, Tolerances};
+use crate::answers::{RunEvidence, Tolerances};
 use crate::cli::ProgramExit;
 use crate::cli::destination::Destination;
 use crate::cli::failure::CommandFailure;
@@ -91,16 +91,15 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
         )));
     }
     let min_known = args.min_known.or(inputs.project.min_known()).unwrap_or(MIN_KNOWN);
-    let Replayed { evidence, manifest, snapshot, words, places, .. } = replayed;
+    let Replayed { evidence, followed, manifest, snapshot, words, places, .. } = replayed;
     let manifest = Manifest { appetite: appetite(&inputs, min_known), ..manifest };
     let contest = manifest.contest(&evidence.rows);
-    let followed = evidence.followed.as_ref().map(FollowedReport::summaries).unwrap_or_default();
     let hold = |gates: &[(AnyGate, Location)]| {
         let mut held = Vec::new();
         for (gate, at) in gates {
             let results = match gate {
                 AnyGate::Summary(gate) => gate.hold(&contest, min_known),
-                AnyGate::CutShort(gate) => gate.hold(followed),
+                AnyGate::CutShort(gate) => gate.hold(followed.summaries()),
             };
             held.extend(results.into_iter().map(|result| CheckedGate { result, at: at.clone() }));
         }
@@ -116,6 +115,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
         places,
     };
     if let Some(page) = page {
+        let evidence = RunEvidence { followed: Some(followed), ..evidence };
         let publication = Publication::new(evidence, manifest);
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
         publication.write(page, format).map_err(CommandFailure::input)?;

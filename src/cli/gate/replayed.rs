@@ -23,7 +23,10 @@ use crate::transcript::{Fingerprint, Run};
 
 /// The results of a corpus under some stacks.
 pub(in crate::cli) struct Replayed {
+    /// What was found out run by run, except what followed the stops.
     pub(in crate::cli) evidence: RunEvidence,
+    /// What followed the stops.
+    pub(in crate::cli) followed: FollowedReport,
     /// The stacks, each with its place among those that were tried.
     pub(in crate::cli) manifest: Manifest,
     pub(in crate::cli) snapshot: StopSnapshot,
@@ -101,12 +104,12 @@ pub(in crate::cli) fn replayed(
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
     let snapshot = StopSnapshot::accepted(&rows, CorpusPrint::from_runs(prints, formats), &sets.by_stack);
-    let followed = Some(FollowedReport::new(followed, corpus.unit.noun()));
-    let evidence = RunEvidence { rows, firings, followed, stories };
+    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    let evidence = RunEvidence { rows, firings, followed: None, stories };
     let mut manifest = Manifest::new(stacks);
     manifest.set_places(&loaded.places());
     let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
-    Ok(Replayed { evidence, manifest, snapshot, words, places, unreadable, troubles, errors })
+    Ok(Replayed { evidence, followed, manifest, snapshot, words, places, unreadable, troubles, errors })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.

@@ -13,7 +13,7 @@ use super::gate::{is_ci, replayed};
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, StackArgs, UnitOfRun, starter};
 use super::output::Output;
 use super::values::share;
-use crate::answers::{RunEvidence, Tolerances, words};
+use crate::answers::{Tolerances, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
 use crate::reader::{LARGEST_WHOLE, read_whole_text};
@@ -109,8 +109,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         }
     })?;
     let appetite = Tolerances { max_killed: args.max_killed, ..Tolerances::default() };
-    let evidence = RunEvidence { followed: None, ..replayed.evidence };
-    let publication = Publication::new(evidence, Manifest { appetite, ..replayed.manifest });
+    let publication = Publication::new(replayed.evidence, Manifest { appetite, ..replayed.manifest });
     let first = publication.first();
     let found = InitInputs {
         args,
