@@ -94,7 +94,7 @@ impl CheckEstimates {
 }
 
 impl ShareOfSuccesses {
-    /// An estimate that each cell moves by its `influence`.
+    /// An estimate that each cell moves by its `influence`. Its interval is `None` with fewer than two tasks.
     fn by_task(cells: &[PairedCell], value: f64, influence: impl Fn(&PairedCell) -> f64) -> Self {
         let interval = variance_by_task(cells, influence).map(|variance| {
             let half = t_quantile(0.975, count_tasks(cells) as f64 - 1.0) * variance.sqrt();
