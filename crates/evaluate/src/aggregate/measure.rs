@@ -39,8 +39,8 @@ pub struct PassedOver {
     instead: Unit,
     missing: usize,
     runs: usize,
-    /// What the runs that do not record it do, beyond chance.
-    differ: &'static str,
+    /// The words for how the runs that do not record it differ from the others.
+    difference: &'static str,
 }
 
 impl MeasuredRun {
@@ -85,9 +85,11 @@ impl BestUnit {
             if (known as f64) < MIN_KNOWN * runs.len() as f64 || runs.is_empty() {
                 continue;
             }
-            let Some(differ) = unlike(runs, unit) else { return Self { unit, passed_over }.named() };
+            let Some(difference) = difference_beyond_chance(runs, unit) else {
+                return Self { unit, passed_over }.named();
+            };
             let missing = runs.len() - known;
-            let this = PassedOver { unit, instead: Unit::Steps, missing, runs: runs.len(), differ };
+            let this = PassedOver { unit, instead: Unit::Steps, missing, runs: runs.len(), difference };
             passed_over = passed_over.or(Some(this));
         }
         Self { unit: Unit::Steps, passed_over }
@@ -114,9 +116,9 @@ pub fn unit_of(rows: &Rows) -> Unit {
 impl PassedOver {
     /// Why, in one sentence.
     pub fn sentence(&self) -> String {
-        let Self { missing, runs, differ, .. } = self;
+        let Self { missing, runs, difference, .. } = self;
         let (without, instead) = (self.unit.noun(), self.instead.noun());
-        format!("Savings are in {instead}: the {missing} of {runs} runs without {without} {differ}, beyond chance.")
+        format!("Savings are in {instead}: the {missing} of {runs} runs without {without} {difference}, beyond chance.")
     }
 }
 
@@ -124,7 +126,9 @@ impl PassedOver {
 /// of the group.
 pub(super) fn is_misleading(group: &Group<'_>, unit: Unit) -> bool {
     let is_recorded = |row: RowView<'_>| unit.recorded(row).is_some();
-    !group.rows().all(is_recorded) && group.rows().any(is_recorded) && unlike(&measured_runs(group), unit).is_some()
+    !group.rows().all(is_recorded)
+        && group.rows().any(is_recorded)
+        && difference_beyond_chance(&measured_runs(group), unit).is_some()
 }
 
 fn measured_runs(group: &Group<'_>) -> Vec<MeasuredRun> {
@@ -138,9 +142,9 @@ fn measured_runs(group: &Group<'_>) -> Vec<MeasuredRun> {
     group.rows().map(run).collect()
 }
 
-/// What the runs without `unit` do that differs most from the others, if beyond chance: length, among all, the successes or the
-/// failures; and success.
-fn unlike(runs: &[MeasuredRun], unit: Unit) -> Option<&'static str> {
+/// The words for the largest difference between the runs without `unit` and the others, if one is beyond chance: in
+/// length, among all, the successes or the failures; and in success.
+fn difference_beyond_chance(runs: &[MeasuredRun], unit: Unit) -> Option<&'static str> {
     let limit = normal_quantile(1.0 - 0.5 * CHANCE / FACTS);
     let z = |is_in: fn(Outcome) -> bool, value: fn(&MeasuredRun) -> f64| {
         let of = runs.iter().filter(|run| is_in(run.outcome));
