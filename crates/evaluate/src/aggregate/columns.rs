@@ -188,9 +188,10 @@ pub(super) use record;
 /// Calls the macro `$then` with every column of `rows.csv`. To add a column, add a line here and its value in
 /// `RunRows::row`.
 ///
-/// Each line says where the column is stored (once for all rows of a `run`, once for each `ending` of a run, as a `bit`
-/// of an ending, or in some `other` way with a getter of its own), the type of its cells, and the unit if it has one.
-/// `$then` receives all columns, and those of the first three kinds once more.
+/// Each line says where the column is stored (once for all rows of a `run`, once for those of them that are `alike`,
+/// whose stacks end the run alike, as a `bit` of what these share, or in some `other` way with a getter of its own),
+/// the type of its cells, and the unit if it has one. `$then` receives all columns, and those of the first three kinds
+/// once more.
 macro_rules! row_columns {
     ($then:ident) => {
         $crate::aggregate::columns::sort_columns! { $then {} [] [] []
@@ -217,9 +218,9 @@ macro_rules! row_columns {
             /// Model calls recorded.
             steps_recorded: run u64, "steps";
             /// Model calls paid for at the stop; all of them if there was none.
-            steps_at_stop: ending u64, "steps";
+            steps_at_stop: alike u64, "steps";
             /// Where it stopped; empty if it did not.
-            stop_point: ending Option<Point>;
+            stop_point: alike Option<Point>;
             /// The rule that stopped it.
             rule: other Option<Label>;
             /// The value the rule's signal had.
@@ -229,15 +230,15 @@ macro_rules! row_columns {
             /// Tokens recorded, input plus output.
             tokens_recorded: run Option<u64>, "tokens";
             /// Tokens spent by the stop.
-            tokens_at_stop: ending Option<u64>, "tokens";
+            tokens_at_stop: alike Option<u64>, "tokens";
             /// Dollars recorded.
             cost_usd_recorded: run Option<f64>, "US dollars";
             /// Dollars spent by the stop.
-            cost_usd_at_stop: ending Option<f64>, "US dollars";
+            cost_usd_at_stop: alike Option<f64>, "US dollars";
             /// Milliseconds recorded.
             ms_recorded: run Option<i64>, "milliseconds";
             /// Milliseconds elapsed by the stop.
-            ms_at_stop: ending Option<i64>, "milliseconds";
+            ms_at_stop: alike Option<i64>, "milliseconds";
             /// Lower bound on the outcome, 0 or 1.
             outcome_low: bit OutcomeLow;
             /// Upper bound on the outcome, 0 or 1.
@@ -258,17 +259,17 @@ macro_rules! row_columns {
             /// Upper bound on "a recorded failure was ended early", 0 or 1.
             true_stop_high: bit TrueStopHigh;
             /// Model calls under the stack, at least.
-            steps_low: ending u64, "steps";
+            steps_low: alike u64, "steps";
             /// Model calls at most; empty when nothing limits them.
-            steps_high: ending Option<u64>, "steps";
+            steps_high: alike Option<u64>, "steps";
             /// Tokens under the stack, at least; empty if the recording does not tell.
-            tokens_low: ending Option<u64>, "tokens";
+            tokens_low: alike Option<u64>, "tokens";
             /// Tokens at most; empty if the recording does not tell or nothing limits them.
-            tokens_high: ending Option<u64>, "tokens";
+            tokens_high: alike Option<u64>, "tokens";
             /// Dollars under the stack, at least.
-            cost_usd_low: ending Option<f64>, "US dollars";
+            cost_usd_low: alike Option<f64>, "US dollars";
             /// Dollars at most.
-            cost_usd_high: ending Option<f64>, "US dollars";
+            cost_usd_high: alike Option<f64>, "US dollars";
             /// 1 if some steps record tokens and others do not, so that the sum is unknown.
             #[serde(deserialize_with = "super::columns::zero_or_one")]
             tokens_in_part: run u8;
@@ -277,24 +278,24 @@ macro_rules! row_columns {
             /// The system's profile.
             profile: other Label;
             /// How the stack ended the run: stop, fail, force_final; `stop_drops_reply` if the final answer is discarded.
-            action: ending Option<Label>;
+            action: alike Option<Label>;
             /// Where the replay left the recorded path.
-            diverged_at: ending Option<Point>;
+            diverged_at: alike Option<Point>;
             /// Warnings, injections, refusals and questions before the end.
-            interventions: ending u64;
+            interventions: alike u64;
             /// Model calls after the success was secured.
-            steps_after_secured: ending Option<u64>, "steps";
+            steps_after_secured: alike Option<u64>, "steps";
             /// Tokens after the success was secured.
-            tokens_after_secured: ending Option<u64>, "tokens";
+            tokens_after_secured: alike Option<u64>, "tokens";
             /// Dollars after the success was secured.
-            cost_usd_after_secured: ending Option<f64>, "US dollars";
+            cost_usd_after_secured: alike Option<f64>, "US dollars";
         }
     };
 }
 pub(super) use row_columns;
 
-/// The same for `followed.csv`. To add a column, add a line here and its value in `FollowedRow::from_row`. What is stored
-/// of an `ending` here is what followed a stop.
+/// The same for `followed.csv`. To add a column, add a line here and its value in `FollowedRow::from_row`. The rows of
+/// a run that are `alike` are those after which the same followed.
 macro_rules! followed_columns {
     ($then:ident) => {
         $crate::aggregate::columns::sort_columns! { $then {} [] [] []
@@ -305,33 +306,33 @@ macro_rules! followed_columns {
             /// The stack.
             stack: other Label;
             /// Where the stack stopped; empty if it did not.
-            stop_point: ending Option<Point>;
+            stop_point: alike Option<Point>;
             /// Lower bound on "ended early", 0 or 1.
-            stopped_low: ending u8;
+            stopped_low: alike u8;
             /// Upper bound on "ended early", 0 or 1.
-            stopped_high: ending u8;
+            stopped_high: alike u8;
             /// Edits after the stop, at least.
-            edits_low: ending u64;
+            edits_low: alike u64;
             /// Edits after the stop, at most.
-            edits_high: ending u64;
+            edits_high: alike u64;
             /// Hand-overs after the stop, at least.
-            handovers_low: ending u64;
+            handovers_low: alike u64;
             /// Hand-overs after the stop, at most.
-            handovers_high: ending u64;
+            handovers_high: alike u64;
             /// Checks that turn from red to green after the stop, at least.
-            greens_low: ending u64;
+            greens_low: alike u64;
             /// Checks that turn from red to green after the stop, at most.
-            greens_high: ending u64;
+            greens_high: alike u64;
             /// 1 if the closing reply comes after the stop.
-            reply_to_come: ending u8;
+            reply_to_come: alike u8;
             /// 1 if an edit, a hand-over or a check turning green certainly came after the stop.
-            cut_short_low: ending u8;
+            cut_short_low: alike u8;
             /// 1 if one may have.
-            cut_short_high: ending u8;
+            cut_short_high: alike u8;
             /// Tokens after the stop.
-            tokens_after_stop: ending Option<u64>, "tokens";
+            tokens_after_stop: alike Option<u64>, "tokens";
             /// Tokens after the last effect that followed the stop, or after the stop if none did.
-            tokens_after_last_effect: ending Option<u64>, "tokens";
+            tokens_after_last_effect: alike Option<u64>, "tokens";
             /// Tokens after the run's last effect, lower bound: counted from the last possible effect.
             tail_tokens_low: run Option<u64>, "tokens";
             /// Upper bound: counted from the last certain effect.
@@ -339,7 +340,7 @@ macro_rules! followed_columns {
             /// Tokens of the whole run.
             tokens_recorded: run Option<u64>, "tokens";
             /// Steps after the stop.
-            steps_after_stop: ending Option<u64>, "steps";
+            steps_after_stop: alike Option<u64>, "steps";
             /// The last step with a certain or possible edit, hand-over or check turning green; empty if there is none.
             last_effect_step: run Option<u64>;
             /// 1 if a person, real or simulated, waits for the run's reply.
@@ -347,46 +348,46 @@ macro_rules! followed_columns {
             /// 1 if the recording itself ends in an interruption.
             interrupted: run u8;
             /// 1 if the stop may have killed a graded success.
-            killed_high: ending u8;
+            killed_high: alike u8;
         }
     };
 }
 pub(super) use followed_columns;
 
-/// Sorts the columns of [`row_columns!`] or [`followed_columns!`] by how they are stored, one at a time: all columns, then
-/// those of a run, of an ending, and the bits.
+/// Sorts the columns of [`row_columns!`] or [`followed_columns!`] by how they are stored, one at a time: all columns,
+/// then those of a run, those of rows that are alike, and the bits.
 macro_rules! sort_columns {
-    ($then:ident {$($all:tt)*} $run:tt $ending:tt $bit:tt) => {
-        $then! { {$($all)*} $run $ending $bit }
+    ($then:ident {$($all:tt)*} $run:tt $alike:tt $bit:tt) => {
+        $then! { {$($all)*} $run $alike $bit }
     };
-    ($then:ident {$($all:tt)*} [$($run:tt)*] $ending:tt $bit:tt
+    ($then:ident {$($all:tt)*} [$($run:tt)*] $alike:tt $bit:tt
         $(#[$($meta:tt)*])* $name:ident: run $cell:ty $(, $unit:literal)?; $($rest:tt)*
     ) => {
         $crate::aggregate::columns::sort_columns! {
-            $then {$($all)* $(#[$($meta)*])* $name: $cell $(, $unit)?;} [$($run)* $name: $cell,] $ending $bit $($rest)*
+            $then {$($all)* $(#[$($meta)*])* $name: $cell $(, $unit)?;} [$($run)* $name: $cell,] $alike $bit $($rest)*
         }
     };
-    ($then:ident {$($all:tt)*} $run:tt [$($ending:tt)*] $bit:tt
-        $(#[$($meta:tt)*])* $name:ident: ending $cell:ty $(, $unit:literal)?; $($rest:tt)*
+    ($then:ident {$($all:tt)*} $run:tt [$($alike:tt)*] $bit:tt
+        $(#[$($meta:tt)*])* $name:ident: alike $cell:ty $(, $unit:literal)?; $($rest:tt)*
     ) => {
         $crate::aggregate::columns::sort_columns! {
-            $then {$($all)* $(#[$($meta)*])* $name: $cell $(, $unit)?;} $run [$($ending)* $name: $cell,] $bit $($rest)*
+            $then {$($all)* $(#[$($meta)*])* $name: $cell $(, $unit)?;} $run [$($alike)* $name: $cell,] $bit $($rest)*
         }
     };
-    ($then:ident {$($all:tt)*} $run:tt $ending:tt [$($bit:tt)*]
+    ($then:ident {$($all:tt)*} $run:tt $alike:tt [$($bit:tt)*]
         $(#[$($meta:tt)*])* $name:ident: bit $which:ident; $($rest:tt)*
     ) => {
         $crate::aggregate::columns::sort_columns! {
             $then
             {$($all)* $(#[$($meta)*])* #[serde(deserialize_with = "super::columns::zero_or_one")] $name: u8;}
-            $run $ending [$($bit)* $name: $which,] $($rest)*
+            $run $alike [$($bit)* $name: $which,] $($rest)*
         }
     };
-    ($then:ident {$($all:tt)*} $run:tt $ending:tt $bit:tt
+    ($then:ident {$($all:tt)*} $run:tt $alike:tt $bit:tt
         $(#[$($meta:tt)*])* $name:ident: other $cell:ty; $($rest:tt)*
     ) => {
         $crate::aggregate::columns::sort_columns! {
-            $then {$($all)* $(#[$($meta)*])* $name: $cell;} $run $ending $bit $($rest)*
+            $then {$($all)* $(#[$($meta)*])* $name: $cell;} $run $alike $bit $($rest)*
         }
     };
 }
