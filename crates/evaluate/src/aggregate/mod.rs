@@ -69,7 +69,7 @@ pub use row::{ExactnessName, RecordedRun, Row, RunRows};
 pub use rows::{Firings, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use run_effect::{Ends, RunEffect, Saving, Spending, killed_parts, useful_parts};
-pub use savings::{Savings, Unit};
+pub use savings::Unit;
 pub use ship::{
     Candidate, LEAST_SAVED, MIN_KNOWN, ShipDecision, ShipTerms, Standing, TieBreak, allowed, best_allowed, decide,
     is_open,

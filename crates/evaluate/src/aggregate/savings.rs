@@ -1,8 +1,8 @@
-//! What stops saved, split by the run's outcome: a success stopped early saves nothing.
+//! What costs and savings are measured in.
 
 use super::RowView;
-use super::sums::{Count, Sum, Sums};
-use crate::verdict::{Amounts, Verdict};
+use super::sums::Count;
+use crate::verdict::Amounts;
 
 /// What a cost or a saving is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +43,15 @@ impl Unit {
             Self::Steps => "steps",
             Self::Tokens => "tokens",
             Self::CostUsd => "US dollars",
+        }
+    }
+
+    /// The runs with a known amount.
+    pub(super) fn known_runs(self) -> Count {
+        match self {
+            Self::Steps => Count::StepsRuns,
+            Self::Tokens => Count::TokensRuns,
+            Self::CostUsd => Count::CostUsdRuns,
         }
     }
 
@@ -102,51 +111,5 @@ impl Unit {
             Self::Tokens => Some((row.tokens_low()? as f64, row.tokens_high().map(|tokens| tokens as f64))),
             Self::CostUsd => Some((row.cost_usd_low()?, row.cost_usd_high())),
         }
-    }
-}
-
-/// What a group's stops saved in one unit: sums on the recorded path, over every run with a known amount.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Savings {
-    /// Runs with a known amount.
-    pub runs: u64,
-    /// Total recorded.
-    pub recorded: f64,
-    /// Total spent by the stops.
-    pub at_stop: f64,
-    /// Total not spent, over all verdicts.
-    pub saved: f64,
-    /// The part saved on failed runs.
-    pub on_failures: f64,
-    /// The part saved after a success was secured.
-    pub after_success: f64,
-    /// The part saved on runs without a known outcome.
-    pub unlabelled: f64,
-    /// The part from false early stops: forfeited work, not a saving.
-    pub forfeited: f64,
-}
-
-impl Savings {
-    /// Reads the totals of `unit` from `sums`. `None` if no run records it.
-    pub(super) fn from_sums(sums: &Sums, unit: Unit) -> Option<Self> {
-        let runs = sums.count(match unit {
-            Unit::Steps => Count::StepsRuns,
-            Unit::Tokens => Count::TokensRuns,
-            Unit::CostUsd => Count::CostUsdRuns,
-        });
-        let saved = |of: fn(Verdict) -> bool| sums.amount(Sum::Saved(unit), |class| of(class.verdict()));
-        if runs == 0 {
-            return None;
-        }
-        Some(Self {
-            runs,
-            recorded: sums.amount(Sum::Recorded(unit), |_| true),
-            at_stop: sums.amount(Sum::AtStop(unit), |_| true),
-            saved: saved(|_| true),
-            on_failures: saved(|verdict| matches!(verdict, Verdict::TrueStop | Verdict::Rescued)),
-            after_success: saved(|verdict| verdict == Verdict::GoodTrim),
-            unlabelled: saved(|verdict| verdict == Verdict::Unlabelled),
-            forfeited: saved(Verdict::is_fes),
-        })
     }
 }

@@ -8,8 +8,7 @@ use super::sums::{Addends, Count, Sum, Sums};
 use super::task_sums::by_task;
 use super::tasks::Tasks;
 use super::{
-    Contest, CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Savings, Unit,
-    corrected_fes_rate,
+    Contest, CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Unit, corrected_fes_rate,
 };
 use crate::stats::RangeEstimate;
 use crate::stats::labels::ErrorRates;
@@ -115,9 +114,12 @@ impl Summary {
         &self.ratios[unit as usize]
     }
 
-    /// What was saved in `unit`; `None` if no run records it.
-    pub fn savings_in(&self, unit: Unit) -> Option<Savings> {
-        Savings::from_sums(&self.sums, unit)
+    /// A sum of amounts in `unit`, over the verdicts that `of` accepts; `None` if no run records the unit.
+    pub(super) fn amount(&self, sum: fn(Unit) -> Sum, unit: Unit, of: fn(Verdict) -> bool) -> Option<f64> {
+        if self.counted(unit.known_runs()) == 0 {
+            return None;
+        }
+        Some(self.sums.amount(sum(unit), |class| of(class.verdict())))
     }
 }
 

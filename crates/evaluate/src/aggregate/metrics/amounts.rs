@@ -2,51 +2,57 @@
 
 use super::list::MetricList;
 use super::{Measure, Measured, Needs, Shown, Summary, Unit};
-use crate::aggregate::Savings;
+use crate::aggregate::sums::Sum;
+use crate::verdict::Verdict;
 
 /// Sums in a unit.
 pub(super) fn amounts(list: &mut MetricList, unit: Unit) {
     use Needs::{Outcome, Stop};
     let words = unit.words();
-    let known = move |s: &Summary| Measured::count(s.savings_in(unit).map_or(0, |savings| savings.runs));
+    let known = move |s: &Summary| Measured::count(s.counted(unit.known_runs()));
     let meaning =
         format!("Runs of which the {words} are known, recorded and to the stop; the sums below are over these.");
     list.push(&format!("{}_runs", unit.name()), known, Measure::Runs, Needs::Nothing, &meaning);
-    let mut sum = |name: &str, read: fn(&Savings) -> f64, needs, meaning: &str| {
+    let mut amount = |name: &str, sum: fn(Unit) -> Sum, of: fn(Verdict) -> bool, needs, meaning: &str| {
         let name = format!("{}_{name}", unit.name());
-        let sum = move |s: &Summary| Measured::plain(s.savings_in(unit).as_ref().map(read));
-        let metric = list.push(&name, sum, Measure::Amount(unit), needs, meaning);
+        let read = move |s: &Summary| Measured::plain(s.amount(sum, unit, of));
+        let metric = list.push(&name, read, Measure::Amount(unit), needs, meaning);
         metric.unit = Some(unit);
     };
-    sum("recorded", |savings| savings.recorded, Needs::Nothing, &format!("Recorded {words}."));
-    sum("spent", |savings| savings.at_stop, Stop, &format!("Spent {words}, up to the stops."));
-    sum(
+    amount("recorded", Sum::Recorded, |_| true, Needs::Nothing, &format!("Recorded {words}."));
+    amount("spent", Sum::AtStop, |_| true, Stop, &format!("Spent {words}, up to the stops."));
+    amount(
         "spent_less",
-        |savings| savings.saved,
+        Sum::Saved,
+        |_| true,
         Stop,
         &format!("Not spent because of the stops, whatever became of the runs, in {words}."),
     );
-    sum(
+    amount(
         "saved_on_failures",
-        |savings| savings.on_failures,
+        Sum::Saved,
+        |verdict| matches!(verdict, Verdict::TrueStop | Verdict::Rescued),
         Outcome,
         &format!("The part of it saved on failed runs, in {words}."),
     );
-    sum(
+    amount(
         "saved_after_success",
-        |savings| savings.after_success,
+        Sum::Saved,
+        |verdict| verdict == Verdict::GoodTrim,
         Outcome,
         &format!("The part saved after a success was secured, in {words}."),
     );
-    sum(
+    amount(
         "forfeited",
-        |savings| savings.forfeited,
+        Sum::Saved,
+        Verdict::is_fes,
         Outcome,
         &format!("The part that killed successes would still have spent: not a saving, in {words}."),
     );
-    sum(
+    amount(
         "saved_ungraded",
-        |savings| savings.unlabelled,
+        Sum::Saved,
+        |verdict| verdict == Verdict::Unlabelled,
         Stop,
         &format!("The part on runs without an outcome, in {words}."),
     );
