@@ -115,7 +115,10 @@ impl ValueEnum for RowFormat {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.ending()))
+        Some(PossibleValue::new(match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }))
     }
 }
 
