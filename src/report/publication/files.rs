@@ -62,6 +62,8 @@ impl Publication {
     }
 
     fn write_files(&self, out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
+        // What both threads below might ask for is there before they begin.
+        self.summaries();
         // The first is limited by the disk, the second computes much on one thread.
         let (records, report) =
             rayon::join(|| self.write_records(out, format.rows), || self.write_report(out, format.whole_budget));

@@ -43,14 +43,15 @@ pub struct Publication {
     manifest: Manifest,
     unit: Unit,
     stories: Vec<Story>,
+    followed: Option<FollowedReport>,
+    // Of what is cached, one thread asks at a time: one that waits for another's answer could hold up the pool that
+    // computes it.
     /// One summary per stack, cached.
     summaries: OnceLock<Vec<Summary>>,
     /// The further notes, cached: they take long on many tasks and are written to two files.
     further: OnceLock<Vec<AnswerNote>>,
-    /// The stacks rated for the decision. As for the notes, one thread asks at a time: one
-    /// that waits for another's answer could hold up the pool that computes it.
+    /// The stacks rated for the decision, cached.
     rated: OnceLock<Rated>,
-    followed: Option<FollowedReport>,
 }
 
 impl Publication {
@@ -71,7 +72,7 @@ impl Publication {
             unit => unit,
         };
         let (summaries, further, rated) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { rows, firings, manifest, unit, stories, summaries, further, rated, followed }
+        Self { rows, firings, manifest, unit, stories, followed, summaries, further, rated }
     }
 
     /// What followed the stops, if it is known.
