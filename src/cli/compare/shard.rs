@@ -97,7 +97,8 @@ pub(in crate::cli) fn write_part_of(
         put,
         |about, report| {
             tell_troubles(&stacks.strategies, recordings.is_strict(), output)?;
-            let unit = Some(recordings.noun().to_owned()).filter(|noun| noun == UnitOfRun::Round.noun());
+            let is_rounds = recordings.unit() == UnitOfRun::Round;
+            let unit = if is_rounds { Some(recordings.noun().to_owned()) } else { None };
             about.comparison = Manifest { rows: Some(0), unit, ..Manifest::new(evaluator.stacks().to_vec()) };
             question.describe(&mut about.comparison, stacks);
             if question.texts == Some(Texts::None) {

@@ -72,9 +72,14 @@ impl<'a> RecordedRuns<'a> {
         Ok(self.corpus.get_or_init(|| corpus))
     }
 
+    /// What is replayed as one run.
+    pub(in crate::cli) fn unit(&self) -> UnitOfRun {
+        self.args.unit
+    }
+
     /// The plural of what counts as a run.
     pub(in crate::cli) fn noun(&self) -> &'static str {
-        self.args.unit.noun()
+        self.unit().noun()
     }
 
     /// Whether what cannot be read, or a guard that failed on a run, is an error.
