@@ -35,5 +35,5 @@ pub use part::{
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;
-pub use row_file::{RowFormat, RowWriter, parquet_cells};
+pub use row_file::{RowFormat, RowWriter, parquet_cell};
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

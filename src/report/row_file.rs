@@ -43,41 +43,32 @@ fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, ParquetKind)> {
     columns.iter().map(|column| (column.name.as_str(), kind(column.kind))).collect()
 }
 
-/// The cells of a record as Parquet has them; an error for a number of 2^63 or more.
-pub fn parquet_cells<'c>(columns: &[ColumnSpec], cells: &'c [RecordCell<'_>]) -> io::Result<Vec<ParquetCell<'c>>> {
-    let mut parquet = Vec::with_capacity(cells.len());
-    for (cell, column) in cells.iter().zip(columns) {
-        parquet.push(match cell {
-            RecordCell::Text(text) => ParquetCell::Text(text),
-            RecordCell::Whole(number) => {
-                let too_large = |_| io::Error::other(format!("`{}`: {number} does not fit into 63 bits", column.name));
-                ParquetCell::Whole(i64::try_from(*number).map_err(too_large)?)
-            }
-            RecordCell::Real(number) => ParquetCell::Real(*number),
-            RecordCell::Truth(truth) => ParquetCell::Truth(*truth),
-            RecordCell::Empty => ParquetCell::None,
-        });
+/// The cell of a record as Parquet has it.
+pub fn parquet_cell<'c>(cell: &'c RecordCell<'_>) -> ParquetCell<'c> {
+    match cell {
+        RecordCell::Text(text) => ParquetCell::Text(text),
+        RecordCell::Whole(number) => ParquetCell::Whole(*number),
+        RecordCell::Real(number) => ParquetCell::Real(*number),
+        RecordCell::Truth(truth) => ParquetCell::Truth(*truth),
+        RecordCell::Empty => ParquetCell::None,
     }
-    Ok(parquet)
 }
 
 /// Writes records of type `T` to a Parquet table one at a time.
 pub struct RowWriter<T> {
     table: ParquetWriter,
-    columns: Vec<ColumnSpec>,
     of: PhantomData<T>,
 }
 
 impl<T: FileLine> RowWriter<T> {
     /// Starts a table in a file.
     pub fn to_file(file: File) -> io::Result<Self> {
-        let columns = T::columns();
-        Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&columns))?, columns, of: PhantomData })
+        Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&T::columns()))?, of: PhantomData })
     }
 
-    /// Adds a record.
+    /// Adds a record; an error for a number of 2^63 or more.
     pub fn row(&mut self, row: &T) -> io::Result<()> {
-        self.table.row(parquet_cells(&self.columns, &row.cells())?)
+        self.table.row(row.cells()?.as_ref().iter().map(parquet_cell))
     }
 
     /// Writes the remaining records.

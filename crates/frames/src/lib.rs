@@ -35,7 +35,7 @@ use polars::prelude::*;
 use whenstop::aggregate::{CellKind, ColumnSpec, FileLine, Firings, FollowedRows, RowView, Rows};
 use whenstop::answers::tables::{DataTable, TableCell};
 use whenstop::reader::ParquetCell;
-use whenstop::report::parquet_cells;
+use whenstop::report::parquet_cell;
 use whenstop::report::schema::FileSpec;
 
 /// The rows of `rows.csv`: one per run and stack.
@@ -84,13 +84,10 @@ fn cell(cell: &TableCell) -> PolarsResult<ParquetCell<'_>> {
 }
 
 fn records<T: FileLine>(records: impl IntoIterator<Item = T>) -> PolarsResult<DataFrame> {
-    let specs = T::columns();
-    let mut columns = Columns::new(&specs);
+    let mut columns = Columns::new(&T::columns());
     for record in records {
-        let cells = record.cells();
-        let cells = parquet_cells(&specs, &cells);
-        let cells = cells.map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
-        columns.push(cells.into_iter())?;
+        let cells = record.cells().map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
+        columns.push(cells.as_ref().iter().map(parquet_cell))?;
     }
     columns.finish()
 }

@@ -3,10 +3,10 @@
 //! are also stored and read one by one.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::io;
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use super::{ExactnessName, Label};
 use crate::transcript::{EndCause, Outcome, Point};
@@ -58,7 +58,7 @@ pub enum RecordCell<'c> {
     /// Text, as in CSV.
     Text(Cow<'c, str>),
     /// A whole number.
-    Whole(i128),
+    Whole(i64),
     /// A number.
     Real(f64),
     /// `true` or `false`.
@@ -71,8 +71,9 @@ pub enum RecordCell<'c> {
 pub trait FileLine {
     /// The columns of the file, in order.
     fn columns() -> Vec<ColumnSpec>;
-    /// The cells of this line, in the order of the columns.
-    fn cells(&self) -> Vec<RecordCell<'_>>;
+    /// The cells of this line, in the order of the columns; an error for a whole number of 2^63 or more. They stand on
+    /// the stack: large results have many lines.
+    fn cells(&self) -> io::Result<impl AsRef<[RecordCell<'_>]>>;
 }
 
 /// The type of a cell.
@@ -81,19 +82,16 @@ pub(super) trait CellType {
     const KIND: CellKind;
     /// Whether it may be empty.
     const MAY_BE_EMPTY: bool = false;
-    /// A value as a cell.
-    fn cell(&self) -> RecordCell<'_>;
+    /// A value as a cell; a whole number that is too large for one is given back.
+    fn cell(&self) -> Result<RecordCell<'_>, u64>;
 }
 
 impl<T: CellType> CellType for Option<T> {
     const KIND: CellKind = T::KIND;
     const MAY_BE_EMPTY: bool = true;
 
-    fn cell(&self) -> RecordCell<'_> {
-        match self {
-            Some(value) => value.cell(),
-            None => RecordCell::Empty,
-        }
+    fn cell(&self) -> Result<RecordCell<'_>, u64> {
+        self.as_ref().map_or(Ok(RecordCell::Empty), T::cell)
     }
 }
 
@@ -102,19 +100,22 @@ macro_rules! cell_types {
         $($(impl CellType for $cell {
             const KIND: CellKind = CellKind::$kind;
 
-            fn cell(&self) -> RecordCell<'_> {
-                let make: fn(&Self) -> _ = $make;
-                RecordCell::$kind(make(self))
+            fn cell(&self) -> Result<RecordCell<'_>, u64> {
+                let make: fn(&Self) -> Result<_, u64> = $make;
+                make(self).map(RecordCell::$kind)
             }
         })*)*
     };
 }
 
 cell_types! {
-    Text: Verdict, ExactnessName, Outcome, EndCause, Point => |value| AsWritten(value).to_string().into();
-    Whole: u8, u32, u64, i64 => |number| (*number).into();
-    Real: f64 => |number| *number;
-    Truth: bool => |truth| *truth;
+    Text: Verdict, ExactnessName, Outcome, EndCause => |value| Ok(Cow::Borrowed(value.name()));
+    Text: Point => |point| Ok(Cow::Owned(point.to_string()));
+    Whole: u8, u32 => |number| Ok((*number).into());
+    Whole: i64 => |number| Ok(*number);
+    Whole: u64 => |number| i64::try_from(*number).map_err(|_| *number);
+    Real: f64 => |number| Ok(*number);
+    Truth: bool => |truth| Ok(*truth);
 }
 
 // A name or a list may be the empty text.
@@ -122,8 +123,8 @@ impl CellType for Label {
     const KIND: CellKind = CellKind::Text;
     const MAY_BE_EMPTY: bool = true;
 
-    fn cell(&self) -> RecordCell<'_> {
-        RecordCell::Text(Cow::Borrowed(self))
+    fn cell(&self) -> Result<RecordCell<'_>, u64> {
+        Ok(RecordCell::Text(Cow::Borrowed(self)))
     }
 }
 
@@ -131,18 +132,24 @@ impl CellType for Doubts {
     const KIND: CellKind = CellKind::Text;
     const MAY_BE_EMPTY: bool = true;
 
-    fn cell(&self) -> RecordCell<'_> {
-        RecordCell::Text(AsWritten(self).to_string().into())
+    fn cell(&self) -> Result<RecordCell<'_>, u64> {
+        let Self { unread, diverged, unlabelled } = *self;
+        Ok(RecordCell::Text(Cow::Borrowed(match (unread, diverged, unlabelled) {
+            (false, false, false) => "",
+            (false, false, true) => "unlabelled",
+            (false, true, false) => "diverged",
+            (false, true, true) => "diverged+unlabelled",
+            (true, false, false) => "unread",
+            (true, false, true) => "unread+unlabelled",
+            (true, true, false) => "unread+diverged",
+            (true, true, true) => "unread+diverged+unlabelled",
+        })))
     }
 }
 
-/// The text of a value in a file.
-struct AsWritten<'v, T>(&'v T);
-
-impl<T: Serialize> fmt::Display for AsWritten<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.serialize(f)
-    }
+/// The cell of a value in the column of this name.
+pub(super) fn cell<'c>(name: &str, value: &'c impl CellType) -> io::Result<RecordCell<'c>> {
+    value.cell().map_err(|number| io::Error::other(format!("`{name}`: {number} does not fit into 63 bits")))
 }
 
 /// The column of a field: its documentation is its meaning.
@@ -177,8 +184,8 @@ macro_rules! record {
                 )),*]
             }
 
-            fn cells(&self) -> Vec<$crate::aggregate::RecordCell<'_>> {
-                vec![$($crate::aggregate::columns::CellType::cell(&self.$name)),*]
+            fn cells(&self) -> std::io::Result<impl AsRef<[$crate::aggregate::RecordCell<'_>]>> {
+                Ok([$($crate::aggregate::columns::cell(stringify!($name), &self.$name)?),*])
             }
         }
     };
@@ -392,3 +399,28 @@ macro_rules! sort_columns {
     };
 }
 pub(super) use sort_columns;
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+
+    use super::*;
+
+    fn assert_is_as_written<T: CellType + Serialize>(values: impl IntoIterator<Item = T>) {
+        for value in values {
+            let Ok(RecordCell::Text(text)) = value.cell() else { panic!("no text") };
+            assert_eq!(serde_json::to_value(&value).unwrap(), *text);
+        }
+    }
+
+    #[test]
+    fn a_cell_of_text_is_what_csv_has() {
+        assert_is_as_written(Verdict::ALL);
+        assert_is_as_written(ExactnessName::ALL);
+        assert_is_as_written(Outcome::ALL);
+        assert_is_as_written(EndCause::ALL);
+        assert_is_as_written(["0:before_request", "12:after_tools"].map(|point| point.parse::<Point>().unwrap()));
+        let doubts = |bits: u8| Doubts { unread: bits & 1 > 0, diverged: bits & 2 > 0, unlabelled: bits & 4 > 0 };
+        assert_is_as_written((0..8).map(doubts));
+    }
+}

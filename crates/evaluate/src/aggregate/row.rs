@@ -6,19 +6,21 @@ use super::Label;
 use super::columns::{record, row_columns};
 use crate::decision::Evidence;
 use crate::replay::{Exactness, Replay};
-use crate::transcript::{EndCause, Instant, Outcome, Point, Run};
+use crate::transcript::{EndCause, Instant, Outcome, Point, Run, named};
 use crate::verdict::{Assumptions, Course, Doubts, Judged, Ledger, Spent, Verdict, judge, secured_step};
 
-/// How exact a row is, by the name written to `rows.csv`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ExactnessName {
-    /// See [`Exactness::Exact`].
-    Exact,
-    /// See [`Exactness::Diverged`].
-    Diverged,
-    /// See [`Exactness::Censored`].
-    Censored,
+named! {
+    /// How exact a row is, by the name written to `rows.csv`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ExactnessName {
+        /// See [`Exactness::Exact`].
+        Exact = "exact",
+        /// See [`Exactness::Diverged`].
+        Diverged = "diverged",
+        /// See [`Exactness::Censored`].
+        Censored = "censored",
+    }
 }
 
 /// Declares [`Row`] from the list of columns.
