@@ -1,6 +1,7 @@
 //! `whenstop convert`: converts recordings of any format to whenstop's own format.
 
 mod shards;
+mod taker;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -18,7 +19,7 @@ use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
 use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::{Grade, Header, Run, Spend};
-use shards::Taker;
+use taker::Taker;
 
 /// Arguments of `convert`.
 #[derive(Debug, clap::Args)]
