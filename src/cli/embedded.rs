@@ -127,7 +127,7 @@ pub fn tune_part(values: KeywordArguments, shard: Shard, names: Vec<String>) -> 
     let CliCommand::Tune(args) = values.read("tune")? else { return Err(unexpected()) };
     let Some(out) = &args.out else { return Err(unexpected()) };
     let extent = ShardScope { shard, division: Division::Files, names };
-    tune::write_part(&args, &extent, out, &Output::keeping()).map_err(told)
+    tune::write_embedded(&args, &extent, out, &Output::keeping()).map_err(told)
 }
 
 /// `whenstop report` of the parts of a search, which are the paths; `out` is the folder for the answer.

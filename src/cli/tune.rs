@@ -232,7 +232,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     }
     refuse_contradictions(args)?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return run_shard(shard, out, output, |extent| parts::write_part_of(args, extent, out, output));
+        return run_shard(shard, out, output, |extent| parts::write_catalogue(args, extent, out, output));
     }
     if let Some(by) = &args.by {
         return by::run(args, by, output);
@@ -338,12 +338,17 @@ fn for_the_command_line() -> CommandFailure {
 }
 
 /// Writes one part of a search, for a program that embeds whenstop. Returns the number of its runs.
-pub(super) fn write_part(args: &Args, extent: &ShardScope, out: &Path, output: &Output) -> Result<u64, CommandFailure> {
+pub(super) fn write_embedded(
+    args: &Args,
+    extent: &ShardScope,
+    out: &Path,
+    output: &Output,
+) -> Result<u64, CommandFailure> {
     refuse_embedded(args)?;
     if args.own.are_asked_for() {
-        return decided::write_part(args, &limits::own(args)?, extent, out, output);
+        return decided::write_own_stacks(args, &limits::own(args)?, extent, out, output);
     }
-    parts::write_part_of(args, extent, out, output)
+    parts::write_catalogue(args, extent, out, output)
 }
 
 /// The answer as values, for a program that embeds whenstop.

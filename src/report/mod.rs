@@ -31,7 +31,7 @@ pub use owned::{reads_it_too, refuse_foreign};
 pub use page::PlainPage;
 pub use part::{
     Division, Input, Merge, PART, PartManifest, PartSearch, PartWriter, SearchQuestion, SearchedRun, Shard, Shippable,
-    ShippableSettings, write_part,
+    ShippableSettings, write_part_folder,
 };
 pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;

@@ -246,7 +246,7 @@ fn failed(folder: &Path) -> impl Fn(io::Error) -> Diagnostic {
 }
 
 impl PartWriter {
-    /// Starts a part in `folder`, which [`write_part`] supplies.
+    /// Starts a part in `folder`, which [`write_part_folder`] supplies.
     fn begin(folder: &Path, shard: Shard, division: Division) -> Result<Self, Diagnostic> {
         let create = |name: &str| std::fs::File::create_new(folder.join(name));
         let begun = || -> io::Result<Self> {
@@ -309,8 +309,9 @@ impl PartWriter {
     }
 }
 
-/// Writes a part through `fill`, which returns the stories that are kept: the whole folder appears, or nothing.
-pub fn write_part(
+/// Writes the folder of a part through `fill`, which returns the stories that are kept: the whole folder appears, or
+/// nothing.
+pub fn write_part_folder(
     folder: &Path,
     (shard, division): (Shard, Division),
     fill: impl FnOnce(&mut PartWriter) -> Result<KeptStories, Diagnostic>,

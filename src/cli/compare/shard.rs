@@ -14,7 +14,7 @@ use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{
     Division, Input, Manifest, PartManifest, PartSearch, PartWriter, ReadingFindings, SearchQuestion, Shard, Shippable,
-    write_part,
+    write_part_folder,
 };
 use crate::transcript::Run;
 
@@ -35,6 +35,14 @@ impl ShardScope {
         let task = run.header.task_id.as_deref().unwrap_or(&run.header.run_id);
         self.division == Division::Files || self.shard.holds((suite, task))
     }
+}
+
+/// What is asked of a part.
+pub(in crate::cli) struct ComparedPart<'a> {
+    pub(in crate::cli) question: &'a CompareQuestion<'a>,
+    pub(in crate::cli) stacks: &'a LoadedStacks,
+    /// What is written for the stack to ship, if that is asked.
+    pub(in crate::cli) shippable: Option<&'a [Shippable]>,
 }
 
 /// Writes the part with the tasks of a shard by `write`, which returns the number of its runs, and says that it is there.
@@ -62,20 +70,19 @@ pub(in crate::cli) fn write(
     output: &Output,
 ) -> Result<u64, CommandFailure> {
     let stacks = args.stacks.load_some()?;
-    write_part_of(&args.question(recordings, output)?, &stacks, None, recordings, extent, out, output)
+    let part = ComparedPart { question: &args.question(recordings, output)?, stacks: &stacks, shippable: None };
+    write_comparison(&part, recordings, extent, out, output)
 }
 
-/// Computes one part and writes it; `shippable` is what is written for the stack to ship, if that is asked. Returns the
-/// number of its runs.
-pub(in crate::cli) fn write_part_of(
-    question: &CompareQuestion<'_>,
-    stacks: &LoadedStacks,
-    shippable: Option<&[Shippable]>,
+/// Replays the runs of one part under stacks and writes what comes of it. Returns the number of its runs.
+pub(in crate::cli) fn write_comparison(
+    part: &ComparedPart<'_>,
     recordings: &RecordedRuns<'_>,
     extent: &ShardScope,
     out: &Path,
     output: &Output,
 ) -> Result<u64, CommandFailure> {
+    let ComparedPart { question, stacks, shippable } = *part;
     let grounds = stacks.grounds();
     let options = EvaluationOptions { effects: stacks.effects(), grounds: &grounds, ..question.options() };
     let evaluator = Evaluator::new(&stacks.strategies, options);
@@ -132,7 +139,7 @@ pub(in crate::cli) fn write_runs<T: Send>(
     let named: Vec<(String, String)> = read.iter().map(|(path, _)| path.clone()).zip(given.iter().cloned()).collect();
     let mut failure = None;
     let mut runs = 0_u64;
-    let written = write_part(out, (extent.shard, extent.division), |part| {
+    let written = write_part_folder(out, (extent.shard, extent.division), |part| {
         let mut state = Ok(());
         let work = |run: Run| if extent.holds(&run) { Some(work(&run)) } else { None };
         let report = recordings.each_if_any(output, work, |result| {

@@ -11,7 +11,7 @@ use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by
 use crate::answers::tables::{self, DataTable};
 use crate::answers::words;
 use crate::cli::ProgramExit;
-use crate::cli::compare::shard::{ShardScope, run_shard, write_part_of};
+use crate::cli::compare::shard::{ComparedPart, ShardScope, run_shard, write_comparison};
 use crate::cli::compare::{self, CompareQuestion};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::LoadedStacks;
@@ -228,7 +228,7 @@ fn settings_note(shipped: &Shippable, out: Option<&Path>) -> Option<String> {
 pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<ProgramExit, CommandFailure> {
     let format = args.format.of_table().ok_or_else(|| nothing_today(args.asked_with()))?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return run_shard(shard, out, output, |extent| write_part(args, own, extent, out, output));
+        return run_shard(shard, out, output, |extent| write_own_stacks(args, own, extent, out, output));
     }
     let runs = args.corpus.runs().with_told_limits();
     let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
@@ -239,8 +239,8 @@ pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<Pr
     decided.answer(format, args.out.as_deref(), output)
 }
 
-/// Computes one part of the comparison and writes it. Returns the number of its runs.
-pub(super) fn write_part(
+/// Compares the user's own stacks on one part of the runs and writes it. Returns the number of its runs.
+pub(super) fn write_own_stacks(
     args: &Args,
     own: &OwnStacks,
     extent: &ShardScope,
@@ -248,7 +248,9 @@ pub(super) fn write_part(
     output: &Output,
 ) -> Result<u64, CommandFailure> {
     let runs = args.corpus.runs().with_told_limits();
-    write_part_of(&own.question(args), &own.stacks, Some(&own.shippable), &runs, extent, out, output)
+    let question = &own.question(args);
+    let part = ComparedPart { question, stacks: &own.stacks, shippable: Some(&own.shippable) };
+    write_comparison(&part, &runs, extent, out, output)
 }
 
 /// The same as values, for a program that embeds whenstop.

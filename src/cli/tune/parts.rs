@@ -27,7 +27,7 @@ use crate::tune::{Study, StudyRun, TuneQuestion};
 use crate::verdict::Assumptions;
 
 /// Writes one part of a search of the catalogue, of the given extent. Returns the number of its runs.
-pub(super) fn write_part_of(
+pub(super) fn write_catalogue(
     args: &Args,
     extent: &ShardScope,
     out: &Path,
