@@ -22,16 +22,6 @@ pub enum RowFormat {
     Parquet,
 }
 
-impl RowFormat {
-    /// The file name extension.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Parquet => "parquet",
-        }
-    }
-}
-
 /// The columns as Parquet has them.
 fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, ParquetKind)> {
     let kind = |kind| match kind {
