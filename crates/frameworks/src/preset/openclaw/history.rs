@@ -50,7 +50,7 @@ pub(super) enum WarningKey {
 
 /// Equal results in a row.
 #[derive(Clone, Copy, Debug)]
-struct ResultStreak {
+struct OutcomeStreak {
     count: usize,
     /// The latest result; `None` if there is none, for example if only refused calls were counted.
     latest: Option<Fingerprint>,
@@ -149,7 +149,7 @@ impl CallHistory {
         &self,
         asked: &RequestedCall,
         limits: &LoopDetection,
-        streak: ResultStreak,
+        streak: OutcomeStreak,
     ) -> Option<DetectorFinding> {
         let tool = &asked.tool;
         let constants = limits.release == Release::Constants;
@@ -197,7 +197,7 @@ impl CallHistory {
     }
 
     /// The equal results in a row, up to the latest one.
-    fn streak(&self, asked: &RequestedCall, constants: bool) -> ResultStreak {
+    fn streak(&self, asked: &RequestedCall, constants: bool) -> OutcomeStreak {
         let same_call = self.same_results(asked);
         if !constants || &*asked.tool != "exec" {
             return same_call;
@@ -209,7 +209,7 @@ impl CallHistory {
     /// Counts backwards over entries of this call, skipping other calls, for as long as the result equals the latest
     /// one. A refused call counts with the equal result before it; if there are no results, only refused calls are
     /// counted.
-    fn same_results(&self, asked: &RequestedCall) -> ResultStreak {
+    fn same_results(&self, asked: &RequestedCall) -> OutcomeStreak {
         let (mut count, mut refused, mut latest) = (0, 0, None);
         for entry in self.0.iter().rev().filter(|entry| entry.call == asked.call) {
             if entry.outcome.refused {
@@ -223,12 +223,12 @@ impl CallHistory {
             latest = Some(print);
             count += std::mem::take(&mut refused) + 1;
         }
-        ResultStreak { count: if latest.is_some() { count } else { refused }, latest }
+        OutcomeStreak { count: if latest.is_some() { count } else { refused }, latest }
     }
 
     /// For `exec`: consecutive failures with the same result or the same shape, whatever the command. Once an entry
     /// with another command has been passed, an entry with the requested command ends the count.
-    fn same_failures(&self, asked: &RequestedCall) -> ResultStreak {
+    fn same_failures(&self, asked: &RequestedCall) -> OutcomeStreak {
         let (mut count, mut refused, mut passed_another) = (0, 0, false);
         let mut latest: Option<(Fingerprint, Fingerprint)> = None;
         for entry in self.0.iter().rev().take_while(|entry| entry.tool == asked.tool) {
@@ -253,7 +253,7 @@ impl CallHistory {
             }
             count += std::mem::take(&mut refused) + 1;
         }
-        ResultStreak { count, latest: latest.map(|(print, _)| print) }
+        OutcomeStreak { count, latest: latest.map(|(print, _)| print) }
     }
 
     /// The tail of the history that alternates between the last call and the latest other one, if the other one is
@@ -303,9 +303,9 @@ impl CallHistory {
 }
 
 /// Fires on a call whose results stay the same: on any call at the breaker's limit, and before that on one that polls.
-fn stuck(asked: &RequestedCall, limits: &LoopDetection, streak: ResultStreak) -> Option<DetectorFinding> {
+fn stuck(asked: &RequestedCall, limits: &LoopDetection, streak: OutcomeStreak) -> Option<DetectorFinding> {
     let tool = &asked.tool;
-    let ResultStreak { count, latest } = streak;
+    let OutcomeStreak { count, latest } = streak;
     let key = WarningKey::Poll(asked.call, latest);
     if count >= limits.breaker {
         let has = if limits.release == Release::Constants { "" } else { "has " };
