@@ -48,8 +48,9 @@ impl<'c> Errands<'c> {
     }
 
     /// Works on some runs: `work` gets each with its index among them. Several batches are one errand, because waking the
-    /// pool's threads costs as much as reading a run; and while one batch is worked on, the next is parsed and the one
-    /// after it is read, so that no thread waits for another.
+    /// pool's threads costs as much as reading a run. While one batch is worked on and the next is parsed, the one after
+    /// it is read. The first two take turns, so that no thread frees runs while another makes some: threads wait for each
+    /// other in the allocator otherwise.
     pub(super) fn next(&mut self, work: &(dyn Fn(usize, Run) + Sync)) -> Result<(), ReadError> {
         let (mut place, mut bytes) = (0, 0);
         while !self.are_done() && bytes < MOST_BYTES && place < MOST_RUNS {
@@ -60,14 +61,12 @@ impl<'c> Errands<'c> {
             bytes += sizes.iter().sum::<usize>();
             let takes_batch = !batch.is_empty();
             let (corpus, stream) = (self.corpus, &mut self.stream);
-            let ((), (parsed, next)) = rayon::join(
-                || runs.into_par_iter().enumerate().for_each(|(i, run)| work(place + i, run)),
+            let (parsed, next) = rayon::join(
                 || {
-                    rayon::join(
-                        || batch.into_par_iter().map(|piece| corpus.parse(piece)).collect::<Vec<_>>(),
-                        || if takes_batch { stream.next_batch() } else { Vec::new() },
-                    )
+                    runs.into_par_iter().enumerate().for_each(|(i, run)| work(place + i, run));
+                    batch.into_par_iter().map(|piece| corpus.parse(piece)).collect::<Vec<_>>()
                 },
+                || if takes_batch { stream.next_batch() } else { Vec::new() },
             );
             place += n;
             if takes_batch {

@@ -109,10 +109,9 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         ));
     }
     let mut gathered = RecordResults::default();
-    let watches = options.detail >= Detail::Hygiene && file.format.id() != "trace";
     match file.within {
         None => {
-            looked_up::watch(record.text, watches);
+            looked_up::watch(record.text, may_leave_fields(file, options));
             (file.format.read)(&record, &mut reading);
         }
         Some(layout) => gathered.parts(file, &record, layout),
@@ -132,6 +131,11 @@ fn name_of_part(file: &OpenFile, cut: &Cut) -> Option<FileName> {
         return None;
     }
     Some(FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() })
+}
+
+/// Whether it is asked which fields of the records nothing looks at. Our own format has no others.
+fn may_leave_fields(file: &OpenFile, options: &ReadOptions) -> bool {
+    options.detail >= Detail::Hygiene && file.format.id() != "trace"
 }
 
 /// The results from a record and the records nested in it.
@@ -169,7 +173,7 @@ impl RecordResults {
                 ..*whole
             };
             let mut reading = Reading::from_record(record);
-            looked_up::watch(record.text, whole.options.detail >= Detail::Hygiene && file.format.id() != "trace");
+            looked_up::watch(record.text, may_leave_fields(file, whole.options));
             (file.format.read)(&record, &mut reading);
             self.take(reading, file, whole.options);
         }
@@ -247,7 +251,8 @@ impl RecordResults {
             return;
         }
         if options.detail >= Detail::Hygiene {
-            let left: Arc<[(String, FieldValue)]> = unused_fields::left(&record).into();
+            let fields = if may_leave_fields(file, options) { unused_fields::left(&record) } else { Vec::new() };
+            let left: Arc<[(String, FieldValue)]> = fields.into();
             for found in &mut taken {
                 found.unused = Some(left.clone());
             }
