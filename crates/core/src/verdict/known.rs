@@ -18,16 +18,20 @@ pub struct Doubts {
     pub unlabelled: bool,
 }
 
-/// A doubt with its name in tables.
-type Named = (&'static str, fn(&mut Doubts) -> &mut bool);
-
 impl Doubts {
-    /// The doubts with their names in tables.
-    const NAMES: [Named; 3] = [
-        ("unread", |doubts| &mut doubts.unread),
-        ("diverged", |doubts| &mut doubts.diverged),
-        ("unlabelled", |doubts| &mut doubts.unlabelled),
-    ];
+    /// The names in files and tables, joined by `+`; empty when nothing is in doubt.
+    pub fn names(self) -> &'static str {
+        match (self.unread, self.diverged, self.unlabelled) {
+            (false, false, false) => "",
+            (false, false, true) => "unlabelled",
+            (false, true, false) => "diverged",
+            (false, true, true) => "diverged+unlabelled",
+            (true, false, false) => "unread",
+            (true, false, true) => "unread+unlabelled",
+            (true, true, false) => "unread+diverged",
+            (true, true, true) => "unread+diverged+unlabelled",
+        }
+    }
 
     /// True when nothing is in doubt.
     pub fn is_none(self) -> bool {
@@ -41,25 +45,25 @@ impl Doubts {
     }
 }
 
-/// Serialised as names joined by `+`; empty when nothing is in doubt.
+/// Serialised as [`Doubts::names`].
 impl Serialize for Doubts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut doubts = *self;
-        let present = Self::NAMES.into_iter().filter(|(_, doubt)| *doubt(&mut doubts));
-        let names: Vec<&str> = present.map(|(name, _)| name).collect();
-        serializer.serialize_str(&names.join("+"))
+        serializer.serialize_str(self.names())
     }
 }
 
+/// Names in any order.
 impl<'de> Deserialize<'de> for Doubts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let mut doubts = Self::default();
         for part in text.split('+').filter(|part| !part.is_empty()) {
-            let Some((_, doubt)) = Self::NAMES.iter().find(|(name, _)| *name == part) else {
-                return Err(serde::de::Error::custom(format!("`{part}` is no cause of doubt")));
-            };
-            *doubt(&mut doubts) = true;
+            match part {
+                "unread" => doubts.unread = true,
+                "diverged" => doubts.diverged = true,
+                "unlabelled" => doubts.unlabelled = true,
+                _ => return Err(serde::de::Error::custom(format!("`{part}` is no cause of doubt"))),
+            }
         }
         Ok(doubts)
     }

@@ -225,3 +225,14 @@ fn names_in_files_are_those_in_tables() {
     same(&Outcome::ALL, Outcome::name);
     same(&EndCause::ALL, EndCause::name);
 }
+
+#[test]
+fn doubts_are_read_from_the_names_they_are_written_as() {
+    for bits in 0..8_u8 {
+        let doubts = Doubts { unread: bits & 1 > 0, diverged: bits & 2 > 0, unlabelled: bits & 4 > 0 };
+        assert_eq!(serde_json::from_value::<Doubts>(doubts.names().into()).unwrap(), doubts);
+    }
+    let read = |names: &str| serde_json::from_value::<Doubts>(names.into()).map(Doubts::names);
+    assert_eq!(read("unlabelled+unread").unwrap(), "unread+unlabelled");
+    assert_eq!(read("unread+else").unwrap_err().to_string(), "`else` is no cause of doubt");
+}

@@ -133,17 +133,7 @@ impl CellType for Doubts {
     const MAY_BE_EMPTY: bool = true;
 
     fn cell(&self) -> Result<RecordCell<'_>, u64> {
-        let Self { unread, diverged, unlabelled } = *self;
-        Ok(RecordCell::Text(Cow::Borrowed(match (unread, diverged, unlabelled) {
-            (false, false, false) => "",
-            (false, false, true) => "unlabelled",
-            (false, true, false) => "diverged",
-            (false, true, true) => "diverged+unlabelled",
-            (true, false, false) => "unread",
-            (true, false, true) => "unread+unlabelled",
-            (true, true, false) => "unread+diverged",
-            (true, true, true) => "unread+diverged+unlabelled",
-        })))
+        Ok(RecordCell::Text(Cow::Borrowed(self.names())))
     }
 }
 
