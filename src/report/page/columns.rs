@@ -1,6 +1,6 @@
 //! Numbers as binary columns: one block of bytes that a page splits into typed arrays without parsing each number.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -35,14 +35,15 @@ pub(super) struct ColumnPosition {
 /// Collects columns, compressed as they arrive: those of a million rows take tens of megabytes.
 pub(super) struct ColumnBlock {
     columns: Vec<ColumnPosition>,
-    packed: GzEncoder<Vec<u8>>,
+    /// Buffered, because the encoder has much to do for every write.
+    packed: BufWriter<GzEncoder<Vec<u8>>>,
     /// Bytes so far, before compression.
     length: usize,
 }
 
 impl Default for ColumnBlock {
     fn default() -> Self {
-        Self { columns: Vec::new(), packed: packer(), length: 0 }
+        Self { columns: Vec::new(), packed: BufWriter::new(packer()), length: 0 }
     }
 }
 
@@ -76,7 +77,7 @@ impl ColumnBlock {
 
     /// The columns, and their bytes encoded for the page.
     pub(super) fn finish(self) -> io::Result<(Vec<ColumnPosition>, String)> {
-        Ok((self.columns, STANDARD.encode(self.packed.finish()?)))
+        Ok((self.columns, STANDARD.encode(self.packed.into_inner()?.finish()?)))
     }
 
     /// A browser accepts a typed array only at an offset that is a multiple of its number width.
