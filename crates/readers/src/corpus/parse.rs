@@ -15,7 +15,7 @@ use crate::open::records::Cut;
 use crate::price::{self, Pricing, Settled};
 use crate::read::reply_prints;
 use crate::read::subagents;
-use crate::read::text_calls::{self, InTexts};
+use crate::read::text_calls;
 use crate::read::wrappings::{self, Reshape};
 use crate::record::looked_up;
 use crate::record::naming::{self, NamedValues};
@@ -205,8 +205,8 @@ impl RecordResults {
                 draft.header.prompted_by = draft.header.prompted_by.max(PromptedBy::Program);
             }
             draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by);
-            let in_texts = if text_calls::OF_READERS.contains(&file.format.id()) {
-                InTexts::default()
+            let unread_calls = if text_calls::OF_READERS.contains(&file.format.id()) {
+                0
             } else {
                 text_calls::read(&mut draft, file.format.acts_in_texts)
             };
@@ -229,7 +229,7 @@ impl RecordResults {
                 let tells = options.detail >= Detail::ToldLimits;
                 let limit = if tells { LimitSigns::from_run(&run) } else { LimitSigns::default() };
                 let is_checked = options.detail >= Detail::Hygiene;
-                let checked = if is_checked { Some(RunChecks::from_run(&run, in_texts.unread)) } else { None };
+                let checked = if is_checked { Some(RunChecks::from_run(&run, unread_calls)) } else { None };
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
                 taken.push(FoundRun {

@@ -59,24 +59,15 @@ enum CallStyle {
     Fence,
 }
 
-/// What the texts of a run turned out to hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct InTexts {
-    /// Replies whose call was read from their text.
-    pub(crate) read: u64,
-    /// Replies that look like calls in a notation that is not known.
-    pub(crate) unread: u64,
-}
-
 /// Reads the calls from the texts of a run that has none elsewhere. `acts` is true if its replies are known to be
-/// those of an agent whose actions are fenced blocks, so that no further sign is needed.
-pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
+/// those of an agent whose actions are fenced blocks, so that no further sign is needed. Returns how many replies look
+/// like calls in a notation that is not known.
+pub(crate) fn read(draft: &mut Draft, acts: bool) -> u64 {
     let messages = || messages(&draft.events).filter(|message| message.lane == Lane::Main);
     if messages().any(|message| !message.tool_calls.is_empty()) || !messages().any(may_hold_call) {
-        return InTexts::default();
+        return 0;
     }
-    let Some(style) = style(draft, acts) else { return InTexts { read: 0, unread: unread(draft) } };
-    let mut found = InTexts::default();
+    let Some(style) = style(draft, acts) else { return unread(draft) };
     for at in 0..draft.events.len() {
         let Some(Event::Message(reply)) = draft.events.get(at).filter(|event| is_step(event)) else { continue };
         if is_answered(&draft.events, at, is_refusal) {
@@ -86,7 +77,6 @@ pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
         if calls.is_empty() {
             continue;
         }
-        found.read += 1;
         for (n, call) in calls.iter_mut().enumerate() {
             call.id = Some(if n == 0 { format!("text-{at}") } else { format!("text-{at}-{n}") }.into());
         }
@@ -97,7 +87,7 @@ pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
             reply.tool_calls = calls;
         }
     }
-    found
+    0
 }
 
 /// Whether the text of a reply may hold a call, judged by its undecoded bytes.

@@ -17,6 +17,10 @@ fn draft(messages: &[(char, &str)]) -> Draft {
 fn told(messages: &[(char, &str)], acts: bool) -> (Vec<String>, String) {
     let mut draft = draft(messages);
     read(&mut draft, acts);
+    calls_and_roles(&draft)
+}
+
+fn calls_and_roles(draft: &Draft) -> (Vec<String>, String) {
     let messages = || draft.events.iter().filter_map(Event::message);
     let calls = messages().flat_map(|message| &message.tool_calls);
     let roles = messages().map(|message| message.role.name().chars().next().unwrap_or('?')).collect();
@@ -72,11 +76,13 @@ fn a_run_with_calls_of_its_own_and_plain_words_are_left_alone() {
     if let Some(Event::Message(reply)) = with_calls.events.get_mut(1) {
         reply.tool_calls.push(ToolCall::new(None, "cat", "{}"));
     }
-    assert_eq!(read(&mut with_calls, true), InTexts::default());
+    assert_eq!(read(&mut with_calls, true), 0);
+    assert_eq!(calls_and_roles(&with_calls), (vec!["cat {}".to_owned()], "ua".to_owned()));
     for text in ["{\"answer\": 4}", "a < b > c", "{\"name\": \"Ada\", \"age\": 3}", "", "Action: think harder", "```"] {
         assert_eq!(told(&[('u', "go"), ('a', text), ('u', "ok")], false).0, Vec::<String>::new(), "{text}");
     }
     // It looks like a call and is answered like one, and the notation is not known.
     let mut unknown = draft(&[('u', "go"), ('a', "{\"do\": \"ls\"}"), ('u', "Observation: a.py")]);
-    assert_eq!(read(&mut unknown, false), InTexts { read: 0, unread: 1 });
+    assert_eq!(read(&mut unknown, false), 1);
+    assert_eq!(calls_and_roles(&unknown), (Vec::new(), "uau".to_owned()));
 }
