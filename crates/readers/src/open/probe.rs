@@ -55,6 +55,18 @@ impl Sketch {
         }
     }
 
+    /// The value under that name or, if it has dots and no field is called so, at the path of names that it is.
+    pub(crate) fn at(&self, path: &str) -> Option<&Self> {
+        if let Some(found) = self.get(path) {
+            return Some(found);
+        }
+        let mut value = self;
+        for name in path.split('.') {
+            value = value.get(name)?;
+        }
+        Some(value)
+    }
+
     /// Whether it is an object that has all of `keys`.
     pub fn has(&self, keys: &[&str]) -> bool {
         keys.iter().all(|key| self.get(key).is_some())

@@ -113,7 +113,7 @@ fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
 fn judged(map: &FieldMap, asked: &HintInput<'_>, values: &[&Sketch]) -> Result<FieldMap, String> {
     let runs: Vec<Vec<&Sketch>> = match map.get("messages") {
         Some(path) => {
-            let lists = values.iter().filter_map(|value| below(value, path));
+            let lists = values.iter().filter_map(|value| value.at(path));
             lists.map(|list| list.elements().iter().collect()).collect()
         }
         None => grouped(values, map.get("run")),
@@ -245,17 +245,9 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
     Some(FieldMap::from_fields(fields))
 }
 
-/// The value at a path of names.
-fn below<'v>(value: &'v Sketch, path: &str) -> Option<&'v Sketch> {
-    match value.get(path) {
-        Some(found) => Some(found),
-        None => path.split('.').try_fold(value, |value, name| value.get(name)),
-    }
-}
-
 /// The decoded text of the short string at a path of names.
 fn text_below<'v>(value: &'v Sketch, path: &str) -> Option<Cow<'v, str>> {
-    below(value, path)?.text()
+    value.at(path)?.text()
 }
 
 /// Levels of objects inside a message that are searched for a field.

@@ -84,13 +84,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
 
 /// Whether a mapping fits a value: it has the messages, or what the messages consist of.
 pub(crate) fn fits(map: &FieldMap, value: &Sketch) -> bool {
-    let has = |name: &str| {
-        let path = map.get(name)?;
-        match value.get(path) {
-            Some(found) => Some(found),
-            None => path.split('.').try_fold(value, |value, name| value.get(name)),
-        }
-    };
+    let has = |name: &str| value.at(map.get(name)?);
     match map.get("messages") {
         Some(_) => matches!(has("messages"), Some(Sketch::Array(_))),
         None => ["text", "calls", "role", "steps"].iter().any(|name| has(name).is_some()),

@@ -7,7 +7,7 @@ use super::words::{
     CALLED, CALLS, COMMANDS, COSTS, EXITS, IDS, INPUT_TOKENS, OUTPUT_TOKENS, PASSED, RESULTS, RETURNS, ROLES, TEXTS,
     TIMES, TOKENS,
 };
-use super::{below, is_name, is_scalar, kin, named, text_below};
+use super::{is_name, is_scalar, kin, named, text_below};
 use crate::open::probe::Sketch;
 use crate::read::format;
 use crate::record::field_map::{EntryKind, FieldMap};
@@ -49,7 +49,7 @@ pub(super) fn of_message(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
     fields.add(entries, "text", TEXTS, &|value| matches!(value, Sketch::Head(_)) || value.text().is_some());
     match fields.path("calls") {
         Some(calls) => {
-            let lists = entries.iter().filter_map(|entry| below(entry, &calls));
+            let lists = entries.iter().filter_map(|entry| entry.at(&calls));
             fields.call(&lists.flat_map(calls_in).collect::<Vec<_>>());
             if !has_role {
                 fields.add(entries, "result", RESULTS, &|_| true);
@@ -66,7 +66,7 @@ pub(super) fn of_message(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
         Some(role) => entries.iter().copied().filter(|entry| is_of_no_model(entry, &role, &map)).collect(),
         None => Vec::new(),
     };
-    let is_own = |path: &str| others.iter().all(|entry| below(entry, path).is_none_or(is_nothing));
+    let is_own = |path: &str| others.iter().all(|entry| entry.at(path).is_none_or(is_nothing));
     fields.add_free(entries, "input_tokens", INPUT_TOKENS, &is_number, &is_own);
     fields.add_free(entries, "output_tokens", OUTPUT_TOKENS, &is_number, &is_own);
     if fields.0.iter().all(|(meaning, _)| !meaning.ends_with("_tokens")) {
@@ -195,7 +195,7 @@ impl FoundFields {
         let Some(name) = self.path("name") else { return };
         self.add(entries, "arguments", PASSED, &|_| true);
         let id = name.rsplit_once('.').map(|(parent, _)| format!("{parent}.id"));
-        match id.filter(|id| entries.iter().any(|entry| below(entry, id).is_some())) {
+        match id.filter(|id| entries.iter().any(|entry| entry.at(id).is_some())) {
             Some(id) => self.0.push(("call_id", id)),
             None => self.add(entries, "call_id", IDS, &is_scalar),
         }

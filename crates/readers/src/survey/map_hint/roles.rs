@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{below, text_below};
+use super::text_below;
 use crate::open::probe::Sketch;
 use crate::record::field_map::FieldMap;
 
@@ -20,7 +20,7 @@ pub(super) fn named(map: &FieldMap, runs: &[Vec<&Sketch>]) -> (FieldMap, Vec<Str
     let Some(role) = map.get("role") else { return (map.clone(), Vec::new()) };
     let holds = |entry: &Sketch, meaning: &str| {
         let Some(path) = map.get(meaning) else { return false };
-        matches!(below(entry, path), Some(value) if !is_empty(value))
+        matches!(entry.at(path), Some(value) if !is_empty(value))
     };
     let mut votes: BTreeMap<String, Votes> = BTreeMap::new();
     for run in runs {

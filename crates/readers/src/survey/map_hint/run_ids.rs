@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::{WITHIN, below, below_objects, kin};
+use super::{WITHIN, below_objects, kin};
 use crate::open::probe::Sketch;
 
 /// Rows of a label file that are looked at.
@@ -96,7 +96,7 @@ fn division(entries: &[&Sketch], field: &str) -> Vec<usize> {
     let mut groups: HashMap<&str, usize> = HashMap::new();
     let mut division = Vec::new();
     for entry in entries {
-        let Some(Sketch::Scalar(raw)) = below(entry, field) else {
+        let Some(Sketch::Scalar(raw)) = entry.at(field) else {
             division.push(division.last().copied().unwrap_or(0));
             continue;
         };
