@@ -2,7 +2,6 @@
 
 use serde_json::value::RawValue;
 
-use crate::diagnostic::Diagnostic;
 use crate::record::reading::{Reading, Record};
 
 /// The values in a record: the elements of an array, a single object, one value per line, or concatenated values.
@@ -42,10 +41,7 @@ fn lines_of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue>
     for line in record.text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match serde_json::from_str::<&RawValue>(line) {
             Ok(value) => values.push(value),
-            Err(error) => {
-                let broken = record.broken(line, &error);
-                out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
-            }
+            Err(error) => out.broken_line(line, &error),
         }
     }
     values
