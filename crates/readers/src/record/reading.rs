@@ -447,12 +447,7 @@ impl<'r> Reading<'r> {
         field: &str,
         wanted: &str,
     ) -> Option<T> {
-        let raw = raw?;
-        let parsed = serde_json::from_str(raw.written()).ok();
-        if parsed.is_none() {
-            self.wrong(raw, field, wanted);
-        }
-        parsed
+        self.checked(raw, field, wanted, |raw| serde_json::from_str(raw.written()).ok())
     }
 
     /// The fields of an object; anything else is reported and left out.
@@ -497,11 +492,6 @@ impl<'r> Reading<'r> {
     /// Like [`Self::word`], borrowed if possible.
     pub(crate) fn name<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Cow<'a, str>> {
         self.checked(raw, field, "a string or a number", json::name)
-    }
-
-    /// A count, 0 or more.
-    pub fn count<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<u64> {
-        self.checked(raw, field, "a whole number, 0 or more", json::count)
     }
 
     /// A count of tokens. One that is recorded and cannot be read is reported, and makes the run's tokens unknown.
