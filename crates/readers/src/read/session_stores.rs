@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::value::RawValue;
 
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::open::database::Database;
 use crate::open::finding::Finding;
 use crate::open::records::{Cut, Item};
@@ -129,7 +129,7 @@ impl SessionStore {
                 let what = format!("session `{}` is left out: {error}", session.id);
                 let help = "the other sessions are read; close the agent and try again, or export this one";
                 let diagnostic = Diagnostic::new(Location::file(self.name.as_str()), what, help);
-                Item::Finding(Finding { severity: Severity::Error, diagnostic })
+                Item::Finding(Finding::error(diagnostic))
             }
         })
     }

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use serde_json::value::RawValue;
 
-use crate::diagnostic::Severity;
 use crate::json_text::{SPACES, trimmed};
 use crate::open::finding::Finding;
 use crate::open::layout::RecordLayout;
@@ -365,7 +364,7 @@ pub(crate) fn cut(text: &str, layout: RecordLayout, path: &str) -> (Vec<Cut>, St
         match item {
             Item::Record(cut) => cuts.push(cut),
             Item::Finding(finding) => findings.push(finding),
-            Item::Broken(diagnostic) => findings.push(Finding { severity: Severity::Error, diagnostic }),
+            Item::Broken(diagnostic) => findings.push(Finding::error(diagnostic)),
         }
     }
     (cuts, envelope, findings)

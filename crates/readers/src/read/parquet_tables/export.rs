@@ -11,7 +11,7 @@ use super::assemble::{RowField, begin, object};
 use super::layout::{ColumnPlan, RowDialect};
 use super::leaf::Torn;
 use super::table::{ParquetTable, TableRows};
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::open::finding::Finding;
 use crate::open::records::{Cut, Item};
 use crate::open::signature::Signature;
@@ -213,7 +213,7 @@ impl Export {
             let what = format!("trace `{trace}` is longer than {} bytes and is left out", self.limit);
             let at = Location::file(self.path.as_str());
             let diagnostic = Diagnostic::new(at, what, "raise the limit, if it is a recording");
-            return self.ready.push_back(Item::Finding(Finding { severity: Severity::Error, diagnostic }));
+            return self.ready.push_back(Item::Finding(Finding::error(diagnostic)));
         }
         if open.observations.is_empty() {
             return;

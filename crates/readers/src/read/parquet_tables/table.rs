@@ -15,7 +15,7 @@ use super::depth::refuse_too_deep;
 use super::guarded::CheckedParquetFile;
 use super::layout::{ColumnPlan, RowDialect};
 use super::leaf::Torn;
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location};
 use crate::open::finding::Finding;
 use crate::open::records::{Cut, Item};
 use crate::open::{archive, input_errors};
@@ -182,7 +182,7 @@ impl TableRecords {
             let at = Location::line(self.rows.table.path.as_str(), line);
             let what = format!("this row is longer than {} bytes and is left out", self.limit);
             let diagnostic = Diagnostic::new(at, what, "raise the limit, if it is a recording");
-            return Some(Item::Finding(Finding { severity: Severity::Error, diagnostic }));
+            return Some(Item::Finding(Finding::error(diagnostic)));
         }
         Some(Item::Record(Cut { bytes, key: format!("row {row}"), line, column: 1, member: None }))
     }
