@@ -136,7 +136,7 @@ impl Export {
                     self.scores.entry(trace).or_default().push(score);
                 }
                 Ok(_) => {}
-                Err(damage) => self.ready.push_back(Item::Broken(damage.diagnostic)),
+                Err(damage) => self.ready.push_back(Item::Broken(damage)),
             }
         }
     }
@@ -157,7 +157,7 @@ impl Export {
             let names = &names[..];
             match rows.next(|nodes| observation(names, nodes)) {
                 None => self.rows = None,
-                Some(Err(damage)) => self.ready.push_back(Item::Broken(damage.diagnostic)),
+                Some(Err(damage)) => self.ready.push_back(Item::Broken(damage)),
                 Some(Ok((_, row))) => self.enter(row),
             }
         }

@@ -66,21 +66,15 @@ pub(crate) struct TableRows {
     row: u64,
 }
 
-/// Data lost from a row group.
-pub(crate) struct Damage {
-    /// What is wrong, where, and what was lost.
-    pub(crate) diagnostic: Diagnostic,
-}
-
 impl TableRows {
     /// Passes the fields of the next row to `take` and returns its result with the row's number, from 0; `None` at the
-    /// end. After damage, continues with the next row group.
+    /// end. An error says which data is lost from a row group; it continues with the next one.
     pub(super) fn next<T>(
         &mut self,
         take: impl FnOnce(&mut [RowField]) -> Result<T, Torn>,
-    ) -> Option<Result<(u64, T), Damage>> {
+    ) -> Option<Result<(u64, T), Diagnostic>> {
         while self.left == 0 {
-            if let Some(damage) = self.begin_group()? {
+            if let Err(damage) = self.begin_group()? {
                 return Some(Err(damage));
             }
         }
@@ -107,9 +101,8 @@ impl TableRows {
         })
     }
 
-    /// Opens the next row group and returns any damage found; `None` after the last.
-    #[expect(clippy::option_option, reason = "no group, and no damage")]
-    fn begin_group(&mut self) -> Option<Option<Damage>> {
+    /// Opens the next row group, unless it is damaged; `None` after the last.
+    fn begin_group(&mut self) -> Option<Result<(), Diagnostic>> {
         let group = self.table.data.row_groups().get(self.next_group)?;
         self.next_group += 1;
         self.left = u64::try_from(group.num_rows()).unwrap_or(0);
@@ -124,21 +117,21 @@ impl TableRows {
         match nodes.unwrap_or_else(|why| Err(Torn { column: String::new(), why })) {
             Ok(nodes) => {
                 self.nodes = nodes;
-                Some(None)
+                Some(Ok(()))
             }
-            Err(torn) => Some(Some(self.damage(&torn))),
+            Err(torn) => Some(Err(self.damage(&torn))),
         }
     }
 
     /// Abandons the row group.
-    fn damage(&mut self, torn: &Torn) -> Damage {
+    fn damage(&mut self, torn: &Torn) -> Diagnostic {
         let Torn { column, why } = torn;
         let of = if column.is_empty() { String::new() } else { format!(", column `{column}`") };
         let what = format!("row group {}{of}: {why}; its last {} rows are lost", self.next_group, self.left);
         let line = usize::try_from(self.row + 1).unwrap_or(usize::MAX);
         self.row += std::mem::take(&mut self.left);
         self.nodes.clear();
-        Damage { diagnostic: Diagnostic::new(Location::line(self.table.path.as_str(), line), what, input_errors::CUT) }
+        Diagnostic::new(Location::line(self.table.path.as_str(), line), what, input_errors::CUT)
     }
 }
 
@@ -166,11 +159,10 @@ impl TableRecords {
     pub(crate) fn next(&mut self) -> Option<Item> {
         let left = self.left?;
         let plan = &self.plan;
-        let bytes = match self.rows.next(|nodes| record(plan, nodes))? {
+        let (row, bytes) = match self.rows.next(|nodes| record(plan, nodes))? {
             Ok(read) => read,
-            Err(damage) => return Some(Item::Broken(damage.diagnostic)),
+            Err(damage) => return Some(Item::Broken(damage)),
         };
-        let (row, bytes) = bytes;
         let line = usize::try_from(row + 1).unwrap_or(usize::MAX);
         self.left = left.checked_sub(bytes.len() as u64 + EMPTY_ROW);
         if self.left.is_none() {
@@ -268,9 +260,6 @@ impl ParquetRows {
             text.clear();
             object(names.iter().map(String::as_str), nodes, text)
         });
-        Some(match row? {
-            Ok((number, ())) => Ok((number, &self.text[..])),
-            Err(damage) => Err(damage.diagnostic),
-        })
+        Some(row?.map(|(number, ())| (number, &self.text[..])))
     }
 }
