@@ -97,16 +97,10 @@ impl Pseudonyms {
         nth(self.plain.entry(kind).or_default(), name)
     }
 
-    /// The number of this spelling of item `nth`, from 0: rules that compare byte for byte distinguish `1.0` from
+    /// The number of this spelling of item number `item`, from 0: rules that compare byte for byte distinguish `1.0` from
     /// `1.00`.
-    pub(super) fn spelling(&mut self, kind: &'static str, nth: usize, written: &str) -> usize {
-        let known = self.spellings.entry((kind, nth)).or_default();
-        if let Some(nth) = known.get(written) {
-            return *nth;
-        }
-        let nth = known.len();
-        known.insert(written.to_owned(), nth);
-        nth
+    pub(super) fn spelling(&mut self, kind: &'static str, item: usize, written: &str) -> usize {
+        nth(self.spellings.entry((kind, item)).or_default(), written) - 1
     }
 }
 
@@ -122,6 +116,7 @@ fn marked(placeholder: &str, marks: &Marks) -> String {
     format!("{leading}{placeholder}\n{}\n{}", marks.anywhere.join("\n"), closing.join("\n"))
 }
 
+/// The number of this name among those that are known, from 1; a new one is added.
 fn nth(known: &mut HashMap<String, usize>, name: &str) -> usize {
     if let Some(nth) = known.get(name) {
         return *nth;
