@@ -68,6 +68,13 @@ impl Turns {
         at
     }
 
+    /// Adds messages, in order.
+    pub(crate) fn push_all(&mut self, messages: impl IntoIterator<Item = Message>) {
+        for message in messages {
+            self.push(message);
+        }
+    }
+
     /// Adds a message with this text and returns its index.
     pub(crate) fn say(&mut self, role: Role, text: impl Into<Text>, ts: Option<Instant>) -> usize {
         let mut message = Message::saying(role, text);

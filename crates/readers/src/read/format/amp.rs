@@ -74,9 +74,7 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             message.set_usage(usage(&counts, out));
         }
     }
-    for result in results {
-        turns.push(result);
-    }
+    turns.push_all(results);
     if role == Role::Assistant || message.content.is_some() {
         turns.push(message);
     }

@@ -38,9 +38,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut turns = Turns::default();
     for message in trace.list("messages", out) {
         let Some(message) = Node::row(message.written(), out) else { continue };
-        for message in dialect::messages(&message, Role::User, out) {
-            turns.push(message);
-        }
+        turns.push_all(dialect::messages(&message, Role::User, out));
     }
     let task_id = task.word("id", out);
     let reached = run.within("score");

@@ -219,9 +219,7 @@ fn push_results(results: Vec<Message>, turns: &mut Turns) {
     };
     let new: Vec<Message> =
         results.into_iter().filter(|result| result.tool_call_id.is_none() || !is_known(result)).collect();
-    for result in new {
-        turns.push(result);
-    }
+    turns.push_all(new);
 }
 
 /// The token counts of one call: `input` includes `cached`; `thoughts` and `tool` are counted separately.

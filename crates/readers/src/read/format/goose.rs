@@ -103,9 +103,7 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     }
     message.content = texts::lines(&texts);
     message.set_reasoning(texts::lines(&thoughts));
-    for result in results {
-        turns.push(result);
-    }
+    turns.push_all(results);
     if message.role == Role::Assistant || message.content.is_some() {
         turns.push(message);
     }

@@ -201,9 +201,7 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
         results.extend(result);
     }
     turns.push(message);
-    for result in results {
-        turns.push(result);
-    }
+    turns.push_all(results);
 }
 
 /// Passes over an entry of a kind that is no message's. One that holds nothing of a message is only counted.

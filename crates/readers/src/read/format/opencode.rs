@@ -335,9 +335,7 @@ impl MessageSteps<'_, '_> {
     /// Adds the current reply and its results.
     fn flush(&mut self) {
         let messages = self.reply.take().into_iter().chain(self.results.drain(..));
-        for message in messages {
-            self.session.turns.push(message);
-        }
+        self.session.turns.push_all(messages);
     }
 
     /// Adds the last reply, with the message's token counts if its steps have none.

@@ -162,9 +162,7 @@ impl PydanticAiHistory {
         message.set_finish_reason(fields.some_word("finish_reason").map(Into::into));
         message.ts = fields.instant("timestamp", out);
         self.turns.push(message);
-        for result in results {
-            self.turns.push(result);
-        }
+        self.turns.push_all(results);
     }
 }
 

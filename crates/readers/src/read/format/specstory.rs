@@ -160,9 +160,7 @@ impl<'a> EntryHeading<'a> {
                 turns.push(message);
             }
         }
-        for result in results {
-            turns.push(result);
-        }
+        turns.push_all(results);
     }
 }
 

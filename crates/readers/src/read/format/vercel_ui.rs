@@ -85,9 +85,7 @@ impl VercelStep {
         reply.set_reasoning(lines(&self.thoughts));
         reply.tool_calls = self.calls;
         turns.push(reply);
-        for result in self.results {
-            turns.push(result);
-        }
+        turns.push_all(self.results);
     }
 }
 
