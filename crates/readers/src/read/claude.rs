@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use crate::read::iterations::{self, OtherRequest};
-use crate::read::subagents;
+use crate::read::{subagents, texts};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, ReplyId};
 use crate::record::usage;
@@ -302,23 +302,21 @@ fn blocks<'a>(wire: &Node<'a>, out: &mut Reading<'_>) -> Option<Vec<Node<'a>>> {
 fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) -> Vec<Message> {
     let mut results = Vec::new();
     let Some(blocks) = blocks(wire, out) else {
-        append(&mut reply.content, wire.content("content", out));
+        reply.content = texts::followed(reply.content.take(), wire.content("content", out));
         return results;
     };
     for block in blocks {
         if let Some(text) = json::text(&block) {
-            append(&mut reply.content, Some(text));
+            reply.content = texts::followed(reply.content.take(), Some(text));
             continue;
         }
         if !block.expect_object("content", "an array of blocks", out) {
             continue;
         }
         match block.string("type", out).as_deref() {
-            Some("text") => append(&mut reply.content, block.text("text", out)),
+            Some("text") => reply.content = texts::followed(reply.content.take(), block.text("text", out)),
             Some("thinking") => {
-                let mut thoughts = reply.reasoning().cloned();
-                append(&mut thoughts, block.text("thinking", out));
-                reply.set_reasoning(thoughts);
+                reply.set_reasoning(texts::followed(reply.reasoning().cloned(), block.text("thinking", out)));
             }
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
                 let Some(name) = block.string("name", out) else { continue };
@@ -346,12 +344,4 @@ fn served(block: &Node<'_>, out: &mut Reading<'_>) -> Message {
     let kind = content.unwrap_or_default().some_string("type").unwrap_or_default();
     result.is_error = Some(kind.ends_with("_error") || block.is_true("is_error"));
     result
-}
-
-fn append(slot: &mut Option<Text>, more: Option<Text>) {
-    let Some(more) = more else { return };
-    *slot = Some(match slot.take().filter(|text| !text.is_empty()) {
-        None => more,
-        Some(text) => Text::plain(format!("{}\n{}", text.as_str(), more.as_str())),
-    });
 }

@@ -4,6 +4,7 @@
 use super::cline::{NAME, answer, header, result_in};
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::texts;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -85,8 +86,14 @@ impl ClineUiSession {
             "task" | "user_feedback" => {
                 self.turns.say(Role::User, Text::plain(said), ts);
             }
-            "text" => self.reply(ts, |reply| reply.content = Some(joined(reply.content.take(), &said))),
-            "reasoning" => self.reply(ts, |reply| reply.set_reasoning(Some(joined(reply.reasoning().cloned(), &said)))),
+            "text" => {
+                let said = Some(Text::plain(said));
+                self.reply(ts, |reply| reply.content = texts::followed(reply.content.take(), said));
+            }
+            "reasoning" => {
+                let said = Some(Text::plain(said));
+                self.reply(ts, |reply| reply.set_reasoning(texts::followed(reply.reasoning().cloned(), said)));
+            }
             "tool" => {
                 let value = json::value(&said).unwrap_or_default();
                 let name = value["tool"].as_str().unwrap_or("tool").to_owned();
@@ -165,11 +172,4 @@ impl ClineUiSession {
         change(&mut reply);
         self.turns.push(reply);
     }
-}
-
-fn joined(before: Option<Text>, more: &str) -> Text {
-    Text::plain(match before {
-        Some(before) if !before.is_empty() => format!("{}\n{more}", before.as_str()),
-        _ => more.to_owned(),
-    })
 }
