@@ -309,9 +309,7 @@ impl Reports {
         self.folders.insert(folder.to_path_buf(), found.clone());
         found
     }
-}
 
-impl Reports {
     /// How many files in the folder, or in the one whose reports it holds, may be recordings.
     fn recordings_under(&self, folder: &Path) -> u64 {
         let holds_reports = folder.ends_with("reports") || folder.ends_with("results");

@@ -58,12 +58,7 @@ impl NotRead {
     }
 
     pub(crate) fn unreadable(error: impl std::fmt::Display) -> Self {
-        Self {
-            reason: format!("cannot be read: {error}"),
-            kind: Left::Unreadable,
-            is_unknown_json: false,
-            advice: None,
-        }
+        Self { kind: Left::Unreadable, ..Self::from(format!("cannot be read: {error}")) }
     }
 
     /// Why no format recognises the file. `bytes` is the file itself, decompressed.

@@ -73,7 +73,7 @@ impl Database {
         parameter: Option<&str>,
         take: &mut dyn FnMut(Row) -> bool,
     ) -> Result<(), String> {
-        let read = || -> rusqlite::Result<()> {
+        let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare(query)?;
             let n = statement.column_count();
             let mut rows = statement.query(rusqlite::params_from_iter(parameter))?;
@@ -85,7 +85,6 @@ impl Database {
             }
             Ok(())
         };
-        let mut read = read;
         read().map_err(|error| in_words(&error))
     }
 }
