@@ -8,6 +8,7 @@ use crate::read::openai;
 use crate::record::node::{MemberNames, Node};
 use crate::record::reading::Reading;
 use crate::record::tokens;
+use crate::text::word_list;
 use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
@@ -90,21 +91,8 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
             None => {}
         }
     }
-    match &*kind {
-        "function_call" | "custom_tool_call" | "tool_call" | "tool_use" | "local_shell_call" => {
-            let mut message = Message::new(Role::Assistant);
-            message.tool_calls.extend(tool_call(value));
-            return found.push(message);
-        }
-        "function_call_output" | "custom_tool_call_output" | "tool_call_response" | "tool_result" => {
-            return found.push(tool_result(value));
-        }
-        "reasoning" => {
-            let mut message = Message::new(Role::Assistant);
-            message.set_reasoning(text_under(value, ["summary", "content", "text"]));
-            return found.push(message);
-        }
-        _ => {}
+    if let Some(message) = item(&kind, value) {
+        return found.push(message);
     }
     if let Some(role) = class_role(&kind).filter(|_| value.mentions("content")) {
         return push_message(value, role, found, out);
@@ -112,34 +100,8 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
     if !kind.is_empty() && value.has(["call_id", "tool_call_id", "tool_use_id"]) {
         return out.unknown(&format!("item {kind}"), value);
     }
-    // Containers, and the finish reason recorded beside a choice's message.
-    let containers = [
-        "messages",
-        "message",
-        "choices",
-        "candidates",
-        "generations",
-        "contents",
-        "output",
-        "input",
-        "response",
-        "delta",
-    ];
-    let before = found.len();
-    for name in containers {
-        let Some(inner) = value.get(name) else { continue };
-        // What an API offers to choose from is never a bare text.
-        if matches!(name, "choices" | "candidates" | "generations") && inner.as_string().is_some() {
-            continue;
-        }
-        push(&inner, speaker, depth, found, out);
-        if found.len() > before {
-            let finish = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
-            if let Some(last) = found.last_mut().filter(|last| last.role == Role::Assistant) {
-                last.set_finish_reason(last.finish_reason().map(Into::into).or(finish));
-            }
-            return;
-        }
+    if push_contained(value, speaker, depth, found, out) {
+        return;
     }
     // Google's candidates have their role inside `content`.
     if let Some(inner) = value.get("content").filter(|inner| inner.has("parts")) {
@@ -151,6 +113,54 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
     if let Some(text) = text_under(value, ["text", "content"]) {
         found.push(Message::saying(speaker, text));
     }
+}
+
+/// The message that an item of this kind is by itself: a call, a result or a thought.
+fn item(kind: &str, value: &Node<'_>) -> Option<Message> {
+    let mut message = Message::new(Role::Assistant);
+    match kind {
+        "function_call" | "custom_tool_call" | "tool_call" | "tool_use" | "local_shell_call" => {
+            message.tool_calls.extend(tool_call(value));
+        }
+        "function_call_output" | "custom_tool_call_output" | "tool_call_response" | "tool_result" => {
+            return Some(tool_result(value));
+        }
+        "reasoning" => message.set_reasoning(text_under(value, ["summary", "content", "text"])),
+        _ => return None,
+    }
+    Some(message)
+}
+
+/// Members that hold messages.
+const CONTAINERS: &[&str] =
+    word_list!("messages message choices candidates generations contents output input response delta");
+
+/// Adds the messages under the first of these members that holds any; false if none does. The finish reason of a choice
+/// stands beside its message.
+fn push_contained(
+    value: &Node<'_>,
+    speaker: Role,
+    depth: usize,
+    found: &mut Vec<Message>,
+    out: &mut Reading<'_>,
+) -> bool {
+    let before = found.len();
+    for name in CONTAINERS {
+        let Some(inner) = value.get(*name) else { continue };
+        // What an API offers to choose from is never a bare text.
+        if matches!(*name, "choices" | "candidates" | "generations") && inner.as_string().is_some() {
+            continue;
+        }
+        push(&inner, speaker, depth, found, out);
+        if found.len() > before {
+            let finish = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
+            if let Some(last) = found.last_mut().filter(|last| last.role == Role::Assistant) {
+                last.set_finish_reason(last.finish_reason().map(Into::into).or(finish));
+            }
+            return true;
+        }
+    }
+    false
 }
 
 /// The role with that name in any dialect.
