@@ -1,5 +1,6 @@
 //! From a record to runs: the formats, the messages and spans that they share, and the wrappings they come in.
 
+pub(crate) mod agent_session;
 pub(crate) mod by_name;
 pub(crate) mod claude;
 pub(crate) mod dialect;

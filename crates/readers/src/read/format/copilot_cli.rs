@@ -3,13 +3,13 @@
 
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::agent_session::AgentSession;
 use crate::read::subagents;
-use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::record::{tokens, usage};
 use crate::text::word_list;
-use crate::transcript::{EndCause, Grade, Header, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage};
+use crate::transcript::{EndCause, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage};
 
 /// Copilot CLI sessions.
 pub(super) static FORMAT: Format = Format {
@@ -36,111 +36,100 @@ fn recognise(probe: &Probe) -> Option<String> {
 }
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
-    let mut session = CopilotSession::default();
+    let mut session = AgentSession::default();
     for line in record.lines() {
         if let Some(event) = Node::value(line, record, out) {
-            session.event(&event, out);
+            add_event(&mut session, &event, out);
         }
     }
-    let CopilotSession { turns, header, end, .. } = session;
-    let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
-    let agent = header.agent.unwrap_or_else(|| "copilot-cli".to_owned());
-    let header = Header { run_id, agent: Some(agent), ..header };
-    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
+    session.name_if_unnamed(&record.file.stem);
+    session.header.agent.get_or_insert_with(|| "copilot-cli".to_owned());
+    out.run(session.into_draft());
 }
 
-#[derive(Default)]
-struct CopilotSession {
-    turns: Turns,
-    header: Header,
-    end: EndCause,
-}
-
-impl CopilotSession {
-    fn event(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
-        let kind = event.string("type", out).unwrap_or_default();
-        let Some(data) = event.object("data", out) else { return };
-        let ts = event.instant("timestamp", out);
-        // A sub-agent's events name the call that started it.
-        let lane = subagents::lane(data.word("parentToolCallId", out));
-        match &*kind {
-            "session.start" | "session.resume" => {
-                if let Some(id) = data.word("sessionId", out) {
-                    self.header.run_id = id;
-                }
-                let version = data.word("copilotVersion", out);
-                self.header.agent =
-                    version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
-                if self.header.model.is_none() {
-                    self.header.model = data.some_word("selectedModel");
-                }
-                self.header.started_at = self.header.started_at.or_else(|| data.instant("startTime", out)).or(ts);
+fn add_event(session: &mut AgentSession, event: &Node<'_>, out: &mut Reading<'_>) {
+    let kind = event.string("type", out).unwrap_or_default();
+    let Some(data) = event.object("data", out) else { return };
+    let ts = event.instant("timestamp", out);
+    // A sub-agent's events name the call that started it.
+    let lane = subagents::lane(data.word("parentToolCallId", out));
+    match &*kind {
+        "session.start" | "session.resume" => {
+            if let Some(id) = data.word("sessionId", out) {
+                session.header.run_id = id;
             }
-            "session.shutdown" => {
-                self.header.totals = totals(&data, out);
-                self.header.ended_at = ts;
-                self.end = if data.is("shutdownType", "error") { EndCause::Error } else { self.end };
+            let version = data.word("copilotVersion", out);
+            session.header.agent =
+                version.map(|version| format!("copilot-cli {version}")).or(session.header.agent.take());
+            if session.header.model.is_none() {
+                session.header.model = data.some_word("selectedModel");
             }
-            "user.message" => {
-                let mut said = Message::new(Role::User);
-                (said.content, said.ts, said.lane) = (data.content("content", out), ts, lane);
-                self.turns.push(said);
-                self.end = EndCause::Unknown;
-            }
-            "system.message" => {
-                let mut said = Message::new(Role::System);
-                (said.content, said.ts) = (data.content("content", out), ts);
-                self.turns.push(said);
-            }
-            "assistant.message" => {
-                let key = data.word("messageId", out).unwrap_or_else(|| format!("event {}", self.turns.len()));
-                let mut reply = Message::new(Role::Assistant);
-                reply.content = data.content("content", out);
-                reply.set_reasoning(data.content("reasoningText", out));
-                reply.set_model(data.word("model", out).map(Into::into));
-                (reply.ts, reply.lane) = (ts, lane);
-                for request in data.list("toolRequests", out) {
-                    let id = request.word(["toolCallId", "id"], out);
-                    match request.word("name", out) {
-                        Some(name) => {
-                            let arguments = request.arguments("arguments");
-                            reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
-                        }
-                        None => out.error_at(request.place(), "a call without a name", "the call is left out"),
-                    }
-                }
-                let output = data.tokens("outputTokens", out);
-                reply.set_usage(output.map(|_| Usage { output, ..Usage::default() }));
-                self.turns.piece(&key, reply);
-            }
-            "tool.execution_complete" => {
-                let mut result = Message::new(Role::Tool);
-                result.tool_call_id = data.word("toolCallId", out).map(Into::into);
-                result.is_error = data.flag("success", out).map(|success| !success);
-                result.content = match (data.get("result"), data.get("error")) {
-                    (Some(found), _) => found.content("content", out),
-                    (None, Some(error)) => {
-                        Some(error.content("message", out).unwrap_or_else(|| Text::plain(error.written())))
-                    }
-                    (None, None) => None,
-                };
-                (result.ts, result.lane) = (ts, lane);
-                self.turns.push(result);
-            }
-            "abort" => {
-                let mut mark = Message::new(Role::User);
-                (mark.content, mark.ts, mark.origin) = (data.text("reason", out), ts, Origin::Interruption);
-                self.turns.push(mark);
-                self.end = EndCause::Killed;
-            }
-            "session.error" => self.end = EndCause::Error,
-            "session.compaction_complete" | "session.truncation" => {
-                self.turns.note(format!("copilot-cli.{}", kind.trim_start_matches("session.")), data.kept());
-            }
-            // The host's own events: turns, hooks, permissions, notifications, progress of tools.
-            kind if HOST.contains(&kind) || FAMILIES.iter().any(|family| kind.starts_with(family)) => {}
-            other => out.unknown(other, event),
+            session.header.started_at = session.header.started_at.or_else(|| data.instant("startTime", out)).or(ts);
         }
+        "session.shutdown" => {
+            session.header.totals = totals(&data, out);
+            session.header.ended_at = ts;
+            session.end = if data.is("shutdownType", "error") { EndCause::Error } else { session.end };
+        }
+        "user.message" => {
+            let mut said = Message::new(Role::User);
+            (said.content, said.ts, said.lane) = (data.content("content", out), ts, lane);
+            session.turns.push(said);
+            session.end = EndCause::Unknown;
+        }
+        "system.message" => {
+            let mut said = Message::new(Role::System);
+            (said.content, said.ts) = (data.content("content", out), ts);
+            session.turns.push(said);
+        }
+        "assistant.message" => {
+            let key = data.word("messageId", out).unwrap_or_else(|| format!("event {}", session.turns.len()));
+            let mut reply = Message::new(Role::Assistant);
+            reply.content = data.content("content", out);
+            reply.set_reasoning(data.content("reasoningText", out));
+            reply.set_model(data.word("model", out).map(Into::into));
+            (reply.ts, reply.lane) = (ts, lane);
+            for request in data.list("toolRequests", out) {
+                let id = request.word(["toolCallId", "id"], out);
+                match request.word("name", out) {
+                    Some(name) => {
+                        let arguments = request.arguments("arguments");
+                        reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+                    }
+                    None => out.error_at(request.place(), "a call without a name", "the call is left out"),
+                }
+            }
+            let output = data.tokens("outputTokens", out);
+            reply.set_usage(output.map(|_| Usage { output, ..Usage::default() }));
+            session.turns.piece(&key, reply);
+        }
+        "tool.execution_complete" => {
+            let mut result = Message::new(Role::Tool);
+            result.tool_call_id = data.word("toolCallId", out).map(Into::into);
+            result.is_error = data.flag("success", out).map(|success| !success);
+            result.content = match (data.get("result"), data.get("error")) {
+                (Some(found), _) => found.content("content", out),
+                (None, Some(error)) => {
+                    Some(error.content("message", out).unwrap_or_else(|| Text::plain(error.written())))
+                }
+                (None, None) => None,
+            };
+            (result.ts, result.lane) = (ts, lane);
+            session.turns.push(result);
+        }
+        "abort" => {
+            let mut mark = Message::new(Role::User);
+            (mark.content, mark.ts, mark.origin) = (data.text("reason", out), ts, Origin::Interruption);
+            session.turns.push(mark);
+            session.end = EndCause::Killed;
+        }
+        "session.error" => session.end = EndCause::Error,
+        "session.compaction_complete" | "session.truncation" => {
+            session.turns.note(format!("copilot-cli.{}", kind.trim_start_matches("session.")), data.kept());
+        }
+        // The host's own events: turns, hooks, permissions, notifications, progress of tools.
+        kind if HOST.contains(&kind) || FAMILIES.iter().any(|family| kind.starts_with(family)) => {}
+        other => out.unknown(other, event),
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Format, elements_under, object_of, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::agent_session::AgentSession;
 use crate::read::failed_requests;
 use crate::read::texts::lines;
-use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens::is_spent;
-use crate::transcript::{EndCause, Grade, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
+use crate::transcript::{EndCause, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
 
 /// Pi coding agent sessions.
 pub(super) static FORMAT: Format = Format {
@@ -37,7 +37,7 @@ fn recognise(probe: &Probe) -> Option<String> {
 
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let header = Header { run_id: record.file.stem.clone(), agent: Some("pi".to_owned()), ..Header::default() };
-    let mut session = PiSession { header, ..PiSession::default() };
+    let mut session = AgentSession { header, ..AgentSession::default() };
     let mut entries = Vec::new();
     for value in Node::values(record, out) {
         let Some(entry) = value.into_object("entry", out) else { continue };
@@ -55,11 +55,10 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
             Some(id) => path.is_empty() || path.contains(&id),
             None => true,
         };
-        let is_reply = session.entry(entry, on_path, out);
+        let is_reply = add_entry(&mut session, entry, on_path, out);
         aside += usize::from(!on_path && is_reply);
     }
-    let PiSession { turns, header, end } = session;
-    let mut draft = turns.into_draft(header, Grade { end, ..Grade::default() });
+    let mut draft = session.into_draft();
     if aside > 0 {
         draft.warnings.push(format!("{aside} replies stand on branches that were left: paid for, but no steps"));
     }
@@ -89,83 +88,73 @@ fn path_to_last(entries: &[Node<'_>]) -> HashSet<String> {
     path
 }
 
-/// A session being read.
-#[derive(Default)]
-struct PiSession {
-    turns: Turns,
-    header: Header,
-    end: EndCause,
+/// Reads one entry; true if it was a reply.
+fn add_entry(session: &mut AgentSession, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+    match entry.some_word("type").as_deref() {
+        Some("message") => return add_message(session, entry, on_path, out),
+        Some("custom_message") if on_path => {
+            let mut message = Message::new(Role::User);
+            message.origin = Origin::Host;
+            message.content = entry.content("content", out);
+            session.turns.push(message);
+        }
+        Some(kind @ ("compaction" | "branch_summary")) if on_path => {
+            session.turns.note(format!("pi.{kind}"), entry.kept());
+        }
+        Some(
+            "custom_message"
+            | "compaction"
+            | "branch_summary"
+            | "model_change"
+            | "thinking_level_change"
+            | "custom"
+            | "label"
+            | "session_info",
+        ) => {}
+        Some(other) => out.unknown(other, entry),
+        None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
+    }
+    false
 }
 
-impl PiSession {
-    /// Reads one entry; true if it was a reply.
-    fn entry(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
-        match entry.some_word("type").as_deref() {
-            Some("message") => return self.message(entry, on_path, out),
-            Some("custom_message") if on_path => {
-                let mut message = Message::new(Role::User);
-                message.origin = Origin::Host;
-                message.content = entry.content("content", out);
-                self.turns.push(message);
-            }
-            Some(kind @ ("compaction" | "branch_summary")) if on_path => {
-                self.turns.note(format!("pi.{kind}"), entry.kept());
-            }
-            Some(
-                "custom_message"
-                | "compaction"
-                | "branch_summary"
-                | "model_change"
-                | "thinking_level_change"
-                | "custom"
-                | "label"
-                | "session_info",
-            ) => {}
-            Some(other) => out.unknown(other, entry),
-            None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
-        }
-        false
-    }
-
-    fn message(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
-        let Some(written) = entry.get("message").filter(Node::is_object) else {
-            out.error_at(entry.place(), "a message entry without a `message`", "the entry is left out");
-            return false;
-        };
-        let timed = if entry.has("timestamp") { entry } else { &written };
-        let ts = timed.instant("timestamp", out);
-        let Some(mut message) = message_of(&written, out) else { return false };
-        message.ts = ts;
-        let is_reply = message.role == Role::Assistant;
-        if !on_path {
-            message.lane = Lane::Side("left branch".into());
-            if is_reply {
-                self.turns.push(message);
-            }
-            return is_reply;
-        }
-        let is_aborted = is_reply && message.finish_reason() == Some("aborted");
+fn add_message(session: &mut AgentSession, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+    let Some(written) = entry.get("message").filter(Node::is_object) else {
+        out.error_at(entry.place(), "a message entry without a `message`", "the entry is left out");
+        return false;
+    };
+    let timed = if entry.has("timestamp") { entry } else { &written };
+    let ts = timed.instant("timestamp", out);
+    let Some(mut message) = message_of(&written, out) else { return false };
+    message.ts = ts;
+    let is_reply = message.role == Role::Assistant;
+    if !on_path {
+        message.lane = Lane::Side("left branch".into());
         if is_reply {
-            self.end = match message.finish_reason() {
-                Some("aborted") => EndCause::Killed,
-                Some("error") => EndCause::Error,
-                _ => EndCause::Unknown,
-            };
-            self.header.model = self.header.model.take().or(message.model().map(str::to_owned));
+            session.turns.push(message);
         }
-        let texts = [message.content.as_ref(), message.reasoning()];
-        let says_nothing = message.tool_calls.is_empty() && texts.into_iter().flatten().all(Text::is_empty);
-        if is_aborted && says_nothing {
-            // A call aborted before any output keeps only the interruption mark and its cost.
-            message.lane = Lane::Side("unseen aborted".into());
-        }
-        failed_requests::set_aside(&mut message);
-        self.turns.push(message);
-        if is_aborted {
-            self.turns.interrupted();
-        }
-        is_reply
+        return is_reply;
     }
+    let is_aborted = is_reply && message.finish_reason() == Some("aborted");
+    if is_reply {
+        session.end = match message.finish_reason() {
+            Some("aborted") => EndCause::Killed,
+            Some("error") => EndCause::Error,
+            _ => EndCause::Unknown,
+        };
+        session.header.model = session.header.model.take().or(message.model().map(str::to_owned));
+    }
+    let texts = [message.content.as_ref(), message.reasoning()];
+    let says_nothing = message.tool_calls.is_empty() && texts.into_iter().flatten().all(Text::is_empty);
+    if is_aborted && says_nothing {
+        // A call aborted before any output keeps only the interruption mark and its cost.
+        message.lane = Lane::Side("unseen aborted".into());
+    }
+    failed_requests::set_aside(&mut message);
+    session.turns.push(message);
+    if is_aborted {
+        session.turns.interrupted();
+    }
+    is_reply
 }
 
 /// A message in Pi's format, which other recorders copy.
