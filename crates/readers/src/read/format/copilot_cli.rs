@@ -84,36 +84,12 @@ fn add_event(session: &mut AgentSession, event: &Node<'_>, out: &mut Reading<'_>
         }
         "assistant.message" => {
             let key = data.word("messageId", out).unwrap_or_else(|| format!("event {}", session.turns.len()));
-            let mut reply = Message::new(Role::Assistant);
-            reply.content = data.content("content", out);
-            reply.set_reasoning(data.content("reasoningText", out));
-            reply.set_model(data.word("model", out).map(Into::into));
+            let mut reply = reply(&data, out);
             (reply.ts, reply.lane) = (ts, lane);
-            for request in data.list("toolRequests", out) {
-                let id = request.word(["toolCallId", "id"], out);
-                match request.word("name", out) {
-                    Some(name) => {
-                        let arguments = request.arguments("arguments");
-                        reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
-                    }
-                    None => out.error_at(request.place(), "a call without a name", "the call is left out"),
-                }
-            }
-            let output = data.tokens("outputTokens", out);
-            reply.set_usage(output.map(|_| Usage { output, ..Usage::default() }));
             session.turns.piece(&key, reply);
         }
         "tool.execution_complete" => {
-            let mut result = Message::new(Role::Tool);
-            result.tool_call_id = data.word("toolCallId", out).map(Into::into);
-            result.is_error = data.flag("success", out).map(|success| !success);
-            result.content = match (data.get("result"), data.get("error")) {
-                (Some(found), _) => found.content("content", out),
-                (None, Some(error)) => {
-                    Some(error.content("message", out).unwrap_or_else(|| Text::plain(error.written())))
-                }
-                (None, None) => None,
-            };
+            let mut result = result(&data, out);
             (result.ts, result.lane) = (ts, lane);
             session.turns.push(result);
         }
@@ -131,6 +107,40 @@ fn add_event(session: &mut AgentSession, event: &Node<'_>, out: &mut Reading<'_>
         kind if HOST.contains(&kind) || FAMILIES.iter().any(|family| kind.starts_with(family)) => {}
         other => out.unknown(other, event),
     }
+}
+
+/// A piece of a reply, with the calls that it asks for.
+fn reply(data: &Node<'_>, out: &mut Reading<'_>) -> Message {
+    let mut reply = Message::new(Role::Assistant);
+    reply.content = data.content("content", out);
+    reply.set_reasoning(data.content("reasoningText", out));
+    reply.set_model(data.word("model", out).map(Into::into));
+    for request in data.list("toolRequests", out) {
+        let id = request.word(["toolCallId", "id"], out);
+        match request.word("name", out) {
+            Some(name) => {
+                let arguments = request.arguments("arguments");
+                reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+            }
+            None => out.error_at(request.place(), "a call without a name", "the call is left out"),
+        }
+    }
+    let output = data.tokens("outputTokens", out);
+    reply.set_usage(output.map(|_| Usage { output, ..Usage::default() }));
+    reply
+}
+
+/// The result of a call.
+fn result(data: &Node<'_>, out: &mut Reading<'_>) -> Message {
+    let mut result = Message::new(Role::Tool);
+    result.tool_call_id = data.word("toolCallId", out).map(Into::into);
+    result.is_error = data.flag("success", out).map(|success| !success);
+    result.content = match (data.get("result"), data.get("error")) {
+        (Some(found), _) => found.content("content", out),
+        (None, Some(error)) => Some(error.content("message", out).unwrap_or_else(|| Text::plain(error.written()))),
+        (None, None) => None,
+    };
+    result
 }
 
 /// Beginnings of kinds that are the host's own.
