@@ -134,6 +134,15 @@ impl Turns {
         }
     }
 
+    /// Begins a new reply if the last message is a result, so that the next call is not added to the reply before it.
+    pub(crate) fn begin_reply_after_result(&mut self) {
+        if let Some(last) = self.last_message()
+            && last.role == Role::Tool
+        {
+            self.push(Message::new(Role::Assistant));
+        }
+    }
+
     /// Adds the messages of a sub-agent where they belong.
     pub(crate) fn insert_by_time(&mut self, events: Vec<Event>) {
         let at = subagents::place(&self.events, &events);

@@ -3,12 +3,12 @@
 
 use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::agent_session::AgentSession;
 use crate::read::dialect;
-use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
-use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
+use crate::transcript::{EndCause, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
 /// Recordings of Cursor's command line.
 pub(super) static FORMAT: Format = Format {
@@ -41,104 +41,87 @@ fn recognise(probe: &Probe) -> Option<String> {
 fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let agent = Some("cursor".to_owned());
     let header = Header { run_id: record.file.stem.clone(), agent, ..Header::default() };
-    let mut session = CursorSession { header, ..CursorSession::default() };
+    let mut session = AgentSession { header, ..AgentSession::default() };
     for line in Node::values(record, out) {
         if let Some(line) = line.into_object("line", out) {
-            session.add(&line, out);
+            add_line(&mut session, &line, out);
         }
     }
-    let grade = Grade { end: session.end, ..Grade::default() };
-    out.run(session.turns.into_draft(session.header, grade));
+    out.run(session.into_draft());
 }
 
-/// A session being read.
-#[derive(Default)]
-struct CursorSession {
-    header: Header,
-    turns: Turns,
-    end: EndCause,
-    /// A result came after the last reply, so that the next call belongs to another.
-    is_answered: bool,
+fn add_line(session: &mut AgentSession, line: &Node<'_>, out: &mut Reading<'_>) {
+    match line.some_string("type").as_deref() {
+        None | Some("user" | "assistant") => add_message(session, line, out),
+        Some("system") => {
+            session.header.model = line.some_word("model").or(session.header.model.take());
+            session.header.run_id = line.some_word("session_id").unwrap_or_else(|| session.header.run_id.clone());
+        }
+        Some("tool_call") => add_tool_call(session, line, out),
+        Some("turn_ended") => session.end = EndCause::SelfFinish,
+        Some("result") => {
+            session.end = if line.is_true("is_error") { EndCause::Error } else { EndCause::SelfFinish };
+            count(session, line, out);
+        }
+        // Words of a thought as they are streamed.
+        Some("thinking") => {}
+        Some(kind) => out.unknown(kind, line),
+    }
 }
 
-impl CursorSession {
-    fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
-        match line.some_string("type").as_deref() {
-            None | Some("user" | "assistant") => self.message(line, out),
-            Some("system") => {
-                self.header.model = line.some_word("model").or(self.header.model.take());
-                self.header.run_id = line.some_word("session_id").unwrap_or_else(|| self.header.run_id.clone());
-            }
-            Some("tool_call") => self.tool_call(line, out),
-            Some("turn_ended") => self.end = EndCause::SelfFinish,
-            Some("result") => {
-                self.end = if line.is_true("is_error") { EndCause::Error } else { EndCause::SelfFinish };
-                self.count(line, out);
-            }
-            // Words of a thought as they are streamed.
-            Some("thinking") => {}
-            Some(kind) => out.unknown(kind, line),
-        }
+fn add_message(session: &mut AgentSession, line: &Node<'_>, out: &mut Reading<'_>) {
+    let inner = line.under("message", out);
+    let place = if line.has("role") { line } else { &inner };
+    let Some(role) = place.role("role", dialect::named_role, out) else { return };
+    for mut message in dialect::messages_of(&inner, role, out) {
+        message.ts = line.instant(["timestamp_ms", "timestamp"], out);
+        session.turns.push(message);
     }
+}
 
-    fn message(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
-        let inner = line.under("message", out);
-        let place = if line.has("role") { line } else { &inner };
-        let Some(role) = place.role("role", dialect::named_role, out) else { return };
-        for mut message in dialect::messages_of(&inner, role, out) {
-            message.ts = line.instant(["timestamp_ms", "timestamp"], out);
-            self.is_answered = message.role == Role::Tool;
-            self.turns.push(message);
+/// Adds a call where it is `started`, and its result where it is `completed`.
+fn add_tool_call(session: &mut AgentSession, line: &Node<'_>, out: &mut Reading<'_>) {
+    let id = line.word("call_id", out);
+    let held = line.under("tool_call", out);
+    let Some((kind, _)) = held.members().first() else {
+        return out.error_at(line.place(), "a `tool_call` that names no tool", "it is left out");
+    };
+    let kind = kind.to_string();
+    let call = held.within(kind.as_str());
+    let ts = line.instant(["timestamp_ms", "timestamp"], out);
+    match line.some_string("subtype").as_deref() {
+        Some("started") => {
+            session.turns.begin_reply_after_result();
+            let own = call.some_word("name");
+            let name = own.as_deref().unwrap_or_else(|| kind.strip_suffix("ToolCall").unwrap_or(&kind));
+            let arguments = call.arguments(["args", "arguments"]);
+            session.turns.call(ToolCall::new(id.as_deref(), name, arguments), ts);
         }
-    }
-
-    /// Adds a call where it is `started`, and its result where it is `completed`.
-    fn tool_call(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
-        let id = line.word("call_id", out);
-        let held = line.under("tool_call", out);
-        let Some((kind, _)) = held.members().first() else {
-            return out.error_at(line.place(), "a `tool_call` that names no tool", "it is left out");
-        };
-        let kind = kind.to_string();
-        let call = held.within(kind.as_str());
-        let ts = line.instant(["timestamp_ms", "timestamp"], out);
-        match line.some_string("subtype").as_deref() {
-            Some("started") => {
-                if std::mem::take(&mut self.is_answered) {
-                    self.turns.push(Message::new(Role::Assistant));
-                }
-                let own = call.some_word("name");
-                let name = own.as_deref().unwrap_or_else(|| kind.strip_suffix("ToolCall").unwrap_or(&kind));
-                let arguments = call.arguments(["args", "arguments"]);
-                self.turns.call(ToolCall::new(id.as_deref(), name, arguments), ts);
+        Some("completed") => {
+            let mut result = Message::new(Role::Tool);
+            result.tool_call_id = id.map(Into::into);
+            result.ts = ts;
+            if let Some(said) = call.get("result") {
+                result.is_error = Some(!said.has("success"));
+                let inner = said.each().next().map(|(_, inner)| inner).unwrap_or_default();
+                let text = inner.some_text(["content", "stdout", "message"]);
+                result.content = Some(text.unwrap_or_else(|| Text::plain(said.compact())));
             }
-            Some("completed") => {
-                let mut result = Message::new(Role::Tool);
-                result.tool_call_id = id.map(Into::into);
-                result.ts = ts;
-                if let Some(said) = call.get("result") {
-                    result.is_error = Some(!said.has("success"));
-                    let inner = said.each().next().map(|(_, inner)| inner).unwrap_or_default();
-                    let text = inner.some_text(["content", "stdout", "message"]);
-                    result.content = Some(text.unwrap_or_else(|| Text::plain(said.compact())));
-                }
-                self.is_answered = true;
-                self.turns.push(result);
-            }
-            _ => out.unknown("tool_call", line),
+            session.turns.push(result);
         }
+        _ => out.unknown("tool_call", line),
     }
+}
 
-    /// Takes the tokens of the whole session.
-    fn count(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
-        let Some(counts) = line.counts("usage", out) else { return };
-        let usage = Usage {
-            cache_read: counts.tokens(["cacheReadTokens", "cache_read_tokens"], out),
-            cache_write: counts.tokens(["cacheWriteTokens", "cache_write_tokens"], out),
-            input: counts.tokens(["inputTokens", "input_tokens"], out),
-            output: counts.tokens(["outputTokens", "output_tokens"], out),
-            reasoning: None,
-        };
-        self.header.totals = tokens::totals(tokens::with_cached_beside(usage)).or(self.header.totals);
-    }
+/// Takes the tokens of the whole session.
+fn count(session: &mut AgentSession, line: &Node<'_>, out: &mut Reading<'_>) {
+    let Some(counts) = line.counts("usage", out) else { return };
+    let usage = Usage {
+        cache_read: counts.tokens(["cacheReadTokens", "cache_read_tokens"], out),
+        cache_write: counts.tokens(["cacheWriteTokens", "cache_write_tokens"], out),
+        input: counts.tokens(["inputTokens", "input_tokens"], out),
+        output: counts.tokens(["outputTokens", "output_tokens"], out),
+        reasoning: None,
+    };
+    session.header.totals = tokens::totals(tokens::with_cached_beside(usage)).or(session.header.totals);
 }

@@ -79,7 +79,7 @@ fn add_event(session: &mut AgentSession, event: &Node<'_>, out: &mut Reading<'_>
             let id = event.word("tool_id", out);
             match event.word("tool_name", out) {
                 Some(name) => {
-                    begin_reply_after_result(&mut session.turns);
+                    session.turns.begin_reply_after_result();
                     session.turns.call(ToolCall::new(id.as_deref(), &name, event.arguments("parameters")), ts);
                     if let Some(reply) = session.turns.current() {
                         reply.ts = ts.or(reply.ts);
@@ -109,15 +109,6 @@ fn add_event(session: &mut AgentSession, event: &Node<'_>, out: &mut Reading<'_>
         }
         Some(other) => out.unknown(other, event),
         None => out.error_at(event.place(), "a line without a `type`", "the line is left out"),
-    }
-}
-
-/// Begins a new reply if the last message is a result.
-fn begin_reply_after_result(turns: &mut Turns) {
-    if let Some(last) = turns.last_message()
-        && last.role == Role::Tool
-    {
-        turns.push(Message::new(Role::Assistant));
     }
 }
 
