@@ -6,6 +6,7 @@
 
 use crate::read::openai;
 use crate::record::node::{MemberNames, Node};
+use crate::record::outcomes::failed_by_status;
 use crate::record::reading::Reading;
 use crate::record::tokens;
 use crate::text::word_list;
@@ -317,11 +318,7 @@ fn flagged(value: &Node<'_>) -> Option<bool> {
     if let Some(flag) = value.some_flag(["is_error", "isError"]) {
         return Some(flag);
     }
-    match value.some_string("status").as_deref() {
-        Some("error") => Some(true),
-        Some("success") => Some(false),
-        _ => None,
-    }
+    failed_by_status(value.some_string("status").as_deref())
 }
 
 /// A call in any dialect; `None` without a name.

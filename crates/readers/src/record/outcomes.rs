@@ -35,6 +35,15 @@ pub(crate) fn by_flag_or_word<'a>(grade: impl Written<'a>) -> Option<bool> {
     }
 }
 
+/// Whether a call failed, by the word of its status: `success` or `error`.
+pub(crate) fn failed_by_status(status: Option<&str>) -> Option<bool> {
+    match status {
+        Some("success") => Some(false),
+        Some("error") => Some(true),
+        _ => None,
+    }
+}
+
 /// Whether the run did its task, and the score if it is one.
 pub(crate) type Graded = (bool, Option<f64>);
 

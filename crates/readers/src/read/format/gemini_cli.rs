@@ -9,6 +9,7 @@ use crate::read::google::{self, GoogleTokenCounts};
 use crate::read::texts;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::failed_by_status;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, Grade, Header, Lane, Message, Role, Text, ToolCall, Usage};
 use crate::value::json;
@@ -263,11 +264,7 @@ fn push_call(call: Node<'_>, reply: &mut Message, results: &mut Vec<Message>, ou
     result.tool_call_id = id.map(Into::into).or(result.tool_call_id);
     result.name = Some(name.into());
     // A call cancelled by the user neither succeeded nor failed.
-    result.is_error = match status.as_deref() {
-        Some("success") => Some(false),
-        Some("error") => Some(true),
-        _ => None,
-    };
+    result.is_error = failed_by_status(status.as_deref());
     result.ts = call.instant("timestamp", out);
     results.push(result);
 }

@@ -7,6 +7,7 @@ use crate::read::agent_session::AgentSession;
 use crate::read::openai;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::failed_by_status;
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::transcript::{EndCause, Instant, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
@@ -93,11 +94,7 @@ fn add_event(session: &mut AgentSession, event: &Node<'_>, out: &mut Reading<'_>
             result.tool_call_id = event.word("tool_id", out).map(Into::into);
             let failed = event.under("error", out).text("message", out);
             result.content = event.content("output", out).or(failed);
-            result.is_error = match event.string("status", out).as_deref() {
-                Some("success") => Some(false),
-                Some("error") => Some(true),
-                _ => None,
-            };
+            result.is_error = failed_by_status(event.string("status", out).as_deref());
             result.ts = ts;
             session.turns.push(result);
         }

@@ -5,6 +5,7 @@ use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
+use crate::record::outcomes::failed_by_status;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Grade, Header, Instant, Message, Origin, PromptedBy, Role};
 
@@ -93,11 +94,7 @@ fn push(node: &Node<'_>, turns: &mut Turns, begun: &mut Begun, out: &mut Reading
     let Some(mut message) = openai::message(raw, out) else { return };
     if message.role == Role::Tool {
         let returned = node.some_list("tool_returns").into_iter().next().unwrap_or_default();
-        message.is_error = match returned.some_word("status").as_deref() {
-            Some("success") => Some(false),
-            Some("error") => Some(true),
-            _ => message.is_error,
-        };
+        message.is_error = failed_by_status(returned.some_word("status").as_deref()).or(message.is_error);
     }
     if begun.holds(&message) && message.role != Role::System {
         message.origin = Origin::Host;
