@@ -1,6 +1,6 @@
 //! A CSV table of messages as JSON lines: each row an object, for logs that `--map` describes.
 
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Cursor, Read};
 use std::path::Path;
 
 use serde_json::value::RawValue;
@@ -31,7 +31,7 @@ pub(crate) fn lines(source: &InputFile) -> Option<Box<dyn Read + Send>> {
     if !is_named || !(2..=COLUMNS).contains(&header.len()) {
         return None;
     }
-    Some(Box::new(Lines { rows, header, row: csv::StringRecord::new(), line: Vec::new(), at: 0 }))
+    Some(Box::new(Lines { rows, header, row: csv::StringRecord::new(), line: Cursor::default() }))
 }
 
 /// What separates the cells: tabs by the file's name, and semicolons, which spreadsheets write where a comma is the decimal
@@ -49,24 +49,20 @@ struct Lines<R> {
     header: csv::StringRecord,
     row: csv::StringRecord,
     /// The line being handed over.
-    line: Vec<u8>,
-    at: usize,
+    line: Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Read for Lines<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.line.len() {
+        if self.line.position() == self.line.get_ref().len() as u64 {
             if !self.rows.read_record(&mut self.row).map_err(io::Error::other)? {
                 return Ok(0);
             }
-            self.at = 0;
-            self.line.clear();
-            write_line(&self.header, &self.row, &mut self.line)?;
+            self.line.set_position(0);
+            self.line.get_mut().clear();
+            write_line(&self.header, &self.row, self.line.get_mut())?;
         }
-        let n = out.len().min(self.line.len() - self.at);
-        out[..n].copy_from_slice(&self.line[self.at..self.at + n]);
-        self.at += n;
-        Ok(n)
+        self.line.read(out)
     }
 }
 

@@ -3,7 +3,7 @@
 //! `{"log": "{…}\n"}`). What is around the records becomes spaces, so that findings keep their places.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Cursor, Read};
 
 use crate::find::source::InputFile;
 use crate::open::probe::{Probe, Shape};
@@ -62,7 +62,7 @@ impl Wrapping {
     /// The records as lines of their own.
     pub(crate) fn open(&self, source: &InputFile) -> io::Result<Box<dyn Read + Send>> {
         let input = BufReader::new(source.open()?);
-        Ok(Box::new(Unwrapped { input, wrapping: self.clone(), line: Vec::new(), at: 0 }))
+        Ok(Box::new(Unwrapped { input, wrapping: self.clone(), line: Cursor::default() }))
     }
 }
 
@@ -200,27 +200,25 @@ fn outline(text: &str) -> String {
 struct Unwrapped<R> {
     input: BufReader<R>,
     wrapping: Wrapping,
-    line: Vec<u8>,
-    at: usize,
+    /// The line being handed over.
+    line: Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Read for Unwrapped<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.line.len() {
-            (self.at, self.line) = (0, Vec::new());
-            if self.input.by_ref().take(LINE).read_until(b'\n', &mut self.line)? == 0 {
+        if self.line.position() == self.line.get_ref().len() as u64 {
+            let mut line = Vec::new();
+            if self.input.by_ref().take(LINE).read_until(b'\n', &mut line)? == 0 {
                 return Ok(0);
             }
-            if (self.line.len() as u64) < LINE
-                && let Some(record) = self.wrapping.unwrap(&String::from_utf8_lossy(&self.line))
+            if (line.len() as u64) < LINE
+                && let Some(record) = self.wrapping.unwrap(&String::from_utf8_lossy(&line))
             {
-                self.line = record.into_bytes();
+                line = record.into_bytes();
             }
+            self.line = Cursor::new(line);
         }
-        let n = out.len().min(self.line.len() - self.at);
-        out[..n].copy_from_slice(&self.line[self.at..self.at + n]);
-        self.at += n;
-        Ok(n)
+        self.line.read(out)
     }
 }
 
@@ -289,7 +287,7 @@ mod tests {
         let wrapping = candidates(text.as_bytes()).into_iter().next().unwrap();
         let input = BufReader::new(text.as_bytes());
         let mut out = String::new();
-        Unwrapped { input, wrapping, line: Vec::new(), at: 0 }.read_to_string(&mut out).unwrap();
+        Unwrapped { input, wrapping, line: Cursor::default() }.read_to_string(&mut out).unwrap();
         out
     }
 
