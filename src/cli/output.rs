@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use clap::ValueEnum;
 
 use self::width::folded;
-pub(super) use self::width::{broken, is_seen, line_width, width, wrapped};
+pub(super) use self::width::{broken, filled, is_seen, line_width, width, wrapped};
 use super::ProgramExit;
 use super::failure::CommandFailure;
 use crate::answers::tables::DataTable;

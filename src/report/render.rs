@@ -81,7 +81,7 @@ fn end_of_line(text: &str, width: usize) -> Option<usize> {
 
 /// Wraps a text to lines of at most `width` characters at a joint, preferably a space; a longer part gets a line of
 /// its own.
-fn broken(text: &str, width: usize) -> Vec<&str> {
+fn cell_lines(text: &str, width: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while rest.chars().count() > width {
@@ -212,7 +212,7 @@ impl DataTable {
         let heads = lines.into_iter().filter(|line| line.iter().any(|cell| !cell.is_empty()));
         let mut text: String = heads.map(line).collect();
         for row in &cells {
-            let parts: Vec<Vec<&str>> = row.iter().zip(&widths).map(|(cell, width)| broken(cell, *width)).collect();
+            let parts: Vec<Vec<&str>> = row.iter().zip(&widths).map(|(cell, width)| cell_lines(cell, *width)).collect();
             for at in 0..parts.iter().map(Vec::len).max().unwrap_or(0) {
                 text += &line(parts.iter().map(|part| part.get(at).copied().unwrap_or_default()).collect());
             }
@@ -271,11 +271,11 @@ mod tests {
             table.to_terminal(30),
             "kind   summary\nsignal input and output tokens\n       so fär, cached included\n"
         );
-        assert_eq!(broken("aaaaaaaa b", 3), ["aaaaaaaa", "b"]);
-        assert_eq!(broken("äöü äöü", 3), ["äöü", "äöü"]);
-        assert_eq!(broken("äöüß", 3), ["äöüß"]);
-        assert_eq!(broken("  a", 1), ["", "a"]);
-        assert_eq!(broken("field reward_info.reward", 12), ["field", "reward_info.", "reward"]);
+        assert_eq!(cell_lines("aaaaaaaa b", 3), ["aaaaaaaa", "b"]);
+        assert_eq!(cell_lines("äöü äöü", 3), ["äöü", "äöü"]);
+        assert_eq!(cell_lines("äöüß", 3), ["äöüß"]);
+        assert_eq!(cell_lines("  a", 1), ["", "a"]);
+        assert_eq!(cell_lines("field reward_info.reward", 12), ["field", "reward_info.", "reward"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Prints a review at a terminal: the net effect first, then what changed, then the runs that matter most.
 
 use crate::cli::failure::CommandFailure;
-use crate::cli::output::{LineStyle, Output, TableFormat, line_width};
+use crate::cli::output::{LineStyle, Output, TableFormat, filled, line_width};
 use crate::diagnostic::one_line;
 use crate::review::{ChangeReview, Changed, CheckResult, CheckedGate, listed, net_effect, told_title};
 use crate::words::cut;
@@ -106,23 +106,10 @@ pub(super) fn tell(change: &Changed, output: &Output) {
     }
 }
 
-/// Wraps text between words; the first line starts after `mark`, the others are indented as far. Unlike
+/// Wraps text between words; the first line starts after `mark`, the others are indented. Unlike
 /// [`broken`](crate::cli::output::broken) it may begin a line with a `%`.
 fn hanging(mark: &str, text: &str) -> String {
-    let (mut lines, mut line) = (String::new(), mark.to_owned());
-    let mut is_first = true;
-    for word in one_line(text).split(' ') {
-        if !is_first && line.chars().count() + 1 + word.chars().count() > line_width() {
-            lines += &line;
-            lines.push('\n');
-            line = " ".repeat(if mark.is_empty() { 2 } else { mark.len() });
-        } else if !is_first {
-            line.push(' ');
-        }
-        line += word;
-        is_first = false;
-    }
-    lines + &line + "\n"
+    filled(one_line(text).split(' '), mark, 2, line_width()).join("\n") + "\n"
 }
 
 #[cfg(test)]

@@ -33,25 +33,34 @@ pub(in crate::cli) fn wrapped(text: &str) -> String {
 /// The text in lines of at most `width` columns, broken between words, but not between a number and its `%`. The first line
 /// is indented by `first` columns, the others by `others`.
 pub(in crate::cli) fn broken(text: &str, first: usize, others: usize, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let (mut line, mut columns, mut is_begun) = (" ".repeat(first), first, false);
+    let mut parts = Vec::new();
     let mut words = text.split(' ').peekable();
     while let Some(word) = words.next() {
-        let unit = words.next_if(|next| next.starts_with('%'));
-        let n = word.chars().count() + unit.map_or(0, |unit| 1 + unit.chars().count());
-        if is_begun && columns + 1 + n > width {
+        match words.next_if(|next| next.starts_with('%')) {
+            Some(unit) => parts.push(format!("{word} {unit}")),
+            None => parts.push(word.to_owned()),
+        }
+    }
+    filled(parts.iter().map(String::as_str), &" ".repeat(first), others, width)
+}
+
+/// The parts of a text in lines of at most `width` columns. The first line begins with `mark`, the others with `others`
+/// blanks.
+pub(in crate::cli) fn filled<'t>(
+    parts: impl Iterator<Item = &'t str>,
+    mark: &str,
+    others: usize,
+    width: usize,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut line, mut is_begun) = (mark.to_owned(), false);
+    for part in parts {
+        if is_begun && line.chars().count() + 1 + part.chars().count() > width {
             lines.push(std::mem::replace(&mut line, " ".repeat(others)));
-            columns = others;
         } else if is_begun {
             line.push(' ');
-            columns += 1;
         }
-        line += word;
-        if let Some(unit) = unit {
-            line.push(' ');
-            line += unit;
-        }
-        columns += n;
+        line += part;
         is_begun = true;
     }
     lines.push(line);
