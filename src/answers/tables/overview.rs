@@ -2,7 +2,7 @@
 
 use super::{DataTable, NamedCells, TableCell};
 use crate::aggregate::{CorrectedRate, CostOfSuccess, Count, Summary, Unit};
-use crate::answers::words::bounded_percent;
+use crate::answers::words::{bounded_percent, ends};
 use crate::stats::RangeEstimate;
 use crate::words::{counts, digits, span};
 
@@ -104,11 +104,7 @@ fn change(cost: &CostOfSuccess) -> TableCell {
 /// A rate in percent with its interval: `8.5 (4.5–15)`; `2.1–8.5 (0.4–15)` if known only within bounds.
 pub(super) fn interval(range: &RangeEstimate) -> TableCell {
     let Some(bounds) = range.bounds() else { return TableCell::Missing };
-    let rate = span(bounds.low, bounds.high);
-    TableCell::Text(match range.interval() {
-        Some(interval) => format!("{rate} ({}–{})", digits(interval.low), digits(interval.high)),
-        None => rate,
-    })
+    TableCell::Text(span(bounds.low, bounds.high) + &ends(range.interval()))
 }
 
 /// The same for a corrected rate; says so if there is none.

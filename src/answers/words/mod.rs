@@ -17,12 +17,17 @@ pub use notes::{lacking, note, notes};
 pub use verdict::{dearer, in_dollars, more_tasks, passed_over, verdict};
 
 use crate::aggregate::WorseStratum;
-use crate::stats::{Interval, RangeEstimate};
-use crate::words::{digits, percents};
+use crate::stats::{Estimate, Interval, RangeEstimate};
+use crate::words::{digits, known_percent, percents};
 
 /// The interval of a share behind it, in percent: ` (4.5–15)`; nothing if there is none.
-fn ends(interval: Option<Interval>) -> String {
+pub(crate) fn ends(interval: Option<Interval>) -> String {
     crate::words::interval(interval.map(|interval| (interval.low, interval.high)))
+}
+
+/// A share with its interval: `12 % (8.5–16)`.
+pub(crate) fn with_interval(estimate: &Estimate) -> String {
+    known_percent(estimate.value) + &ends(estimate.interval)
 }
 
 /// A share in percent: `44 %`, `12–44 %` if known only within bounds, `≤44 %` if nothing limits it from below; `None` if

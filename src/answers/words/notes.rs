@@ -1,6 +1,6 @@
 //! The notes below an answer.
 
-use super::{apart, ends, followed};
+use super::{apart, followed, with_interval};
 use crate::aggregate::{ChosenElsewhere, Label, OracleShare, Unit, WorstStratum};
 use crate::answers::choice::SplitChoice;
 use crate::answers::note::{AnswerNote, JudgedRuns, TailOfGroup};
@@ -8,7 +8,7 @@ use crate::answers::told::UnderToldLimits;
 use crate::diagnostic::count;
 use crate::stats::{Estimate, Interval};
 use crate::transcript::Outcome;
-use crate::words::{chosen_percent, digits, known_percent, listed, percent, percents, some_of};
+use crate::words::{chosen_percent, digits, listed, percent, percents, some_of};
 
 /// Maximum names in one note.
 const NAMED: usize = 6;
@@ -164,8 +164,7 @@ fn chosen(choice: &SplitChoice) -> String {
 fn misstated(stack: &Label, at: &[(f64, Estimate)]) -> String {
     let mut others = Vec::new();
     for (specificity, rate) in at {
-        let value = known_percent(rate.value);
-        others.push(format!("{value}{} if it is {specificity:.2}", ends(rate.interval)));
+        others.push(format!("{} if it is {specificity:.2}", with_interval(rate)));
     }
     format!(
         "the specificity is stated, not checked: `{stack}` kills {}. `--label-checked` takes the doubt into every \
@@ -244,9 +243,4 @@ fn tail(groups: &[TailOfGroup], more: usize) -> String {
         "tokens after the last edit, hand-over or green check: {}{more}: what a perfect stop could save, in hindsight",
         all.join(", ")
     )
-}
-
-/// A share with its interval: `12 % (8.5–16)`.
-fn with_interval(estimate: &Estimate) -> String {
-    percent(estimate.value.unwrap_or_default()) + &ends(estimate.interval)
 }

@@ -2,7 +2,8 @@
 
 use super::beside::Rival;
 use super::files::hosts_of_shipped;
-use super::words::{TuneSentences, cost_of_success, with_interval};
+use super::words::{TuneSentences, cost_of_success};
+use crate::answers::words::with_interval;
 use crate::transcript::Outcome;
 use crate::tune::{Learned, Shipped, TaskTotals};
 use crate::words::chosen_percent;

@@ -1,11 +1,12 @@
 //! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
 use super::beside::{BesideLine, Rival};
-use super::words::{TuneSentences, with_interval};
+use super::words::TuneSentences;
 use crate::answers::tables::{DataTable, TableCell, TableColumns};
+use crate::answers::words::{ends, with_interval};
 use crate::stats::Estimate;
 use crate::tune::{Stratum, TaskTotals};
-use crate::words::{chosen_percent, cut, digits, interval};
+use crate::words::{chosen_percent, cut, digits};
 
 /// Maximum suites and models shown, the worst first.
 const STRATA: usize = 6;
@@ -13,7 +14,7 @@ const STRATA: usize = 6;
 /// A share in a percent column, with its interval.
 fn cell(estimate: &Estimate) -> TableCell {
     let Some(value) = estimate.value else { return TableCell::Missing };
-    TableCell::Text(digits(value) + &interval(estimate.interval.map(|i| (i.low, i.high))))
+    TableCell::Text(digits(value) + &ends(estimate.interval))
 }
 
 impl TuneSentences<'_> {

@@ -5,12 +5,12 @@ use std::path::Path;
 use super::answer::TuneAnswer;
 use super::beside::{BesideLine, Rival};
 use crate::aggregate::{Candidate, CostOfSuccess};
-use crate::answers::words::{in_dollars, passed_over};
+use crate::answers::words::{in_dollars, passed_over, with_interval};
 use crate::cli::ProgramExit;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{HeldOut, Shipped, Stratum, Study, StudyRun, TaskTotals, TuneQuestion};
-use crate::words::{chosen_percent, digits, interval, known_percent};
+use crate::words::{chosen_percent, digits};
 
 /// Rates for which the answer says whether the tasks suffice.
 pub(super) const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
@@ -20,11 +20,6 @@ pub(super) struct TuneSentences<'a> {
     pub(super) study: &'a Study,
     pub(super) answer: &'a TuneAnswer,
     pub(super) question: &'a TuneQuestion,
-}
-
-/// Formats `12 % (8.1–17)`.
-pub(super) fn with_interval(estimate: &Estimate) -> String {
-    known_percent(estimate.value) + &interval(estimate.interval.map(|i| (i.low, i.high)))
 }
 
 /// Formats `; a success costs 12 % less`.
