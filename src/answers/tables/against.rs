@@ -14,9 +14,7 @@ pub fn against(lines: Vec<AgainstLine>) -> DataTable {
 pub fn against_columns() -> FileColumns<'static, AgainstLine> {
     let columns = FileColumns::new()
         .text("stack", "The stack.", |line: &AgainstLine| line.stack.to_string())
-        .some_text("class", "The class of `--by`; empty for all runs.", |line| {
-            line.class.as_ref().map(ToString::to_string)
-        })
+        .some_label("class", "The class of `--by`; empty for all runs.", |line| line.class.as_ref())
         .text("verdict", "What the comparison amounts to.", |line| verdict_name(line).to_owned())
         .some_text("refused", "Why the two sets of recordings were not compared.", |line| {
             line.result.as_ref().err().map(words::why_not_compared)

@@ -42,12 +42,10 @@ pub fn budget(curves: &[BudgetCurve], whole: bool) -> DataTable {
 /// The columns of `budget.csv`.
 pub fn budget_columns<'c>() -> FileColumns<'c, BudgetStep<'c>> {
     FileColumns::new()
-        .some_text("suite", "The suite; empty if the recordings name none.", |step: &BudgetStep<'c>| {
-            step.curve.suite.as_ref().map(ToString::to_string)
+        .some_label("suite", "The suite; empty if the recordings name none.", |step: &BudgetStep<'c>| {
+            step.curve.suite.as_ref()
         })
-        .some_text("model", "The model; empty if the recordings name none.", |step| {
-            step.curve.model.as_ref().map(ToString::to_string)
-        })
+        .some_label("model", "The model; empty if the recordings name none.", |step| step.curve.model.as_ref())
         .text("unit", "The unit of the budget.", |step| step.curve.unit.name().to_owned())
         .count("tasks", "The tasks of the curve.", |step| step.curve.tasks)
         .count("cut_off", "Runs cut off by their own cap.", |step| step.curve.cut_off)

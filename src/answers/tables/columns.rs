@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use super::{DataTable, TableCell, method};
-use crate::aggregate::{CellKind, ColumnSpec};
+use crate::aggregate::{CellKind, ColumnSpec, Label};
 use crate::stats::{DifferenceEstimate, Estimate, Interval, RangeEstimate};
 
 /// The columns of a file whose lines are made from `T`; their cells may read what lives as long as `'f`.
@@ -69,6 +69,11 @@ impl<'f, T: 'f> FileColumns<'f, T> {
     /// A text that may be missing.
     pub(super) fn some_text(self, name: &str, meaning: &str, text: impl Fn(&T) -> Option<String> + 'f) -> Self {
         self.with(name, (CellKind::Text, true), meaning, move |line| TableCell::some_text(text(line)))
+    }
+
+    /// A name from the recordings that may be missing.
+    pub(super) fn some_label(self, name: &str, meaning: &str, label: impl Fn(&T) -> Option<&Label> + 'f) -> Self {
+        self.some_text(name, meaning, move |line| label(line).map(ToString::to_string))
     }
 
     /// A count.

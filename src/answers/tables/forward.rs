@@ -21,9 +21,7 @@ pub fn forward_columns() -> FileColumns<'static, ForwardPeriod> {
         })
         .text("first_day", "Its first day.", |of| of.period.first_day())
         .count("past_runs", "Runs of all periods before.", |of| of.past)
-        .some_text("stack", "The stack that those would have shipped; empty if none.", |of| {
-            of.stack.as_ref().map(ToString::to_string)
-        })
+        .some_label("stack", "The stack that those would have shipped; empty if none.", |of| of.stack.as_ref())
         .count("runs", "Runs of the period.", |of| of.runs)
         .count("successes", "Successes among them.", |of| of.successes)
         .count("failures", "Failures among them.", |of| of.failures)

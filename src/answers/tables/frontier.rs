@@ -30,8 +30,8 @@ pub fn frontier_columns() -> FileColumns<'static, PlacedPoint> {
             "Whether no other stack kills no more and saves no less, by point estimates.",
             |(point, _)| if point.on_frontier { "yes" } else { "no" }.to_owned(),
         )
-        .some_text("beaten_by", "A stack that is better on both counts beyond chance.", |(point, _)| {
-            point.beaten_by.as_ref().map(ToString::to_string)
+        .some_label("beaten_by", "A stack that is better on both counts beyond chance.", |(point, _)| {
+            point.beaten_by.as_ref()
         })
         .number(
             "resamples_on_frontier",

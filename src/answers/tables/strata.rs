@@ -12,11 +12,9 @@ pub fn strata(summaries: &[Summary]) -> DataTable {
 /// The columns of `strata.csv`.
 pub fn strata_columns() -> FileColumns<'static, Summary> {
     let columns = FileColumns::new()
-        .some_text("suite", "The suite; empty where the stratum spans several.", |stratum: &Summary| {
-            stratum.suite.as_ref().map(ToString::to_string)
+        .some_label("suite", "The suite; empty where the stratum spans several.", |stratum: &Summary| {
+            stratum.suite.as_ref()
         })
-        .some_text("model", "The model; empty where the stratum spans several.", |stratum| {
-            stratum.model.as_ref().map(ToString::to_string)
-        });
+        .some_label("model", "The model; empty where the stratum spans several.", |stratum| stratum.model.as_ref());
     summed(columns)
 }

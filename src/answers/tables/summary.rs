@@ -89,12 +89,8 @@ pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> DataTa
 pub fn estimate_columns<'s>() -> FileColumns<'s, EstimateLine<'s>> {
     FileColumns::new()
         .text("stack", "The stack.", |line: &EstimateLine<'s>| line.summary.stack.to_string())
-        .some_text("suite", "The suite; empty for all runs.", |line| {
-            line.summary.suite.as_ref().map(ToString::to_string)
-        })
-        .some_text("model", "The model; empty for all runs.", |line| {
-            line.summary.model.as_ref().map(ToString::to_string)
-        })
+        .some_label("suite", "The suite; empty for all runs.", |line| line.summary.suite.as_ref())
+        .some_label("model", "The model; empty for all runs.", |line| line.summary.model.as_ref())
         .text("name", "The name of the number.", |line| line.metric.name.clone())
         .some_text("unit", "Its unit.", |line| Some(line.metric.measure.words().to_owned()))
         .number("value", "The number; empty if it is undefined or known only as a range.", |line| {
