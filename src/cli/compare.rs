@@ -277,7 +277,7 @@ pub(super) fn json(publication: &Publication) -> serde_json::Value {
         "verdict": words::verdict(&first.verdict()),
         "ship": first.ship().map(|summary| summary.stack.to_string()),
         "standing": standings,
-        "summary": tables::summary(summaries, &standings).to_json(),
+        "summary": tables::summary_columns(&standings).table(summaries).to_json(),
         "estimates": tables::estimates(summaries).to_json(),
         "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
         "notes": words::notes(&publication.answer().notes),
@@ -295,7 +295,7 @@ pub(super) fn show_publication(
         TableFormat::Json => output.json(&json(publication)),
         TableFormat::Csv => {
             let standings = publication.first().standings();
-            output.table(&tables::summary(publication.summaries(), &standings), format)?;
+            output.table(&tables::summary_columns(&standings).table(publication.summaries()), format)?;
         }
         // What people read has the first table, not all columns.
         TableFormat::Md => {

@@ -5,11 +5,6 @@ use crate::against::{CheckEstimates, CheckVerdict, PredictionCheck, ShareOfSucce
 use crate::answers::{AgainstLine, words};
 use crate::words::digits;
 
-/// The lines of `against.csv`.
-pub fn against(lines: Vec<AgainstLine>) -> DataTable {
-    against_columns().table(lines)
-}
-
 /// The columns of `against.csv`.
 pub fn against_columns() -> FileColumns<'static, AgainstLine> {
     let columns = FileColumns::new()

@@ -8,12 +8,7 @@ use crate::words::{counts, cut, digits, dollars, grouped, span, thousands};
 /// Most characters of a stack's name on a terminal.
 const NAME: usize = 26;
 
-/// Every period.
-pub fn forward(forward: &Forward) -> DataTable {
-    forward_columns().table(&forward.periods)
-}
-
-/// The columns of `walk-forward.csv`.
+/// The columns of `walk-forward.csv`: every period.
 pub fn forward_columns() -> FileColumns<'static, ForwardPeriod> {
     FileColumns::new()
         .text("period", "The day, ISO week or month in which the runs started, in UTC.", |of: &ForwardPeriod| {

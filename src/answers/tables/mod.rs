@@ -15,19 +15,19 @@ mod strata;
 mod summary;
 
 pub(super) use against::against_line_cells;
-pub use against::{AgainstStep, against, against_columns, against_step_columns, against_steps};
+pub use against::{AgainstStep, against_columns, against_step_columns, against_steps};
 pub use budget::{BudgetStep, budget, budget_columns};
 pub use columns::FileColumns;
 pub use detector::detectors;
 pub use followed::followed;
-pub use forward::{forward, forward_columns, forward_overview};
+pub use forward::{forward_columns, forward_overview};
 pub use frontier::{frontier, frontier_columns};
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};
 pub use overview::{overview, overview_for_paper, ungraded};
 pub use pairs::pair_columns;
 pub use rules::rule_columns;
-pub use strata::{strata, strata_columns};
-pub use summary::{EstimateLine, estimate_columns, estimates, summary, summary_columns};
+pub use strata::strata_columns;
+pub use summary::{EstimateLine, estimate_columns, estimates, summary_columns};
 
 use crate::stats::{Estimate, Interval, Method, RangeEstimate, Warning};
 use crate::words;

@@ -1,15 +1,10 @@
 //! `strata.csv`: the summary by suite, by model, and by both.
 
+use super::FileColumns;
 use super::summary::summed;
-use super::{DataTable, FileColumns};
 use crate::aggregate::Summary;
 
-/// The summaries of every stratum.
-pub fn strata(summaries: &[Summary]) -> DataTable {
-    strata_columns().table(summaries)
-}
-
-/// The columns of `strata.csv`.
+/// The columns of `strata.csv`: the summaries of every stratum.
 pub fn strata_columns() -> FileColumns<'static, Summary> {
     let columns = FileColumns::new()
         .some_label("suite", "The suite; empty where the stratum spans several.", |stratum: &Summary| {

@@ -6,12 +6,7 @@ use std::collections::BTreeMap;
 use super::{DataTable, FileColumns, TableCell, method};
 use crate::aggregate::{CellKind, ColumnSpec, Made, Measured, MetricPart, Shown, Summary, SummaryMetric, metrics};
 
-/// The table of all summaries, each with its standing.
-pub fn summary(summaries: &[Summary], standings: &BTreeMap<String, &'static str>) -> DataTable {
-    summary_columns(standings).table(summaries)
-}
-
-/// The columns of `summary.csv`.
+/// The columns of `summary.csv`: the summaries of all stacks, each with its standing.
 pub fn summary_columns<'s>(standings: &'s BTreeMap<String, &'static str>) -> FileColumns<'s, Summary> {
     let meaning = "What the answer makes of it: `ship`, or why not; empty where no run is graded.";
     summed(FileColumns::new()).some_text("standing", meaning, |summary: &Summary| {

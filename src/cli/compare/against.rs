@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     let sides = BeforeAndAfter::new(before?, after?);
     tell_troubles(&loaded.strategies, args.corpus.reading.strict, output)?;
     let answer = answer(&sides, &limits, args.by.is_some(), args.against.margin.unwrap_or(MARGIN));
-    let table = tables::against(answer.lines.clone());
+    let table = tables::against_columns().table(&answer.lines);
     let steps = tables::against_steps(&answer.lines);
     if let Some(out) = &args.out {
         write(out, &answer, (&table, &steps), output)?;

@@ -135,7 +135,7 @@ impl ForwardWalk {
         let verdict = words::forward(&forward, &why);
         if let Some(out) = &args.out {
             let write = |folder: &std::path::Path| {
-                let table = tables::forward(&forward);
+                let table = tables::forward_columns().table(&forward.periods);
                 write_atomically(&folder.join("walk-forward.csv"), |file| table.write_csv(file))?;
                 save(&ForwardFigure { forward: &forward, verdict: &verdict }, folder, "walk-forward").map(drop)
             };
@@ -165,10 +165,10 @@ fn show(args: &Args, forward: &Forward, verdict: &str, output: &Output) -> Resul
             "schema_version": 1,
             "verdict": verdict,
             "held": forward.finding().map(|finding| held(finding.held)),
-            "periods": tables::forward(forward).to_json(),
+            "periods": tables::forward_columns().table(&forward.periods).to_json(),
             "notes": notes,
         })),
-        TableFormat::Csv => output.table(&tables::forward(forward), format)?,
+        TableFormat::Csv => output.table(&tables::forward_columns().table(&forward.periods), format)?,
         TableFormat::Md | TableFormat::Latex => output.table(&overview, format)?,
     }
     Ok(())

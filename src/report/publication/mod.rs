@@ -212,12 +212,12 @@ impl Publication {
         let pairs = pairs(&groups, &self.manifest.baseline, self.unit);
         PublicationTables {
             files: vec![
-                ("summary", tables::summary(summaries, standings)),
+                ("summary", tables::summary_columns(standings).table(summaries)),
                 ("estimates", tables::estimates(summaries.iter().chain(&strata).take(n_listed))),
                 ("pairs", tables::pair_columns().table(pairs)),
                 ("budget", tables::budget(&curves, whole_budget)),
                 ("rules", rules.clone()),
-                ("strata", tables::strata(&strata)),
+                ("strata", tables::strata_columns().table(&strata)),
                 ("frontier", tables::frontier(&points, &spread)),
             ],
             rules,
