@@ -7,10 +7,10 @@ use super::Manifest;
 use super::markdown::{cell, code, page};
 
 use crate::aggregate::{Count, Difference, Ends, Label, RowView, Rows, Share, Summary, Unit, by_stack, pairs};
-use crate::answers::words::bounded_percent;
+use crate::answers::words::{bounded_percent, first_of};
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
-use crate::words::{counts, digits, listed};
+use crate::words::{counts, digits, some_of};
 
 /// Maximum rules to name; a framework may have dozens.
 const RULES: usize = 12;
@@ -38,10 +38,8 @@ pub(super) fn evidence(
     text.push('\n');
     for (summary, word) in [(default, "default"), (proposed, "proposed")] {
         if let Some(stack) = manifest.stacks.iter().find(|stack| stack.name == summary.stack) {
-            let rules: Vec<String> = stack.rules.iter().take(RULES).map(|rule| code(rule)).collect();
-            let more = stack.rules.len().saturating_sub(RULES);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let _ = writeln!(text, "- Rules of the {word}: {}{more}.", rules.join(", "));
+            let rules: Vec<String> = stack.rules.iter().map(|rule| code(rule)).collect();
+            let _ = writeln!(text, "- Rules of the {word}: {}.", some_of(&rules, RULES));
         }
     }
     let _ = writeln!(text, "- Runs: {headline}{}.", made_of(rows));
@@ -148,13 +146,8 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
 fn made_of(rows: &Rows) -> String {
     let named = |of: for<'r> fn(RowView<'r>) -> Option<&'r Label>| -> Option<String> {
         let names: std::collections::BTreeSet<&str> = rows.iter().filter_map(of).map(|name| &**name).collect();
-        let shown: Vec<String> = names.iter().take(NAMED).map(|name| code(name)).collect();
-        let more = names.len().saturating_sub(NAMED);
-        match more {
-            _ if shown.is_empty() => None,
-            0 => Some(listed(&shown)),
-            more => Some(format!("{} and {more} more", shown.join(", "))),
-        }
+        let names: Vec<String> = names.into_iter().map(code).collect();
+        if names.is_empty() { None } else { Some(first_of(&names, NAMED)) }
     };
     let mut text = String::new();
     if let Some(models) = named(|row| row.model()) {

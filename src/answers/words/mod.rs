@@ -18,7 +18,12 @@ pub use verdict::{dearer, in_dollars, more_tasks, passed_over, verdict};
 
 use crate::aggregate::WorseStratum;
 use crate::stats::{Estimate, Interval, RangeEstimate};
-use crate::words::{digits, known_percent, percents};
+use crate::words::{digits, known_percent, listed, percents, some_of};
+
+/// Names as a list: `a, b and c`. Of more than `most` only the first: `a, b and 7 more`.
+pub(crate) fn first_of(names: &[String], most: usize) -> String {
+    if names.len() > most { some_of(names, most) } else { listed(names) }
+}
 
 /// The interval of a share behind it, in percent: ` (4.5–15)`; nothing if there is none.
 pub(crate) fn ends(interval: Option<Interval>) -> String {

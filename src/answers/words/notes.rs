@@ -1,6 +1,6 @@
 //! The notes below an answer.
 
-use super::{apart, followed, with_interval};
+use super::{apart, first_of, followed, with_interval};
 use crate::aggregate::{ChosenElsewhere, Label, OracleShare, Unit, WorstStratum};
 use crate::answers::choice::SplitChoice;
 use crate::answers::note::{AnswerNote, JudgedRuns, TailOfGroup};
@@ -8,7 +8,7 @@ use crate::answers::told::UnderToldLimits;
 use crate::diagnostic::count;
 use crate::stats::{Estimate, Interval};
 use crate::transcript::Outcome;
-use crate::words::{chosen_percent, digits, listed, percent, percents, some_of};
+use crate::words::{chosen_percent, digits, percent, percents, some_of};
 
 /// Maximum names in one note.
 const NAMED: usize = 6;
@@ -102,11 +102,7 @@ fn letters(unread: bool, diverged: bool, ungraded: bool) -> String {
 
 /// A few names and how many more there are.
 fn names(stacks: &[Label]) -> String {
-    first_of(&stacks.iter().map(|stack| format!("`{stack}`")).collect::<Vec<_>>())
-}
-
-fn first_of(named: &[String]) -> String {
-    if named.len() > NAMED { some_of(named, NAMED) } else { listed(named) }
+    first_of(&stacks.iter().map(|stack| format!("`{stack}`")).collect::<Vec<_>>(), NAMED)
 }
 
 /// What the rules of a stack lack, in words.
@@ -124,7 +120,7 @@ fn never_acted(stacks: &[JudgedRuns]) -> String {
         let part = if judged < runs { format!(" (judged on {judged} of {runs} runs)") } else { String::new() };
         named.push(format!("`{stack}`{part}"));
     }
-    format!("never acted: {}", first_of(&named))
+    format!("never acted: {}", first_of(&named, NAMED))
 }
 
 fn not_judged(stack: &JudgedRuns, lacks: &[String], kills: Option<Interval>) -> String {

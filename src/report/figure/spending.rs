@@ -5,9 +5,10 @@ use plotters::prelude::*;
 use super::canvas::Picture;
 use super::pen::{FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
-use super::stops::named;
+use super::stops::NAMED;
 use super::style::{self, AMBER, BLUE, FAINT, GREEN, GREY, INK, LABEL, MAUVE, RED, ROSE, SKY, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, RowView, Unit};
+use crate::answers::words::first_of;
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
@@ -91,7 +92,7 @@ impl Bars {
         }
         for (why, names) in [("change nothing here", &self.idle), ("not judged", &self.unread)] {
             if !names.is_empty() {
-                head = head.note(&format!("{why}: {}", named(names)));
+                head = head.note(&format!("{why}: {}", first_of(names, NAMED)));
             }
         }
         head

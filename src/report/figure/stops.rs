@@ -8,8 +8,8 @@ use super::pen::{At, FigureHeading, MARGIN, Pen, TextStyle, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, Label, RowView};
 use crate::answers::FollowedReport;
+use crate::answers::words::first_of;
 use crate::verdict::Verdict;
-use crate::words::{listed, some_of};
 
 /// The stop-step figure of a comparison.
 pub struct StopsFigure<'a> {
@@ -42,6 +42,8 @@ const FOLLOWED: Kinds = [
     ("a run's last edit, hand-over or green check", STONE),
     ("", STONE),
 ];
+/// Maximum stacks that are named for one reason.
+pub(super) const NAMED: usize = 24;
 /// The index of last effects in [`FOLLOWED`].
 const LAST_EFFECT: usize = 3;
 const BINS: u64 = 32;
@@ -146,7 +148,7 @@ impl Strips {
             ("not judged, a rule could not be read on any run", &self.unread),
         ] {
             if !names.is_empty() {
-                head = head.note(&format!("{why}: {}", named(names)));
+                head = head.note(&format!("{why}: {}", first_of(names, NAMED)));
             }
         }
         if self.drawn.is_empty() {
@@ -157,13 +159,6 @@ impl Strips {
             format!("a bar holds the runs stopped {steps}, with their number; all strips have one height scale");
         head.note(&scale)
     }
-}
-
-/// Formats names as a list; only the first if there are very many.
-pub(super) fn named(names: &[String]) -> String {
-    /// Maximum names to list.
-    const MOST: usize = 24;
-    if names.len() > MOST { some_of(names, MOST) } else { listed(names) }
 }
 
 impl Picture for StopsFigure<'_> {

@@ -7,6 +7,7 @@ use super::{Division, FILES, Input, PART, PartManifest, ROWS, VERSION, piece};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::add_input;
 use crate::report::refuse_half_written;
+use crate::words::some_of;
 
 /// Why complete parts do not form one comparison. `torn`: the numbers of parts that are present but incomplete.
 pub(super) fn unfit(
@@ -30,10 +31,8 @@ pub(super) fn unfit(
         parts.iter().map(|(_, manifest)| manifest.shard.number).chain(torn.iter().copied()).collect();
     let missing: Vec<u32> = (1..=of).filter(|number| !there.contains(number)).collect();
     if let Some(next) = missing.first() {
-        let list: Vec<String> = missing.iter().take(20).map(|number| format!("{number}/{of}")).collect();
-        let more = missing.len().saturating_sub(20);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let what = format!("{} of {of} parts missing: {}{more}", missing.len(), list.join(", "));
+        let list: Vec<String> = missing.iter().map(|number| format!("{number}/{of}")).collect();
+        let what = format!("{} of {of} parts missing: {}", missing.len(), some_of(&list, 20));
         let help = match first.division {
             Division::Tasks => format!("make them with `compare … --shard {next}/{of} --out DIR`"),
             Division::Files => "make them again with the call that made the others".to_owned(),

@@ -8,7 +8,7 @@ use crate::aggregate::Summary;
 use crate::answers::FirstTable;
 use crate::report::figure::pen::{At, Pen, TextStyle};
 use crate::report::figure::style::{self, GREY, SMALL};
-use crate::words::{chosen_percent, digits, span};
+use crate::words::{chosen_percent, digits, some_of, span};
 
 /// The legend's lines, ready to be drawn.
 pub(super) struct Legend {
@@ -207,7 +207,6 @@ fn folded(why: &str, names: &[String]) -> String {
     match names.len() {
         0 => String::new(),
         count if count <= SINGLE => format!("{why}: {}", names.join(", ")),
-        count if count <= TOLD => format!("{why} ({count}): {}", names.join(", ")),
-        count => format!("{why} ({count}): {} and {} more", names[..TOLD].join(", "), count - TOLD),
+        count => format!("{why} ({count}): {}", some_of(names, TOLD)),
     }
 }
