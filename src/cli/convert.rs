@@ -17,7 +17,7 @@ use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::{Corpus, Detail, ReadOptions, RecordedCosts, trace};
 use crate::redact::redact;
-use crate::report::{CsvStyle, write_atomically, write_folder};
+use crate::report::{CsvStyle, cannot_write, write_atomically, write_folder};
 use crate::transcript::{Grade, Header, Run, Spend};
 use taker::Taker;
 
@@ -229,14 +229,6 @@ fn refuse_packed(path: &Path) -> Result<(), Diagnostic> {
             "call the file `.jsonl` and pack it afterwards; packed files are read as they are",
         )),
     }
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::new(
-        Location::file(path.display().to_string()),
-        format!("cannot write: {error}"),
-        "check that the folder may be written to, and has room",
-    )
 }
 
 #[cfg(test)]

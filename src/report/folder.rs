@@ -180,7 +180,8 @@ fn moved(mut error: Diagnostic, from: &Path, to: &Path) -> Diagnostic {
     error
 }
 
-pub(super) fn cannot_write(folder: &Path, error: &io::Error) -> Diagnostic {
+/// The diagnostic for a folder that could not be written.
+pub(crate) fn cannot_write(folder: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(
         at(folder),
         format!("cannot write: {error}"),

@@ -22,6 +22,7 @@ pub mod schema;
 pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows, write_text};
+pub(crate) use folder::cannot_write;
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
 pub use found::{ReadingFindings, unreadable};
 pub use latex::latex_notes;

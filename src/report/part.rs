@@ -27,6 +27,7 @@ use crate::explain::Texts;
 use crate::reader::LabelDraw;
 use crate::sweep::GridQuestion;
 use crate::sweep::engine::KeptExtract;
+use crate::transcript::Header;
 use crate::tune::TuneQuestion;
 
 pub use merge::Merge;
@@ -75,9 +76,11 @@ impl std::fmt::Display for Shard {
 }
 
 impl Shard {
-    /// Whether the task belongs to this part, with all of its runs; `task` as in
+    /// Whether the run belongs to this part, with all runs of its task; tasks are told apart as in
     /// [`RowView::cluster`](crate::aggregate::RowView::cluster).
-    pub fn holds(self, (suite, task): (&str, &str)) -> bool {
+    pub fn holds(self, run: &Header) -> bool {
+        let suite = run.suite.as_deref().unwrap_or_default();
+        let task = run.task_id.as_deref().unwrap_or(&run.run_id);
         let name = format!("{suite}\0{task}");
         xxh3_64(name.as_bytes()) % u64::from(self.of) == u64::from(self.number - 1)
     }

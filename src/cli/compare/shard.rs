@@ -31,9 +31,7 @@ pub(in crate::cli) struct ShardScope {
 
 impl ShardScope {
     fn holds(&self, run: &Run) -> bool {
-        let suite = run.header.suite.as_deref().unwrap_or_default();
-        let task = run.header.task_id.as_deref().unwrap_or(&run.header.run_id);
-        self.division == Division::Files || self.shard.holds((suite, task))
+        self.division == Division::Files || self.shard.holds(&run.header)
     }
 }
 

@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::taker::Taker;
-use super::{Args, Target, cannot_write, convert};
+use super::{Args, Target, convert};
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::reader::Corpus;
-use crate::report::{CsvStyle, Shard, write_folder};
+use crate::report::{CsvStyle, Shard, cannot_write, write_folder};
 
 /// Writes the runs to `of` files of a folder. Returns their number.
 pub(super) fn write(out: &Path, of: u32, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
@@ -21,10 +21,7 @@ pub(super) fn write(out: &Path, of: u32, corpus: &Corpus, args: &Args, output: &
         let open = |name: &PathBuf| File::create_new(to.join(name)).and_then(|file| Taker::new(args.to, file));
         let mut takers = names.iter().map(open).collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let runs = convert(corpus, args, output, |run| {
-            let header = &run.header;
-            let suite = header.suite.as_deref().unwrap_or_default();
-            let task = header.task_id.as_deref().unwrap_or(&header.run_id);
-            let own = (1..=of).position(|number| Shard { number, of }.holds((suite, task))).unwrap_or(0);
+            let own = (1..=of).position(|number| Shard { number, of }.holds(&run.header)).unwrap_or(0);
             match takers.get_mut(own) {
                 Some(taker) => taker.take(&run).map_err(failed),
                 None => Ok(()),
