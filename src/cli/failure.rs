@@ -36,6 +36,11 @@ impl CommandFailure {
         Self { diagnostics: diagnostics.into(), exit: ProgramExit::BadInput }
     }
 
+    /// Recordings, taken together, that what is asked cannot be answered from.
+    pub(super) fn recordings(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::input(Diagnostic::new(Location::default(), what, help))
+    }
+
     /// Nothing matched the request.
     pub(super) fn nothing(what: impl Into<String>, help: impl Into<String>) -> Self {
         Self { diagnostics: Diagnostic::new(Location::default(), what, help).into(), exit: ProgramExit::NothingMatched }

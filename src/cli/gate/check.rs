@@ -77,18 +77,13 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
             0 => format!("{} in the recordings", count(replayed.errors, "error")),
             n => unreadable(n),
         };
-        return Err(CommandFailure::input(Diagnostic::new(
-            Location::default(),
-            format!("{what}: a gate that has not seen them says nothing"),
-            "mend them or leave them out, or judge without what is lost: `--allow-unreadable`",
-        )));
+        let help = "mend them or leave them out, or judge without what is lost: `--allow-unreadable`";
+        return Err(CommandFailure::recordings(format!("{what}: a gate that has not seen them says nothing"), help));
     }
     if replayed.troubles > 0 && !args.allow_unreadable {
-        return Err(CommandFailure::input(Diagnostic::new(
-            Location::default(),
-            "a guard failed on some runs: a gate that does not know what it does there says nothing",
-            "mend the guard, or judge without those runs: `--allow-unreadable`",
-        )));
+        let what = "a guard failed on some runs: a gate that does not know what it does there says nothing";
+        let help = "mend the guard, or judge without those runs: `--allow-unreadable`";
+        return Err(CommandFailure::recordings(what, help));
     }
     let min_known = args.min_known.or(inputs.project.min_known()).unwrap_or(MIN_KNOWN);
     let Replayed { evidence, followed, manifest, snapshot, words, places, .. } = replayed;

@@ -65,11 +65,8 @@ pub(in crate::cli) fn has_read(report: &CorpusReport) -> Result<(), CommandFailu
     if report.runs() > 0 || report.unreadable == 0 {
         return Ok(());
     }
-    Err(CommandFailure::input(Diagnostic::new(
-        Location::default(),
-        format!("no recorded run, and {}", unreadable(report.unreadable)),
-        "`whenstop corpus PATH` says which, and why",
-    )))
+    let what = format!("no recorded run, and {}", unreadable(report.unreadable));
+    Err(CommandFailure::recordings(what, "`whenstop corpus PATH` says which, and why"))
 }
 
 /// A finding, with the number of those equal to it.

@@ -16,7 +16,7 @@ use crate::cli::ProgramExit;
 use crate::cli::compare::Published;
 use crate::cli::failure::CommandFailure;
 use crate::cli::output::{AnswerFormat, Output, TableFormat, lines_of};
-use crate::diagnostic::{Diagnostic, Location, count};
+use crate::diagnostic::count;
 use crate::report::figure::{ForwardFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
 use crate::stack::Stack;
@@ -88,7 +88,7 @@ impl<T> Dated<T> {
                 },
             ),
         };
-        Err(CommandFailure::input(Diagnostic::new(Location::default(), what, help)))
+        Err(CommandFailure::recordings(what, help))
     }
 }
 

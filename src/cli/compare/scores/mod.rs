@@ -13,7 +13,6 @@ use crate::cli::inputs::{ByArg, tell_troubles};
 use crate::cli::output::{Output, TableFormat};
 use crate::cli::values::share;
 use crate::compare::Comparison;
-use crate::diagnostic::{Diagnostic, Location};
 
 /// What is asked about scores.
 #[derive(Clone, Debug, clap::Args)]
@@ -97,7 +96,7 @@ fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Ve
     if left_out.len() == stacks.len() {
         let what = format!("no stack can be judged: the rules of {} cannot be read on these runs", named(&left_out));
         let help = "`whenstop rules lint FILE PATH` says what each rule needs and the recordings lack";
-        return Err(CommandFailure::input(Diagnostic::new(Location::default(), what, help)));
+        return Err(CommandFailure::recordings(what, help));
     }
     retain(stacks, &is_judged);
     for trial in trials {
@@ -119,21 +118,17 @@ fn named(stacks: &[(String, usize)]) -> String {
 
 /// Nothing can be compared without models and grades.
 fn check(trials: &[Trial]) -> Result<(), CommandFailure> {
-    let refuse = |what: &str, help: &str| Err(CommandFailure::input(Diagnostic::new(Location::default(), what, help)));
     if trials.iter().all(|trial| trial.success().is_none()) {
-        return refuse(
-            "no run has an outcome, so no model has a score",
-            "name it with `--outcome`, or give `--labels`",
-        );
+        let help = "name it with `--outcome`, or give `--labels`";
+        return Err(CommandFailure::recordings("no run has an outcome, so no model has a score", help));
     }
     if trials.iter().all(|trial| trial.model.is_empty()) {
-        return refuse(
-            "no run names its model",
-            "say where it stands with `--model FIELD`, `--model path:N` or a pattern",
-        );
+        let help = "say where it stands with `--model FIELD`, `--model path:N` or a pattern";
+        return Err(CommandFailure::recordings("no run names its model", help));
     }
     if trials.iter().all(|trial| trial.class.is_none()) {
-        return refuse("no run has what `--by` asks for", "leave `--by` out, or name another field");
+        let help = "leave `--by` out, or name another field";
+        return Err(CommandFailure::recordings("no run has what `--by` asks for", help));
     }
     Ok(())
 }
