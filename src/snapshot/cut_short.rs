@@ -34,11 +34,6 @@ impl CutShortGate {
         Some(Ok(Self { text: text.to_owned(), stack, metric, sign, limit }))
     }
 
-    /// True for a gate on one stack.
-    pub fn names_stack(&self) -> bool {
-        self.stack.is_some()
-    }
-
     /// Checks the gate on the stacks it applies to. An unknown value fails.
     pub fn hold(&self, summaries: &[FollowedSummary]) -> Vec<GateResult> {
         let mine = summaries.iter().filter(|summary| self.stack.as_ref().is_none_or(|stack| **stack == *summary.stack));
@@ -72,7 +67,7 @@ mod tests {
         assert_eq!(parse("fes_rate_high>0.05"), None);
         assert!(parse("cut_short_high>5").unwrap().is_err());
         let gate = parse("ours: cut_short_high >= 0.05").unwrap().unwrap();
-        assert!(gate.names_stack());
+        assert_eq!(gate.stack.as_deref(), Some("ours"));
         assert_eq!((gate.sign, gate.limit), (GateComparator::AtLeast, 0.05));
         assert!(gate.hold(&[]).is_empty());
     }

@@ -63,11 +63,6 @@ impl Gate {
         Ok(gate)
     }
 
-    /// True for a gate on one stack.
-    pub fn names_stack(&self) -> bool {
-        self.stack.is_some()
-    }
-
     /// Refuses a limit that every value passes, or that none does: it is a mistake.
     fn can_tell(&self) -> Result<(), (String, String)> {
         let (least, most) = self.number.metric.measure.range();

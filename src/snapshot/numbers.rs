@@ -34,11 +34,6 @@ impl BoundedNumber {
         let round = |value: f64| (value * 1e4).round() / 1e4 + 0.0;
         Self { low: low.map(round), high: high.map(round) }
     }
-
-    /// True if nothing is known.
-    pub fn is_unknown(&self) -> bool {
-        self.low.is_none() && self.high.is_none()
-    }
 }
 
 /// The numbers of one stack on one corpus.
