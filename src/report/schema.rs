@@ -45,80 +45,54 @@ impl FileSpec {
 
 /// The files, in the order in which people open them.
 pub fn files() -> Vec<FileSpec> {
+    let of_summary = |name, line, columns| FileSpec { name, version: SUMMARY_VERSION, line, columns };
+    let of_rows = |name, line, columns| FileSpec { name, version: ROWS_VERSION, line, columns };
     vec![
-        FileSpec {
-            name: "summary",
-            version: SUMMARY_VERSION,
-            line: "One line per stack.",
-            columns: summary_columns(&BTreeMap::new()).specs(),
-        },
-        FileSpec {
-            name: "strata",
-            version: SUMMARY_VERSION,
-            line: "One line per stack and suite, stack and model, and stack, suite and model: the columns of `summary.csv` for a part of the runs.",
-            columns: strata_columns().specs(),
-        },
-        FileSpec {
-            name: "estimates",
-            version: SUMMARY_VERSION,
-            line: "One line per estimate, stack and, where several suites or models were run, suite and model. The names are listed below.",
-            columns: estimate_columns().specs(),
-        },
-        FileSpec {
-            name: "pairs",
-            version: SUMMARY_VERSION,
-            line: "One line per stack: its difference from the stack that the others are compared with.",
-            columns: pair_columns().specs(),
-        },
-        FileSpec {
-            name: "frontier",
-            version: SUMMARY_VERSION,
-            line: "One line per stack: its place between successes killed and cost saved.",
-            columns: frontier_columns().specs(),
-        },
-        FileSpec {
-            name: "rules",
-            version: SUMMARY_VERSION,
-            line: "One line per rule of each stack: what it contributes.",
-            columns: rule_columns().specs(),
-        },
-        FileSpec {
-            name: "budget",
-            version: SUMMARY_VERSION,
-            line: "One line per step of each curve of success by budget.",
-            columns: budget_columns().specs(),
-        },
-        FileSpec { name: "rows", version: ROWS_VERSION, line: "One line per run and stack.", columns: Row::columns() },
-        FileSpec {
-            name: "firings",
-            version: ROWS_VERSION,
-            line: "One line per run, stack and rule that would have acted.",
-            columns: Firing::columns(),
-        },
-        FileSpec {
-            name: "against",
-            version: SUMMARY_VERSION,
-            line: "`compare --against`: one line per stack and class. Shares are of the successes before; each cell counts once.",
-            columns: against_columns().specs(),
-        },
-        FileSpec {
-            name: "against-steps",
-            version: SUMMARY_VERSION,
-            line: "`compare --against`: one line per class and step at which a run ends.",
-            columns: against_step_columns().specs(),
-        },
-        FileSpec {
-            name: "walk-forward",
-            version: SUMMARY_VERSION,
-            line: "`tune --walk-forward`: one line per day, week or month.",
-            columns: forward_columns().specs(),
-        },
-        FileSpec {
-            name: "followed",
-            version: ROWS_VERSION,
-            line: "One line per run and stack: what the recording holds after the stop.",
-            columns: FollowedRow::columns(),
-        },
+        of_summary("summary", "One line per stack.", summary_columns(&BTreeMap::new()).specs()),
+        of_summary(
+            "strata",
+            "One line per stack and suite, stack and model, and stack, suite and model: the columns of `summary.csv` for a part of the runs.",
+            strata_columns().specs(),
+        ),
+        of_summary(
+            "estimates",
+            "One line per estimate, stack and, where several suites or models were run, suite and model. The names are listed below.",
+            estimate_columns().specs(),
+        ),
+        of_summary(
+            "pairs",
+            "One line per stack: its difference from the stack that the others are compared with.",
+            pair_columns().specs(),
+        ),
+        of_summary(
+            "frontier",
+            "One line per stack: its place between successes killed and cost saved.",
+            frontier_columns().specs(),
+        ),
+        of_summary("rules", "One line per rule of each stack: what it contributes.", rule_columns().specs()),
+        of_summary("budget", "One line per step of each curve of success by budget.", budget_columns().specs()),
+        of_rows("rows", "One line per run and stack.", Row::columns()),
+        of_rows("firings", "One line per run, stack and rule that would have acted.", Firing::columns()),
+        of_summary(
+            "against",
+            "`compare --against`: one line per stack and class. Shares are of the successes before; each cell counts once.",
+            against_columns().specs(),
+        ),
+        of_summary(
+            "against-steps",
+            "`compare --against`: one line per class and step at which a run ends.",
+            against_step_columns().specs(),
+        ),
+        of_summary(
+            "walk-forward",
+            "`tune --walk-forward`: one line per day, week or month.",
+            forward_columns().specs(),
+        ),
+        of_rows(
+            "followed",
+            "One line per run and stack: what the recording holds after the stop.",
+            FollowedRow::columns(),
+        ),
     ]
 }
 
