@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     for stack in &mut manifest.stacks {
         stack.hosts = n_hosts(&stacks, &stack.name);
     }
-    let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+    let format = FolderFormat { csv: output.csv, ..FolderFormat::default() };
     let exit = show(&Publication::new(evidence, manifest), TableFormat::Table, Some((&args.out, format)), output)?;
     let agents = super::local::agents_here();
     if !agents.is_empty() {

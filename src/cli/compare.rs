@@ -195,7 +195,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<ProgramExit, Comman
         return shard::run_shard(shard, out, output, |extent| shard::write(args, &runs, extent, out, output));
     }
     let Published { publication, .. } = answered(args, &runs, output)?;
-    let folder = args.out.as_deref().map(|out| (out, args.folder_format(output.csv_style())));
+    let folder = args.out.as_deref().map(|out| (out, args.folder_format(output.csv)));
     show(&publication, args.format, folder, output)
 }
 

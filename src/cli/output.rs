@@ -104,7 +104,7 @@ fn has_colour() -> bool {
 pub(super) struct Output {
     /// Write no messages but errors.
     pub(super) quiet: bool,
-    /// How CSV is written.
+    /// How CSV is written, to stdout and to files.
     pub(super) csv: CsvStyle,
     /// Why stdout failed; nothing is written to it afterwards.
     pub(super) stdout: OnceLock<io::Error>,
@@ -164,11 +164,6 @@ impl Output {
         }
     }
 
-    /// The CSV style, for stdout and files.
-    pub(super) fn csv_style(&self) -> CsvStyle {
-        self.csv
-    }
-
     /// Prints lines for people; control and unprintable characters are escaped. A terminal gets no line that is wider
     /// than itself.
     pub(super) fn data(&self, text: &str) {
@@ -209,11 +204,6 @@ impl Output {
     /// Prints a paragraph in a style.
     pub(super) fn styled_paragraph(&self, style: LineStyle, text: &str) {
         self.styled(style, &wrapped(text));
-    }
-
-    /// Whether all notes are asked for.
-    pub(super) fn has_all_notes(&self) -> bool {
-        self.all_notes
     }
 
     /// Prints the notes below an answer of `used` lines, in order, as far as they fit on the screen; and how many do

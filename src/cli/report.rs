@@ -166,5 +166,5 @@ pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Comma
 /// How the folder is written: rows as they were, unless the user says otherwise.
 fn folder_format(args: &Args, row_format: RowFormat, output: &Output) -> FolderFormat {
     let rows = args.rows.unwrap_or(row_format);
-    FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() }
+    FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv }
 }

@@ -309,7 +309,7 @@ fn show(words: &TuneSentences<'_>, format: TableFormat, output: &Output) -> Resu
             output.paragraph(&recordings);
             output.data("\n");
             output.table(&table, TableFormat::Table)?;
-            if output.has_all_notes()
+            if output.all_notes
                 && let Some(strata) = words.strata()
             {
                 output.data("\n");

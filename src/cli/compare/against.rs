@@ -152,7 +152,7 @@ fn write(
     let figure = AgainstFigure { lines: &answer.lines, sentence };
     let sentences: Vec<String> = answer.lines.iter().map(words::against_line).collect();
     let overview = answer.table();
-    write_folder(out, output.csv_style(), |to| {
+    write_folder(out, output.csv, |to| {
         write_atomically(&to.join("against.csv"), |file| table.write_csv(file))?;
         write_atomically(&to.join("against-steps.csv"), |file| steps.write_csv(file))?;
         let svg = save(&figure, to, "against")?;

@@ -112,7 +112,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
     if let Some(page) = page {
         let evidence = RunEvidence { followed: Some(followed), ..evidence };
         let publication = Publication::new(evidence, manifest);
-        let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+        let format = FolderFormat { csv: output.csv, ..FolderFormat::default() };
         publication.write(page, format).map_err(CommandFailure::input)?;
     }
     match args.format {

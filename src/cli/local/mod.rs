@@ -317,7 +317,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     let publication = Publication::new(evidence, Manifest { lead: turns, ..Manifest::new(stacks) });
     show_answer(&report.answer(publication.headline()), output)?;
     if let Some(out) = &args.out {
-        let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+        let format = FolderFormat { csv: output.csv, ..FolderFormat::default() };
         publication.write(out, format).map_err(CommandFailure::input)?;
         output.wrote_page(out);
     }

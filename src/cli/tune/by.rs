@@ -236,7 +236,7 @@ impl AnswerByClass<'_> {
             write_text(&folder.join("tuned.toml"), &text)?;
             write_text(&folder.join("certificate.json"), &format!("{:#}\n", self.json()))
         };
-        write_folder(out, output.csv_style(), write).map_err(CommandFailure::input)?;
+        write_folder(out, output.csv, write).map_err(CommandFailure::input)?;
         output.note(&format!("written to {}; ship {}", out.display(), out.join("tuned.toml").display()));
         Ok(())
     }

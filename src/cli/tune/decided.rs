@@ -99,7 +99,7 @@ impl<'p> Decided<'p> {
             }
             Ok(())
         };
-        let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+        let format = FolderFormat { csv: output.csv, ..FolderFormat::default() };
         self.publication.write_with(out, format, write_own).map_err(CommandFailure::input)
     }
 

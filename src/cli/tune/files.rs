@@ -49,7 +49,7 @@ pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: 
         write_answer(words, folder)?;
         write_text(&folder.join("tune.md"), &report::page(&answer(words)))
     };
-    let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+    let format = FolderFormat { csv: output.csv, ..FolderFormat::default() };
     publication.write_with(out, format, write_own).map_err(CommandFailure::input)
 }
 

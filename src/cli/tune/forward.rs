@@ -139,7 +139,7 @@ impl ForwardWalk {
                 write_atomically(&folder.join("walk-forward.csv"), |file| table.write_csv(file))?;
                 save(&ForwardFigure { forward: &forward, verdict: &verdict }, folder, "walk-forward").map(drop)
             };
-            write_folder(out, output.csv_style(), write).map_err(CommandFailure::input)?;
+            write_folder(out, output.csv, write).map_err(CommandFailure::input)?;
         }
         show(args, &forward, &verdict, output)?;
         if let Some(out) = &args.out {

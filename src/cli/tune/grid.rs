@@ -231,7 +231,7 @@ impl Sweep<'_> {
             done = Some((walked, judged));
             Ok(())
         };
-        write_folder(out, self.output.csv_style(), write_all).map_err(CommandFailure::input)?;
+        write_folder(out, self.output.csv, write_all).map_err(CommandFailure::input)?;
         let Some((walked, judged)) = done else { return Err(CommandFailure::internal(&"the walk had no result")) };
         self.show(&walked, &judged, format)?;
         self.output.note(&format!("written to {}", out.display()));

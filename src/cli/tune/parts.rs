@@ -193,7 +193,7 @@ fn with_answer<T>(
     let words = TuneSentences { study: &recordings.study, answer: &answer, question };
     let taken = take(&words);
     if let Some(out) = out {
-        write_folder(out, output.csv_style(), |folder| write_answer(&words, folder)).map_err(CommandFailure::input)?;
+        write_folder(out, output.csv, |folder| write_answer(&words, folder)).map_err(CommandFailure::input)?;
         output.note(&format!("written to {}; {}", out.display(), words.to_ship(out)));
     }
     Ok(taken)
