@@ -67,19 +67,16 @@ impl Gate {
     fn can_tell(&self) -> Result<(), (String, String)> {
         let (least, most) = self.number.metric.measure.range();
         let fails = |value: Option<f64>| value.map(|value| self.sign.fails(value, self.limit));
-        let never = match self.sign {
-            GateComparator::More | GateComparator::AtLeast => fails(most) == Some(false),
-            GateComparator::Less | GateComparator::AtMost => fails(least) == Some(false),
+        let (best, worst) = match self.sign {
+            GateComparator::More | GateComparator::AtLeast => (least, most),
+            GateComparator::Less | GateComparator::AtMost => (most, least),
         };
-        let always = match self.sign {
-            GateComparator::More | GateComparator::AtLeast => fails(least) == Some(true),
-            GateComparator::Less | GateComparator::AtMost => fails(most) == Some(true),
+        let word = match (fails(best), fails(worst)) {
+            (_, Some(false)) => "never fails",
+            (Some(true), _) => "always fails",
+            _ => return Ok(()),
         };
-        if !never && !always {
-            return Ok(());
-        }
         let name = self.number.name();
-        let word = if never { "never fails" } else { "always fails" };
         let help = if most == Some(1.0) && self.limit > 1.0 && self.limit <= 100.0 {
             let sign = self.sign.text();
             format!("`{name}` is a share from 0 to 1: for {} % write `{name}{sign}{}`", self.limit, self.limit / 100.0)
