@@ -44,8 +44,6 @@ pub fn markdown(checked: &CheckResult, judged: bool) -> String {
     }
     if let Some(review) = &checked.review {
         changes(review, &mut text);
-    }
-    if let Some(review) = &checked.review {
         in_full(review, &mut text);
     }
     if judged && checked.is_unaccepted() {
