@@ -130,8 +130,8 @@ impl FollowedReport {
         let columns =
             ["stack", "stops", "cut short", "a task, 95 %", "nothing followed", "saved there", "saved in all"];
         let rows = self.summaries.iter().map(|summary| {
-            let low = summary.cut_short_low.interval.map(|interval| interval.low);
-            let high = summary.cut_short_high.interval.map(|interval| interval.high);
+            let low = summary.cut_short_low.low();
+            let high = summary.cut_short_high.high();
             let interval = low.zip(high).map(|(low, high)| format!("{}–{} %", digits(low), digits(high)));
             let free = (
                 summary.stops.0.saturating_sub(summary.cut_short.1),

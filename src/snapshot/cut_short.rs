@@ -39,8 +39,8 @@ impl CutShortGate {
         let mine = summaries.iter().filter(|summary| self.stack.as_ref().is_none_or(|stack| **stack == *summary.stack));
         mine.map(|summary| {
             let value = match self.metric {
-                "cut_short_high" => summary.cut_short_high.interval.map(|interval| interval.high),
-                _ => summary.cut_short_low.interval.map(|interval| interval.low),
+                "cut_short_high" => summary.cut_short_high.high(),
+                _ => summary.cut_short_low.low(),
             };
             let (low, high) = summary.cut_short;
             let (failed, why) = match value {

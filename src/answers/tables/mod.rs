@@ -29,7 +29,7 @@ pub use rules::rule_columns;
 pub use strata::strata_columns;
 pub use summary::{EstimateLine, estimate_columns, estimates, summary_columns};
 
-use crate::stats::{Estimate, Interval, Method, RangeEstimate, Warning};
+use crate::stats::{Estimate, Method, RangeEstimate, Warning};
 use crate::words;
 
 /// One cell. Unknown or undefined is [`TableCell::Missing`], never 0.
@@ -107,7 +107,8 @@ impl NamedCells {
     /// denominator `x_of`, and `x_method`.
     pub(super) fn push_estimate(&mut self, name: &str, of: &str, estimate: &Estimate) {
         self.push(name, TableCell::number(estimate.value));
-        self.push_interval(name, estimate.interval);
+        self.push(format!("{name}_low"), TableCell::number(estimate.low()));
+        self.push(format!("{name}_high"), TableCell::number(estimate.high()));
         self.push(format!("{name}_n"), TableCell::Count(estimate.n));
         self.push(format!("{name}_of"), TableCell::Text(of.to_owned()));
         self.push(format!("{name}_method"), TableCell::Text(method(estimate.method, estimate.warning)));
@@ -125,11 +126,6 @@ impl NamedCells {
         self.push(format!("{name}_n"), TableCell::Count(range.n()));
         self.push(format!("{name}_of"), TableCell::Text(of.to_owned()));
         self.push(format!("{name}_method"), TableCell::Text(method(range.method(), range.warning())));
-    }
-
-    fn push_interval(&mut self, name: &str, interval: Option<Interval>) {
-        self.push(format!("{name}_low"), TableCell::number(interval.map(|interval| interval.low)));
-        self.push(format!("{name}_high"), TableCell::number(interval.map(|interval| interval.high)));
     }
 }
 
