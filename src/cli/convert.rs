@@ -139,7 +139,7 @@ fn as_written(run: Run) -> Result<WrittenRun, Diagnostic> {
 }
 
 fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, CommandFailure> {
-    refuse_packed(path).map_err(CommandFailure::usage)?;
+    refuse_packed(path)?;
     if args.to == Target::Parquet && path.is_dir() {
         let help = "give a file, `--out runs.parquet`, or say how many: `--shards N`";
         return Err(CommandFailure::file(path, "one Parquet file, and this is a folder", help));
@@ -219,15 +219,14 @@ fn file_name(run_id: &str, given: &mut UsedNames) -> String {
     }
 }
 
-fn refuse_packed(path: &Path) -> Result<(), Diagnostic> {
+fn refuse_packed(path: &Path) -> Result<(), CommandFailure> {
     let packed = ["gz", "zst", "zip", "tgz", "tar"];
     match path.extension().and_then(|ending| ending.to_str()).filter(|ending| packed.contains(ending)) {
         None => Ok(()),
-        Some(ending) => Err(Diagnostic::new(
-            Location::file(path.display().to_string()),
-            format!("a trace is not written as `.{ending}`"),
-            "call the file `.jsonl` and pack it afterwards; packed files are read as they are",
-        )),
+        Some(ending) => {
+            let help = "call the file `.jsonl` and pack it afterwards; packed files are read as they are";
+            Err(CommandFailure::file(path, format!("a trace is not written as `.{ending}`"), help))
+        }
     }
 }
 
