@@ -103,7 +103,8 @@ impl Strips {
                 Some(last) => last.kind(group, row),
                 None => kind(row),
             };
-            let bins = bins(group, width, n_bins, kind_of);
+            let stops = group.rows().filter(|row| row.is_stop()).map(|row| (row.steps_at_stop(), kind_of(row)));
+            let bins = bins(stops, width, n_bins);
             let count = match &last {
                 Some(_) => count_followed(&bins, group.len()),
                 None => count(&bins, group.len()),
@@ -197,12 +198,12 @@ fn bin_width(longest: u64) -> u64 {
     round.into_iter().find(|width| longest / width < BINS).unwrap_or(u64::MAX)
 }
 
-fn bins(group: &Group<'_>, width: u64, count: usize, kind: impl Fn(RowView<'_>) -> usize) -> Bins {
+/// Sorts steps, each with its kind, into `count` bins of that width.
+fn bins(steps: impl Iterator<Item = (u64, usize)>, width: u64, count: usize) -> Bins {
     let mut bins = vec![[0; KINDS.len()]; count];
-    for row in group.rows().filter(|row| row.is_stop()) {
-        let bin = usize::try_from(row.steps_at_stop() / width).unwrap_or(usize::MAX);
-        if let Some(kinds) = bins.get_mut(bin) {
-            kinds[kind(row)] += 1;
+    for (step, kind) in steps {
+        if let Some(kinds) = bins.get_mut(usize::try_from(step / width).unwrap_or(usize::MAX)) {
+            kinds[kind] += 1;
         }
     }
     bins
@@ -261,12 +262,7 @@ impl LastEffects {
     }
 
     fn strip(&self, width: u64, count: usize) -> Strip {
-        let mut bins = vec![[0; KINDS.len()]; count];
-        for step in &self.steps {
-            if let Some(kinds) = bins.get_mut(usize::try_from(step / width).unwrap_or(usize::MAX)) {
-                kinds[LAST_EFFECT] += 1;
-            }
-        }
+        let bins = bins(self.steps.iter().map(|step| (*step, LAST_EFFECT)), width, count);
         let count = format!("{} of {} runs have one", self.steps.len(), self.runs);
         Strip { name: "last effect".to_owned(), count, bins }
     }
