@@ -81,15 +81,12 @@ fn control(found: &CheckEstimates) -> String {
 fn verdict(line: &AgainstLine, check: &PredictionCheck) -> String {
     let error = check.estimates.error;
     let from = from(line);
-    let points = |share: ShareOfSuccesses| format!("{} points{}", digits(share.value.abs()), ends_of_size(share));
+    let points = format!("{} points{}", digits(error.value.abs()), ends_of_size(error));
     let why = if line.told.is_some() { ": the agent was told its limit" } else { "" };
+    let too = |what: &str| format!("From {from} on the replay was too {what} by {points}{why}.");
     match check.verdict {
-        CheckVerdict::TooPessimistic => {
-            format!("From {from} on the replay was too pessimistic by {}{why}.", points(error))
-        }
-        CheckVerdict::TooOptimistic => {
-            format!("From {from} on the replay was too optimistic by {}{why}.", points(error))
-        }
+        CheckVerdict::TooPessimistic => too("pessimistic"),
+        CheckVerdict::TooOptimistic => too("optimistic"),
         CheckVerdict::CannotBeTold { half_width, needed } => {
             let mut enough = format!("{} tasks", grouped(needed.tasks));
             if let Some(trials) = needed.trials {
