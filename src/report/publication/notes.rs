@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use foldhash::HashMap;
 
 use super::Publication;
-use crate::aggregate::{FollowedRow, LEVEL, Label, Tails, by_stack, corrected_fes_rate};
+use crate::aggregate::{LEVEL, Label, Tails, by_stack, corrected_fes_rate};
 use crate::answers::tables::{self, DataTable};
 use crate::answers::{
     AnswerNote, CompareAnswer, FollowedReport, Headline, SplitChoice, TailOfGroup, further, without_tasks, words,
@@ -115,14 +115,12 @@ impl Publication {
         /// Maximum groups of runs to list.
         const LISTED: usize = 6;
         let followed = self.followed()?.rows();
-        let tail_of = |row: &FollowedRow| {
-            let (least, most, whole) = (row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?);
-            Some(TailTokens { least, most, whole })
-        };
         let mut tails: HashMap<Label, TailTokens> = HashMap::default();
         for row in followed.of_runs() {
-            if let Some(tail) = tail_of(&row) {
-                tails.insert(row.run_id.clone(), tail);
+            if let (Some(least), Some(most), Some(whole)) =
+                (row.tail_tokens_low, row.tail_tokens_high, row.tokens_recorded)
+            {
+                tails.insert(row.run_id, TailTokens { least, most, whole });
             }
         }
         let mut all = Tails::default();
