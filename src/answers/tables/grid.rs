@@ -27,7 +27,8 @@ fn push_choices(line: &mut NamedCells, grid: &WideGrid, index: u64) {
             Some(choice) => limits(&choice.limits),
             None => TableCell::Missing,
         };
-        line.push(axis_column(nth, &axis.name), cell);
+        // Numbered, because axes may have the same name.
+        line.push(format!("axis {}: {}", nth + 1, axis.name), cell);
     }
 }
 
@@ -112,11 +113,6 @@ pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) 
         line
     });
     DataTable::from_lines(lines.collect())
-}
-
-/// Formats `limit_1 signal = "steps", at_least = …`: numbered, because axes may have the same name.
-fn axis_column(nth: usize, name: &str) -> String {
-    format!("axis {}: {name}", nth + 1)
 }
 
 fn limits(limits: &[f64]) -> TableCell {

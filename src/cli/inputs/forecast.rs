@@ -57,16 +57,14 @@ impl KeptForecasts {
         let after: Vec<u64> = of_class.iter().filter_map(|all| Some(all.first()?.after)).collect();
         let course = RunCourse::from_run(run, ByArg::by(self.by().as_ref()), &after);
         let told = |(all, left): (&&[Forecast], &_)| {
-            let came_of = |of: &Forecast| known_or("?", of.amount.pick(*left).map(|left| with_unit(of.amount, left)));
+            let came_of = |of: &Forecast| {
+                known_or("?", of.amount.pick(*left).map(|left| amount(of.amount, left) + unit(of.amount)))
+            };
             let came: Vec<String> = all.iter().map(came_of).collect();
             format!("=> {}; came: {}", to_come(all), came.join(", "))
         };
         of_class.iter().zip(course.left()).map(told).collect()
     }
-}
-
-fn with_unit(of: Amount, value: f64) -> String {
-    amount(of, value) + unit(of)
 }
 
 fn unit(of: Amount) -> &'static str {

@@ -266,11 +266,7 @@ impl LoadedStacks {
     }
 
     /// The stacks that the files define.
-    pub(in crate::cli) fn own_stacks(&self) -> Vec<Arc<Stack>> {
-        self.own().cloned().collect()
-    }
-
-    fn own(&self) -> impl Iterator<Item = &Arc<Stack>> {
+    pub(in crate::cli) fn own(&self) -> impl Iterator<Item = &Arc<Stack>> {
         self.files.iter().flat_map(|file| file.parsed.own())
     }
 

@@ -24,6 +24,6 @@ pub(super) fn stacks(args: &Args, file: &GridFile) -> Result<OwnStacks, CommandF
     }
     let text: Vec<String> = (0..grid.len()).map(|index| grid.written(index)).collect();
     let stacks = StackArgs { stacks: vec![text.join("\n")], guards: args.guards.clone() }.load()?;
-    let shippable = stacks.own_stacks().iter().map(|stack| shippable(stack)).collect();
+    let shippable = stacks.own().map(|stack| shippable(stack)).collect();
     Ok(OwnStacks { stacks, shippable, today: None })
 }

@@ -37,10 +37,6 @@ impl AgainstFigure<'_> {
         }
         compared
     }
-
-    fn head(&self) -> FigureHeading {
-        FigureHeading::new("Predicted, then measured").sentence(&self.sentence)
-    }
 }
 
 /// The curves of the first line, with its notice and its limit.
@@ -119,7 +115,7 @@ fn draw_rows(pen: &mut Pen, top: i32, compared: &[(&AgainstLine, &PredictionChec
 
 impl Picture for AgainstFigure<'_> {
     fn draw(&self, pen: &mut Pen) -> (u32, u32) {
-        let head = self.head();
+        let head = FigureHeading::new("Predicted, then measured").sentence(&self.sentence);
         head.draw(pen);
         let compared = self.compared();
         let Some((line, check)) = compared.first() else { return (WIDTH, (head.bottom() + 20).unsigned_abs()) };

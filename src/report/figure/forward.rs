@@ -45,10 +45,6 @@ impl ForwardFigure<'_> {
             .note(&format!("by the start of the runs, in UTC; {limit}"))
     }
 
-    fn unit(&self) -> Unit {
-        self.forward.unit()
-    }
-
     /// The days of the first and the end of the last period.
     fn days(&self) -> (f64, f64) {
         let first = self.forward.periods.first().map_or(0.0, first_day);
@@ -153,7 +149,8 @@ impl Picture for ForwardFigure<'_> {
             .iter()
             .map(|period| (first_day(period) + self.length() / 2.0, period.period.name()))
             .collect();
-        let (unit, noun) = (self.unit(), style::amounts(self.unit()));
+        let unit = self.forward.unit();
+        let noun = style::amounts(unit);
 
         let killed = self.plane(0, top, (self.most(Self::killed) * 1.2).max(tolerated * 2.0).min(100.0));
         pen.text("limit", (LEFT - 8, top + (STRIP - 6) / 2), TextStyle::SMALL.colour(GREY).ending());
