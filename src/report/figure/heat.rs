@@ -93,7 +93,7 @@ impl HeatFigure<'_> {
 
 /// One heat map: killed or saved.
 struct Panel {
-    title: &'static str,
+    title: String,
     colour: RGBColor,
     of: fn(&Tally) -> Option<f64>,
 }
@@ -108,13 +108,9 @@ impl Picture for HeatFigure<'_> {
         let head = self.head();
         head.draw(pen);
         let top = head.bottom() + 8;
-        let saved = match self.saved {
-            "tokens" => "tokens saved on failures and after success, %",
-            "cost" => "cost saved on failures and after success, %",
-            _ => "steps saved on failures and after success, %",
-        };
+        let saved = format!("{} saved on failures and after success, %", self.saved);
         let panels = [
-            Panel { title: "successes killed, %", colour: RED, of: Tally::killed_rate },
+            Panel { title: "successes killed, %".to_owned(), colour: RED, of: Tally::killed_rate },
             Panel { title: saved, colour: BLUE, of: Tally::useful_ratio },
         ];
         for (panel, left) in panels.iter().zip([0, WIDTH.cast_signed() / 2]) {
