@@ -199,11 +199,7 @@ fn fitting(table: &DataTable) -> Vec<DataTable> {
             group.push(column);
         }
     }
-    let part = |group: &Vec<usize>| DataTable {
-        columns: group.iter().map(|&column| table.columns[column].clone()).collect(),
-        rows: table.rows.iter().map(|row| group.iter().map(|&column| row[column].clone()).collect()).collect(),
-    };
-    groups.iter().map(part).collect()
+    groups.iter().map(|group| table.picked(&group.iter().copied())).collect()
 }
 
 fn trail_table(lines: &[&TrailLine]) -> DataTable {

@@ -171,7 +171,7 @@ impl DataTable {
     }
 
     /// The table of some of its columns.
-    fn picked(&self, columns: &(impl Iterator<Item = usize> + Clone)) -> Self {
+    pub(crate) fn picked(&self, columns: &(impl Iterator<Item = usize> + Clone)) -> Self {
         Self {
             columns: present(&self.columns, columns.clone()),
             rows: self.rows.iter().map(|row| present(row, columns.clone())).collect(),
