@@ -149,8 +149,10 @@ fn replace(path: &Path, text: &str) -> Result<(), CommandFailure> {
     write().map_err(|error| failed(path, format!("cannot write: {error}"), "check that the folder may be written to"))
 }
 
-/// Asks whether to go on.
-fn agrees(args: &EditArgs, output: &Output) -> Result<bool, CommandFailure> {
+/// Shows a change and asks for it.
+fn asked(path: &Path, old: &str, new: &str, args: &EditArgs, output: &Output) -> Result<bool, CommandFailure> {
+    output.paragraph(&format!("{} will change:", path.display()));
+    output.data(&format!("\n{}", edit::difference(old, new)));
     if args.yes {
         return Ok(true);
     }
@@ -189,13 +191,6 @@ fn agreed_change(
         }
         before = now;
     }
-}
-
-/// Shows a change and asks for it.
-fn asked(path: &Path, old: &str, new: &str, args: &EditArgs, output: &Output) -> Result<bool, CommandFailure> {
-    output.paragraph(&format!("{} will change:", path.display()));
-    output.data(&format!("\n{}", edit::difference(old, new)));
-    agrees(args, output)
 }
 
 /// Writes the hook's own files.
