@@ -157,7 +157,6 @@ fn parsed(written: Vec<(String, Location)>, stacks: &[String]) -> Result<Vec<(An
     };
     let parsed = written.into_iter().map(|(text, at)| match parse(&text) {
         Ok(gate) => Ok((gate, at)),
-        Err(error) if at.path.is_empty() => Err(CommandFailure::usage(error)),
         Err(error) => Err(CommandFailure::usage(Diagnostic { at, ..error })),
     });
     parsed.collect()
