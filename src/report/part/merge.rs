@@ -189,14 +189,9 @@ impl Merge {
         }
         Ok((rows.finish(), firings))
     }
-}
 
-/// What followed the stops, and the stories.
-type Told = (FollowedRows, Vec<Story>);
-
-impl Merge {
     /// What followed the stops, in the order of `rows`, and the stories that one comparison would have told.
-    fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
+    fn told(&self, rows: &Rows) -> Result<(FollowedRows, Vec<Story>), Diagnostic> {
         let texts = self.parts.first().map(|(_, manifest)| manifest.texts).unwrap_or_default();
         let mut kept = KeptStories::new(texts);
         let mut of_note: HashMap<&str, bool> = HashMap::new();
