@@ -217,7 +217,11 @@ fn heading(noun: &str, first: &FirstTable<'_>, subtitle: &str) -> FigureHeading 
     let head = FigureHeading::new(format!("{title} saved against successes killed"));
     if first.is_ungraded() {
         let runs = first.in_order().map(|summary| summary.runs).max().unwrap_or(0);
-        return head.sentence(&ungraded(runs)).note(subtitle);
+        let sentence = format!(
+            "No run has an outcome: nothing can be said about killed successes. {runs} runs; label them with --labels FILE \
+             (whenstop labels PATH --template labels.csv writes the file to fill in)."
+        );
+        return head.sentence(&sentence).note(subtitle);
     }
     head.sentence(&words::verdict(&first.verdict()).replace('`', "")).note(subtitle)
 }
@@ -231,15 +235,6 @@ fn x_name(coarse_from: Option<f64>) -> String {
 /// The interior of a frame, without its edges.
 fn inside((left, top, right, bottom): Frame) -> Frame {
     (left + 5, top + 3, right - 3, bottom - 5)
-}
-
-/// The text of an outcome figure if no run is graded.
-pub(super) fn ungraded(runs: u64) -> String {
-    format!(
-        "No run has an outcome: nothing can be said about killed successes. {runs} runs; label them with `--labels FILE` \
-         (`whenstop labels PATH --template labels.csv` writes the file to fill in)."
-    )
-    .replace('`', "")
 }
 
 /// Draws the staircase through the frontier stacks. Returns the area covered.
