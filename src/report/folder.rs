@@ -180,7 +180,7 @@ fn moved(mut error: Diagnostic, from: &Path, to: &Path) -> Diagnostic {
     error
 }
 
-/// The diagnostic for a folder that could not be written.
+/// The diagnostic for a folder or a file that cannot be written.
 pub(crate) fn cannot_write(folder: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(
         at(folder),
