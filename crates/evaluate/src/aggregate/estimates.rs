@@ -6,9 +6,6 @@ use super::{Ends, ExactnessName, Group, RowView, Share, TaskSums};
 use crate::stats::{ClusterSums, Estimate, RangeEstimate, task_rate};
 use crate::transcript::Outcome;
 
-/// Level of every printed interval. A gate over several stacks uses a higher one.
-pub const LEVEL: f64 = 0.95;
-
 /// The rates of one group: each the mean over tasks of a share of the task's runs. It names which runs.
 ///
 /// The rate of kills is over all runs. Any other counts the runs it can be judged on: every rule could be evaluated and,

@@ -44,7 +44,7 @@ pub use columns::{CellKind, ColumnSpec, FileLine, RecordCell};
 pub use contest::{Contest, Entrant, Premises, Rated, Refused, Whole};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use detector::Detector;
-pub use estimates::{Estimates, LEVEL};
+pub use estimates::Estimates;
 pub use firing::{Firing, firings};
 pub use followed::{Agreement, FollowedRow, FollowedSummary, agreement, followed_by_stack};
 pub use forward::{Forward, ForwardFinding, ForwardPeriod, Held};
@@ -78,5 +78,7 @@ pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, bound_kills, price_lost_successes, summarise, summarise_at};
 pub use sums::Count;
 pub use tail::{Tail, Tails};
-pub use task_sums::{Over, Share, TaskSums, cost_at_worst, killed_of_all, killed_rate, known_share, saved_at_worst};
+pub use task_sums::{
+    LEVEL, Over, Share, TaskSums, cost_at_worst, killed_of_all, killed_rate, known_share, saved_at_worst,
+};
 pub use tasks::resample_tasks;

@@ -1,7 +1,6 @@
 //! Detects misleading pooling: a suite or model in which a stack kills far more than elsewhere.
 
-use super::estimates::LEVEL;
-use super::task_sums::{by_task, killed_rate};
+use super::task_sums::{LEVEL, by_task, killed_rate};
 use super::tasks::Tasks;
 use super::{Group, Label, Over, TaskSums, Unit};
 use crate::stats::RangeEstimate;

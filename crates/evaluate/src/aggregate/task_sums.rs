@@ -1,11 +1,14 @@
 //! What a stack does to the runs of each task, summed up: every share, cost and worth of a stack is made from these.
 
 use super::tasks::Tasks;
-use super::{Ends, Group, LEVEL, RunEffect, Unit};
+use super::{Ends, Group, RunEffect, Unit};
 use crate::stats::{
     ClusterSums, CostSums, Estimate, RangeEstimate, WorthSums, cost_estimate, loss_rate, ratio_estimate,
 };
 use crate::transcript::Outcome;
+
+/// Level of every printed interval. A gate over several stacks uses a higher one.
+pub const LEVEL: f64 = 0.95;
 
 /// Which runs are summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
