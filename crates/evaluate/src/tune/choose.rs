@@ -4,19 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rate::{LimitEffects, SetChoice};
 use super::study::EndIx;
-use super::{Appetite, Fate, LimitIx, Study, Tuner, Walk, clean_tasks_needed};
+use super::{Appetite, Fate, LimitIx, Study, Tuner, Walk, clean_tasks_needed, names_too_few_tasks};
 use crate::aggregate::{Candidate, ShipDecision, Standing, Unit};
 
 /// Maximum limits of one family that are looked at: evenly spread over those that are certified and stop anything.
 const LOOKED_AT: usize = 200;
-
-/// No more than this share of the runs may name no task where a certificate is asked for.
-const UNNAMED: f64 = 0.05;
-
-/// Whether so many of the runs name no task that nothing can be certified.
-pub fn names_too_few_tasks(without: usize, runs: usize) -> bool {
-    without as f64 > UNNAMED * runs as f64
-}
 
 /// A certified limit of one family.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -22,7 +22,7 @@ mod walk;
 pub use by_class::{ClassLimit, TunedClass, TunedClasses, tune_classes};
 pub use catalogue::{BUDGETS, Family, catalogue, pool};
 pub use certificate::{Shipped, grounds, names_in};
-pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};
+pub use choose::{Choice, Refusal, Tuned};
 pub use contender::{Contender, Contenders};
 pub use held_out::{Chosen, FOLDS, HeldOut, folds};
 
@@ -30,5 +30,6 @@ pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};
 pub use question::{TuneQuestion, promise};
 pub use study::{
     Choosing, EndIx, Fate, KeptReadings, LimitIx, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE,
+    names_too_few_tasks,
 };
 pub use walk::{Appetite, Tuner, Walk, clean_tasks_needed};

@@ -10,10 +10,10 @@ use crate::aggregate::{BestUnit, MeasuredRun, Picked, PrintedRun, Unit, fingerpr
 use crate::rule::Rule;
 use crate::sweep::engine::Plan;
 use crate::transcript::Moment;
-pub use readings::KeptReadings;
-pub use run::{EndIx, Fate, StudyRun};
-pub use tasks::TaskRuns;
+pub use readings::{EndIx, KeptReadings};
+pub use run::{Fate, StudyRun};
 use tasks::tasks;
+pub use tasks::{TaskRuns, names_too_few_tasks};
 pub use totals::{Choosing, Stratum, TaskTotals};
 
 /// A family is left out if its signal cannot be read on this share of runs or more. Below it, the successes among them

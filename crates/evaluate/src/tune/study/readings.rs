@@ -1,11 +1,25 @@
 //! What the signals of a catalogue read at the ends of one run.
 
-use super::run::EndIx;
 use crate::replay::Holding;
 use crate::rule::Comparator;
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::Moment;
 use crate::tune::Family;
+
+/// An end of a run: the index of a step after which a stop would be early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EndIx(u32);
+
+impl EndIx {
+    /// The end after the step with that index.
+    pub(in crate::tune) fn new(at: usize) -> Self {
+        Self(u32::try_from(at).expect("a run has fewer than 2^32 steps"))
+    }
+
+    pub(super) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Which readings of a run are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,26 +1,11 @@
 //! One run to tune on, and what a stop after each of its steps would do.
 
-use super::readings::{KeptReadings, Readings};
+use super::readings::{EndIx, KeptReadings, Readings};
 use crate::aggregate::{Ends, RecordedRun, RunEffect, Spending, Unit};
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::{Moment, Outcome, Run};
 use crate::tune::Family;
 use crate::verdict::{Amounts, Assumptions, Doubts, Verdict};
-
-/// An end of a run: the index of a step after which a stop would be early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EndIx(u32);
-
-impl EndIx {
-    /// The end after the step with that index.
-    pub(in crate::tune) fn new(at: usize) -> Self {
-        Self(u32::try_from(at).expect("a run has fewer than 2^32 steps"))
-    }
-
-    fn at(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// One run to tune on: what the recording says about it, and the result of a stop after each step. It holds a few
 /// kilobytes, whatever was recorded.

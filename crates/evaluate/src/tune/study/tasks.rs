@@ -7,6 +7,14 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::StudyRun;
 use crate::transcript::Outcome;
 
+/// No more than this share of the runs may name no task where a certificate is asked for.
+const UNNAMED: f64 = 0.05;
+
+/// Whether so many of the runs name no task that nothing can be certified.
+pub fn names_too_few_tasks(without: usize, runs: usize) -> bool {
+    without as f64 > UNNAMED * runs as f64
+}
+
 /// The runs of one task.
 #[derive(Clone, Debug)]
 pub struct TaskRuns {
