@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use self::attributes::Attributes;
 use self::span::SpanEvent;
-use super::{Format, object_of, reason_if};
+use super::{Format, reason_if};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::by_name::ByName;
 use crate::read::spans::{self, Span, SpanContent};

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::attributes::Attributes;
-use super::object_of;
 use crate::read::dialect;
+use crate::read::format::object_of;
 use crate::read::spans::{ModelCall, SpanContent, ToolRun};
 use crate::record::node::Node;
 use crate::record::reading::Reading;
