@@ -1,6 +1,5 @@
 //! Whether what was predicted of a limit came true when it was in force.
 
-use super::tables::{DataTable, TableCell, against_line_cells};
 use crate::against::{NotComparable, PredictionCheck};
 use crate::aggregate::{Label, Unit};
 use crate::stack::ToldLimit;
@@ -46,30 +45,6 @@ impl AgainstAnswer {
     /// True if no line has an answer about the limit: all are refused, or the limit was not in force.
     pub fn is_empty(&self) -> bool {
         !self.lines.iter().any(AgainstLine::is_measured)
-    }
-
-    /// The table for a terminal: the intervals are in the sentences and in `against.csv`.
-    pub fn table(&self) -> DataTable {
-        let has_classes = self.lines.iter().any(|line| line.class.is_some());
-        let mut columns = vec!["stack".to_owned()];
-        if has_classes {
-            columns.push("class".to_owned());
-        }
-        columns.extend(
-            ["tasks", "predicted, %", "at risk, %", "lost, %", "before the notice", "error, points", "verdict"]
-                .map(str::to_owned),
-        );
-        let mut rows = Vec::new();
-        for line in &self.lines {
-            let mut row = vec![TableCell::Text(line.stack.to_string())];
-            if has_classes {
-                let class = line.class.as_deref().unwrap_or("all runs");
-                row.push(TableCell::Text(class.to_owned()));
-            }
-            row.extend(against_line_cells(line));
-            rows.push(row);
-        }
-        DataTable { columns, rows }
     }
 }
 

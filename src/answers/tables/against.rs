@@ -2,7 +2,7 @@
 
 use super::{DataTable, FileColumns, TableCell};
 use crate::against::{CheckEstimates, CheckVerdict, PredictionCheck, ShareOfSuccesses, SolvedByStep};
-use crate::answers::{AgainstLine, words};
+use crate::answers::{AgainstAnswer, AgainstLine, words};
 use crate::words::digits;
 
 /// The columns of `against.csv`.
@@ -104,8 +104,32 @@ fn verdict_name(line: &AgainstLine) -> &'static str {
     }
 }
 
+/// The table for a terminal: the intervals are in the sentences and in `against.csv`.
+pub fn against_overview(answer: &AgainstAnswer) -> DataTable {
+    let has_classes = answer.lines.iter().any(|line| line.class.is_some());
+    let mut columns = vec!["stack".to_owned()];
+    if has_classes {
+        columns.push("class".to_owned());
+    }
+    columns.extend(
+        ["tasks", "predicted, %", "at risk, %", "lost, %", "before the notice", "error, points", "verdict"]
+            .map(str::to_owned),
+    );
+    let mut rows = Vec::new();
+    for line in &answer.lines {
+        let mut row = vec![TableCell::Text(line.stack.to_string())];
+        if has_classes {
+            let class = line.class.as_deref().unwrap_or("all runs");
+            row.push(TableCell::Text(class.to_owned()));
+        }
+        row.extend(against_line_cells(line));
+        rows.push(row);
+    }
+    DataTable { columns, rows }
+}
+
 /// The cells of a line for a terminal, from the tasks on.
-pub(in crate::answers) fn against_line_cells(line: &AgainstLine) -> Vec<TableCell> {
+fn against_line_cells(line: &AgainstLine) -> Vec<TableCell> {
     let verdict = TableCell::Text(verdict_name(line).replace('_', " "));
     let Some(check) = check(line) else {
         return std::iter::repeat_n(TableCell::Missing, 6).chain([verdict]).collect();

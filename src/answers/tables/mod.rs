@@ -14,8 +14,7 @@ mod rules;
 mod strata;
 mod summary;
 
-pub(super) use against::against_line_cells;
-pub use against::{AgainstStep, against_columns, against_step_columns, against_steps};
+pub use against::{AgainstStep, against_columns, against_overview, against_step_columns, against_steps};
 pub use budget::{BudgetStep, budget, budget_columns};
 pub use columns::FileColumns;
 pub use detector::detectors;

@@ -151,7 +151,7 @@ fn write(
     let sentence = first.map(words::against_line).unwrap_or_default();
     let figure = AgainstFigure { lines: &answer.lines, sentence };
     let sentences: Vec<String> = answer.lines.iter().map(words::against_line).collect();
-    let overview = answer.table();
+    let overview = tables::against_overview(answer);
     write_folder(out, output.csv, |to| {
         write_atomically(&to.join("against.csv"), |file| table.write_csv(file))?;
         write_atomically(&to.join("against-steps.csv"), |file| steps.write_csv(file))?;
@@ -197,7 +197,7 @@ fn show(
     if answer.is_empty() {
         return Ok(());
     }
-    let overview = answer.table();
+    let overview = tables::against_overview(answer);
     output.data("\n");
     output.data(&overview.to_terminal(WIDTH));
     let said: Vec<&str> = sentences.iter().map(String::as_str).collect();
