@@ -7,8 +7,7 @@ use whenstop_hook::host::HostAgent;
 
 use super::super::failure::CommandFailure;
 use super::super::output::{Output, TableFormat};
-use super::held::{HeldStacks, SessionOrigin};
-use crate::answers::tables::{DataTable, TableCell, TableColumns};
+use super::held::{DELTA, GOAL, HeldStacks, SessionOrigin, table};
 use crate::compare::fuse::{ClauseRecord, Fuses, Session, boldest, known};
 use crate::diagnostic::count;
 use crate::export::{ExportedStack, find};
@@ -17,10 +16,6 @@ use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
 use crate::words::{counts, digits};
 
-/// One minus how sure all bounds together are.
-pub(super) const DELTA: f64 = 0.1;
-/// The share of a session's rounds that a fuse may cut before it is worth naming how many sessions are missing.
-pub(super) const GOAL: f64 = 0.05;
 /// A session is closed when it has been silent for so long.
 const SILENT_MS: i64 = 24 * 3600 * 1000;
 
@@ -165,18 +160,6 @@ fn say_what(chosen: &[usize], all: &[ClauseRecord], n_rounds: u64, n_sessions: u
         output.paragraph(&format!("A fuse that would have cut {how} {of} short:"));
     }
     output.data("\n");
-}
-
-pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level: f64) -> DataTable {
-    let columns: TableColumns<'_, usize> = &[
-        ("limit, by round", &|nth| TableCell::Text(fuses.clauses()[*nth].name.to_string())),
-        ("would have ended", &|nth| TableCell::Count(all[*nth].ended)),
-        ("cut short", &|nth| TableCell::Text(counts(all[*nth].cut))),
-        ("tokens after", &|nth| TableCell::count(all[*nth].spared)),
-        ("at most", &|nth| TableCell::Text(format!("{} %", digits(all[*nth].watched.upper(level))))),
-        ("sessions missing for 5 %", &|nth| TableCell::count(all[*nth].watched.clean_needed(GOAL, level))),
-    ];
-    DataTable::by_column(chosen, columns)
 }
 
 fn say_missing(all: &[ClauseRecord], chosen: &[usize], level: f64, output: &Output) {

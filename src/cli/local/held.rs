@@ -12,13 +12,18 @@ use whenstop_hook::settings::{Folders, HookMode, Setup};
 use super::super::failure::CommandFailure;
 use super::super::output::{Output, TableFormat};
 use super::super::values::shell_path;
-use super::fuse::{DELTA, GOAL, table};
 use super::instant;
+use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::compare::fuse::{ClauseRecord, Fuses, RoundEffect, Session, known};
 use crate::diagnostic::{count, one_line};
 use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
+use crate::words::{counts, digits};
 
+/// One minus how sure all bounds together are.
+pub(super) const DELTA: f64 = 0.1;
+/// The share of a session's rounds that a fuse may cut before it is worth naming how many sessions are missing.
+pub(super) const GOAL: f64 = 0.05;
 /// How many sessions it takes on average until one of the limits is reported that cut no more than they may.
 const SESSIONS_TO_A_FALSE_ALARM: f64 = 100.0;
 
@@ -245,6 +250,19 @@ impl SessionEvidence {
         anew(self.n_other, "model", "with another");
         words
     }
+}
+
+/// The limits chosen, with what each would have done.
+pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level: f64) -> DataTable {
+    let columns: TableColumns<'_, usize> = &[
+        ("limit, by round", &|nth| TableCell::Text(fuses.clauses()[*nth].name.to_string())),
+        ("would have ended", &|nth| TableCell::Count(all[*nth].ended)),
+        ("cut short", &|nth| TableCell::Text(counts(all[*nth].cut))),
+        ("tokens after", &|nth| TableCell::count(all[*nth].spared)),
+        ("at most", &|nth| TableCell::Text(format!("{} %", digits(all[*nth].watched.upper(level))))),
+        ("sessions missing for 5 %", &|nth| TableCell::count(all[*nth].watched.clean_needed(GOAL, level))),
+    ];
+    DataTable::by_column(chosen, columns)
 }
 
 #[cfg(test)]
