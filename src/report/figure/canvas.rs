@@ -4,28 +4,10 @@ use std::path::Path;
 
 use plotters::prelude::{BitMapBackend, SVGBackend};
 
-use super::pen::Pen;
+use super::pen::{FigureError, Pen};
 use super::style::register_fonts;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::Diagnostic;
 use crate::report::{write_atomically, write_text};
-
-/// Why a picture could not be drawn.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot draw the figure: {0}")]
-pub struct FigureError(pub String);
-
-impl FigureError {
-    /// Converts an error of the drawing library.
-    pub fn from_error(error: &dyn std::fmt::Display) -> Self {
-        Self(error.to_string())
-    }
-
-    /// The error of a picture called `name`, for a person.
-    pub fn of_picture(&self, folder: &Path, name: &str) -> Diagnostic {
-        let at = Location::file(folder.join(name).display().to_string());
-        Diagnostic::new(at, self.to_string(), "report it with the rows that caused it")
-    }
-}
 
 /// Something that can be drawn.
 pub trait Picture {

@@ -1,11 +1,30 @@
 //! Named drawing operations in pixels: text, lines, rectangles and dots.
 
+use std::path::Path;
+
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::canvas::FigureError;
 use super::style::{self, INK, LABEL, SMALL, TITLE};
-use crate::diagnostic::one_line;
+use crate::diagnostic::{Diagnostic, Location, one_line};
+
+/// Why a picture could not be drawn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot draw the figure: {0}")]
+pub struct FigureError(pub String);
+
+impl FigureError {
+    /// Converts an error of the drawing library.
+    pub fn from_error(error: &dyn std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+
+    /// The error of a picture called `name`, for a person.
+    pub fn of_picture(&self, folder: &Path, name: &str) -> Diagnostic {
+        let at = Location::file(folder.join(name).display().to_string());
+        Diagnostic::new(at, self.to_string(), "report it with the rows that caused it")
+    }
+}
 
 /// A point in pixels.
 pub(super) type At = (i32, i32);
