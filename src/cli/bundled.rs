@@ -7,8 +7,8 @@ use clap::Args as ClapArgs;
 
 use super::ProgramExit;
 use super::compare::{GatheredRuns, gather, show};
+use super::configurations::{configurations, n_hosts};
 use super::destination::Destination;
-use super::export::{configurations, n_hosts};
 use super::failure::CommandFailure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::{Output, TableFormat};

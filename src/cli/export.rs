@@ -12,13 +12,13 @@ use super::ProgramExit;
 use super::compare::pull_request;
 use super::destination::Destination;
 use super::failure::CommandFailure;
-use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, load_stack_file};
+use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, broken, width};
 use crate::catalog;
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::export::{ExportedStack, HostInfo, agents, comment, find, hosts, stack_file};
+use crate::export::{ExportedStack, HostInfo, agents, comment, find, hosts};
 use crate::host::{Does, Syntax};
-use crate::report::{Configuration, CsvStyle, bullets, write_folder, write_text};
+use crate::report::{CsvStyle, bullets, write_folder, write_text};
 use crate::stack::{Entry, Stack, StackFile, Use};
 
 /// Arguments of `export`.
@@ -205,52 +205,6 @@ fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<ExportSou
             Err(CommandFailure::file(path, "no stack that can be exported", help))
         }
     }
-}
-
-/// The stacks with rules of their own, as configurations to copy: as a stack file, and for each framework that can fully
-/// express one.
-pub(super) fn configurations(stacks: &LoadedStacks) -> Vec<Configuration> {
-    stacks.files.iter().flat_map(|file| configurations_of(&file.parsed)).collect()
-}
-
-/// How many frameworks have a setting for the stack of that name: what one ships itself is a setting of that one, and none
-/// has one for a guard.
-pub(super) fn n_hosts(stacks: &LoadedStacks, name: &str) -> usize {
-    if let Some(stack) = stacks.own_stack(name) {
-        return hosts_of(stack).len();
-    }
-    usize::from(stacks.strategies.iter().any(|other| other.name() == name && other.program().is_none()))
-}
-
-/// The frameworks with settings for a stack, even if with a difference that `export` names.
-pub(super) fn hosts_of(stack: &Stack) -> Vec<&'static str> {
-    hosts().into_iter().filter(|to| ExportedStack::new(stack, *to, true).holds_all()).map(|to| to.id).collect()
-}
-
-/// The same for one file.
-pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
-    file.own().flat_map(|stack| of_stack(stack)).collect()
-}
-
-fn of_stack(stack: &Stack) -> Vec<Configuration> {
-    let of = |host: &str, says: String, text: String| Configuration {
-        stack: stack.name.clone(),
-        host: host.to_owned(),
-        says,
-        text,
-    };
-    let own = stack_file(stack).map(|text| {
-        let says = "For `compare`, `check` and `export`, and for whoever runs the rules themselves.";
-        of("whenstop", says.to_owned(), text)
-    });
-    let exports = hosts().into_iter().map(|to| ExportedStack::new(stack, to, false)).filter(ExportedStack::holds_all);
-    let hosts = exports.map(|export| {
-        let differences: Vec<&str> = export.differences().iter().map(|difference| difference.what.as_str()).collect();
-        let but = if differences.is_empty() { String::new() } else { format!(" But {}.", differences.join("; ")) };
-        let says = format!("{} {}: {}.{but}", export.to.id, export.verdict(), export.to.host.file);
-        of(export.to.id, says, export.snippet())
-    });
-    own.into_iter().chain(hosts).collect()
 }
 
 /// Reports how each clause was exported, on stderr.

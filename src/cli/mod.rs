@@ -6,6 +6,7 @@ mod bundled;
 mod ci;
 mod compare;
 mod completions;
+mod configurations;
 mod convert;
 mod corpus;
 mod destination;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::aggregate::{Label, RowView, Rows};
 use crate::answers::{FollowedReport, RunEvidence, ToldRuns, Tolerances};
 use crate::catalog::Strategies;
-use crate::cli::export::{configurations, n_hosts};
+use crate::cli::configurations::{configurations, n_hosts};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
 use crate::cli::output::Output;

@@ -9,6 +9,7 @@ mod runs;
 mod split;
 mod stacks;
 mod starter;
+mod unit;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(super) use self::stacks::{
     LoadedFile, LoadedStacks, StackArgs, as_in_tables, load_stack_file, read_config, read_text,
 };
 pub(super) use self::starter::starter;
+pub(super) use self::unit::UnitOfRun;
 use super::failure::CommandFailure;
 use super::output::Output;
 use super::proxies::OutcomeFrom;
@@ -53,26 +55,6 @@ pub(super) struct CorpusArgs {
     pub(super) unit: UnitOfRun,
     #[command(flatten, next_help_heading = READING)]
     pub(super) reading: ReadingArgs,
-}
-
-/// What is replayed as one run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum UnitOfRun {
-    /// The whole recording.
-    #[default]
-    Run,
-    /// A prompt and everything it led to.
-    Round,
-}
-
-impl UnitOfRun {
-    /// The plural noun.
-    pub(super) fn noun(self) -> &'static str {
-        match self {
-            Self::Run => "runs",
-            Self::Round => "rounds",
-        }
-    }
 }
 
 /// How recordings are read.

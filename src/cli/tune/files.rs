@@ -10,7 +10,7 @@ use super::words::TuneSentences;
 use crate::answers::TunedAnswer;
 use crate::catalog::{self, Strategies};
 use crate::cli::compare::{self, GatheredRuns, gather};
-use crate::cli::export::{configurations_of, hosts_of};
+use crate::cli::configurations::{configurations_of, hosts_of};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;

@@ -7,7 +7,7 @@ use crate::aggregate::{
     Contest, Entrant, FrontierSpread, Label, Premises, Rows, Summary, Whole, by_stack, frontier_spread, summarise,
 };
 use crate::answers::{ComparedStacks, FirstTable, SplitChoice, Tolerances, words};
-use crate::cli::export::hosts_of;
+use crate::cli::configurations::hosts_of;
 use crate::cli::inputs::SplitPart;
 use crate::sweep::{Candidates, Find};
 
