@@ -5,6 +5,7 @@ mod values;
 
 use std::sync::Arc;
 
+pub use super::tune::TuneResult;
 pub use values::{KeywordArguments, OptionValue};
 
 use super::compare::shard::{ShardScope, write};
@@ -13,7 +14,6 @@ use super::inputs::NOTATION;
 use super::output::Output;
 use super::{CliCommand, compare, corpus, report, tune};
 use crate::answers::CompareAnswer;
-use crate::answers::tables::DataTable;
 use crate::decision::{Program, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Guard, Opener};
@@ -46,27 +46,6 @@ pub struct Compared {
     pub report: CorpusReport,
     /// The messages that the command line would print to stderr.
     pub messages: Vec<String>,
-}
-
-/// The result of tuning.
-#[derive(Debug)]
-pub struct TuneResult {
-    /// The answer in two or three sentences.
-    pub verdict: String,
-    /// What the recordings contain, and what they suffice for.
-    pub recordings: String,
-    /// What is shipped, and alternatives for comparison.
-    pub table: DataTable,
-    /// The same by suite and model, if there are several.
-    pub strata: Option<DataTable>,
-    /// What limits of the user's own detect, if that was asked.
-    pub detectors: Option<DataTable>,
-    /// Notes on the table.
-    pub notes: Vec<String>,
-    /// The stack file to ship; `None` if nothing can be recommended.
-    pub stack: Option<String>,
-    /// The answer as JSON, as `certificate.json` holds it.
-    pub certificate: serde_json::Value,
 }
 
 /// `whenstop compare`, with guards that are compared besides. Writes a folder if there is an option `out`.

@@ -24,13 +24,13 @@ use super::ProgramExit;
 use super::compare::shard::{ShardScope, run_shard};
 use super::compare::{EmbedText, price};
 use super::destination::Destination;
-use super::embedded::TuneResult;
 use super::failure::CommandFailure;
 use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs};
 use super::output::{AnswerFormat, Output, TableFormat};
 use super::values::share_inside;
 use crate::aggregate::{LEVEL, RowsBuilder};
 use crate::answers::Tolerances;
+use crate::answers::tables::DataTable;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::framework::FrameworkKind;
@@ -349,6 +349,27 @@ pub(super) fn write_embedded(
         return decided::write_own_stacks(args, &limits::own(args)?, extent, out, output);
     }
     parts::write_catalogue(args, extent, out, output)
+}
+
+/// The result of tuning.
+#[derive(Debug)]
+pub struct TuneResult {
+    /// The answer in two or three sentences.
+    pub verdict: String,
+    /// What the recordings contain, and what they suffice for.
+    pub recordings: String,
+    /// What is shipped, and alternatives for comparison.
+    pub table: DataTable,
+    /// The same by suite and model, if there are several.
+    pub strata: Option<DataTable>,
+    /// What limits of the user's own detect, if that was asked.
+    pub detectors: Option<DataTable>,
+    /// Notes on the table.
+    pub notes: Vec<String>,
+    /// The stack file to ship; `None` if nothing can be recommended.
+    pub stack: Option<String>,
+    /// The answer as JSON, as `certificate.json` holds it.
+    pub certificate: serde_json::Value,
 }
 
 /// The answer as values, for a program that embeds whenstop.

@@ -1,7 +1,7 @@
 //! The axes of the frontier figure.
 
-use super::FrontierLayout;
 use super::entry::FrontierEntry;
+use super::layout::FrontierLayout;
 use crate::report::figure::scale::{Plane, Quantity, Scale, Tick, ticks};
 
 /// The plane with its ticks, and from where on the axis of what is killed is coarse.

@@ -2,6 +2,7 @@
 
 mod axes;
 mod entry;
+mod layout;
 mod legend;
 mod names;
 
@@ -10,11 +11,12 @@ use serde::Serialize;
 
 use self::axes::Axes;
 use self::entry::{FrontierEntry, MarkShape, entries};
+pub use self::layout::FrontierLayout;
 use self::legend::{LINE, Legend, ROW};
 use self::names::labelled;
 use super::canvas::Picture;
 use super::labels::place;
-use super::pen::{At, FigureHeading, Frame, MARGIN, Pen, TextStyle, WIDTH};
+use super::pen::{At, FigureHeading, Frame, Pen, TextStyle};
 use super::scale::Plane;
 use super::style::{self, GREY, INK, SHADE, SMALL};
 use crate::aggregate::{FrontierPoint, Unit};
@@ -40,48 +42,6 @@ pub struct FrontierFigure<'a> {
     legend_at: At,
     /// Width and height in pixels.
     size: (u32, u32),
-}
-
-/// How the parts of the figure lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrontierLayout {
-    /// As in the files: title, plane, and the legend beside it.
-    Wide,
-    /// For the screen of a telephone: no title, and the legend below the plane.
-    Narrow,
-}
-
-impl FrontierLayout {
-    fn width(self) -> i32 {
-        match self {
-            Self::Wide => WIDTH.cast_signed(),
-            Self::Narrow => 364,
-        }
-    }
-
-    /// Left and right end of the plane.
-    fn plane(self) -> (i32, i32) {
-        match self {
-            Self::Wide => (66, 706),
-            Self::Narrow => (36, 356),
-        }
-    }
-
-    /// Left and right end of the legend.
-    fn legend(self) -> (i32, i32) {
-        match self {
-            Self::Wide => (736, self.width() - MARGIN),
-            Self::Narrow => (4, 358),
-        }
-    }
-
-    /// The height of the plane.
-    fn height(self) -> i32 {
-        match self {
-            Self::Wide => 460,
-            Self::Narrow => 340,
-        }
-    }
 }
 
 /// Where the page's script finds the parts of a drawing, in its pixels.
