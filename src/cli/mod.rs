@@ -29,7 +29,6 @@ mod lint;
 mod local;
 mod man;
 mod output;
-mod proxies;
 mod report;
 mod rounds;
 mod rules;

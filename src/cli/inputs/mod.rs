@@ -5,6 +5,7 @@ mod doubts;
 mod forecast;
 mod guards;
 mod process;
+mod proxies;
 mod runs;
 mod split;
 mod stacks;
@@ -21,6 +22,7 @@ pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
 pub(super) use self::forecast::{KeptForecasts, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{counted, has_read, has_runs, open, process, process_telling, tell_findings};
+use self::proxies::OutcomeFrom;
 pub(super) use self::runs::RecordedRuns;
 pub(super) use self::split::{SplitArgs, SplitPart, divided};
 pub(super) use self::stacks::{
@@ -30,7 +32,6 @@ pub(super) use self::starter::starter;
 pub(super) use self::unit::UnitOfRun;
 use super::failure::CommandFailure;
 use super::output::Output;
-use super::proxies::OutcomeFrom;
 use crate::aggregate::MIN_KNOWN;
 use crate::reader::{
     Corpus, CorpusReport, Detail, FieldMap, LabelColumns, LabelDraw, NamedBy, PriceTable, ReadOptions, RecordedCosts,

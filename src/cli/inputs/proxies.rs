@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::inputs::UnitOfRun;
+use super::unit::UnitOfRun;
 use crate::effects::{EffectTable, RoundMark, RoundMarks};
 use crate::transcript::{Outcome, OutcomeSource, Run};
 
 /// Which mark counts as which outcome; if a run has two marks, the one named first counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct OutcomeFrom(Vec<(RoundMark, Outcome)>);
+pub(in crate::cli) struct OutcomeFrom(Vec<(RoundMark, Outcome)>);
 
 impl FromStr for OutcomeFrom {
     type Err = String;
@@ -51,7 +51,7 @@ impl fmt::Display for OutcomeFrom {
 impl OutcomeFrom {
     /// Splits the run by `unit` and sets proxy outcomes on ungraded runs or rounds that have a mark. By round, each
     /// mark belongs to its round; whether the next round undid its work is checked before the rounds are split.
-    pub(super) fn grade(&self, run: Run, unit: UnitOfRun, effects: &EffectTable) -> Vec<Run> {
+    pub(in crate::cli) fn grade(&self, run: Run, unit: UnitOfRun, effects: &EffectTable) -> Vec<Run> {
         let (marks, mut runs) = match unit {
             UnitOfRun::Run => (vec![RoundMarks::of_run(&run, effects)], vec![run]),
             UnitOfRun::Round => (RoundMarks::of_rounds(&run, effects), run.into_rounds()),
@@ -67,7 +67,7 @@ impl OutcomeFrom {
     }
 
     /// The sentence required wherever such outcomes are counted.
-    pub(super) fn sentence(&self, noun: &str) -> String {
+    pub(in crate::cli) fn sentence(&self, noun: &str) -> String {
         format!(
             "outcomes are proxies, {self}: marks of the recordings, which nobody graded. `whenstop labels --template FILE \
              --outcome-from …` lists the {noun} to check by hand"
