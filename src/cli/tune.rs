@@ -14,6 +14,7 @@ mod parts;
 mod rated;
 mod refusals;
 mod settings;
+mod shipped;
 mod tables;
 mod told;
 mod words;
@@ -37,7 +38,8 @@ use crate::framework::FrameworkKind;
 use crate::report::{Publication, Shard, refuse_foreign};
 use crate::tune::{BUDGETS, Family, Study, StudyRun, TuneQuestion, promise};
 use crate::verdict::Assumptions;
-use answer::{Recordings, answer};
+use answer::Recordings;
+use beside::answer;
 use decided::decide;
 use forward::PeriodArg;
 use grid::GridArgs;
@@ -186,7 +188,7 @@ fn asked(args: &Args) -> Result<(Strategies, TuneQuestion), CommandFailure> {
 
 /// The families of the question, each with the number of frameworks that have a setting for it.
 fn families(question: &TuneQuestion) -> Vec<Family> {
-    question.families().into_iter().map(files::held).collect()
+    question.families().into_iter().map(shipped::held).collect()
 }
 
 fn read(

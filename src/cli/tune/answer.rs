@@ -1,13 +1,12 @@
 //! What to ship from the recordings, or why nothing, beside what it is compared with.
 
-use super::beside::{BesideLine, beside};
 use super::rated::{Elsewhere, RatedStack, elsewhere, rate};
 use crate::aggregate::{Rows, Standing};
 use crate::cli::inputs::undrawn_labels;
 use crate::reader::LabelDraw;
 use crate::tune::{
-    Appetite, HeldOut, Learned, Learner, ListOptions, Refusal, Shipped, Study, TuneQuestion, Tuned, Tuner, Walk,
-    tasks_for_list,
+    Appetite, HeldOut, Learned, Learner, ListOptions, Refusal, Shipped, Study, TaskTotals, TuneQuestion, Tuned, Tuner,
+    Walk, tasks_for_list,
 };
 
 /// The recordings, read once.
@@ -47,6 +46,54 @@ impl TuneAnswer {
     }
 }
 
+/// What a line of the comparison is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rival {
+    /// Nothing is stopped.
+    NoStopping,
+    /// A stack that runs today.
+    Today,
+    /// The largest budget of steps that passes.
+    Budget,
+    /// The best of the presets.
+    Preset,
+    /// One limit, chosen on half of the tasks.
+    Halves,
+    /// The catalogue's own choice, if a list was learned.
+    Catalogue,
+    /// What is shipped.
+    Tuned,
+}
+
+impl Rival {
+    /// Its name in tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NoStopping => "no stopping",
+            Self::Today => "today",
+            Self::Budget => "budget alone",
+            Self::Preset => "best preset",
+            Self::Halves => "chosen on half",
+            Self::Catalogue => "without --learn",
+            Self::Tuned => "tuned",
+        }
+    }
+}
+
+/// One line of the comparison.
+pub(super) struct BesideLine {
+    /// What it is.
+    pub(super) rival: Rival,
+    /// Its rule or name; `None` if there is none.
+    pub(super) name: Option<String>,
+    /// Whether it is certified at the requested rate.
+    pub(super) certified: bool,
+    /// Its totals on tasks it was not chosen on.
+    pub(super) totals: TaskTotals,
+    /// Number of parts for which nothing could be chosen, of how many. Their tasks are left out.
+    pub(super) refused: (usize, usize),
+}
+
 /// Why nothing is shipped.
 pub(super) enum Why {
     Catalogue(Refusal),
@@ -60,13 +107,6 @@ pub(super) enum Why {
     NotWorthIt(Shipped, Standing),
     /// The same, by what such choices do to tasks left out.
     FailsElsewhere(Shipped, Elsewhere),
-}
-
-pub(super) fn answer(question: &TuneQuestion, recordings: &Recordings) -> TuneAnswer {
-    let tuner = Tuner::new(&recordings.study);
-    let mut answer = decided(question, &tuner, recordings.labels);
-    answer.beside = beside(&tuner, recordings, question, &answer);
-    answer
 }
 
 /// What to ship, compared with nothing.

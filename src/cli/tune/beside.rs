@@ -1,56 +1,8 @@
 //! The tuned stack beside what it is compared with: the budget alone, one limit chosen the usual way, the best of the
 //! presets, what runs today.
 
-use super::answer::{Recordings, TuneAnswer};
+use super::answer::{BesideLine, Recordings, Rival, TuneAnswer, decided};
 use crate::tune::{Contenders, Fate, HeldOut, LimitIx, TaskTotals, TuneQuestion, Tuner};
-
-/// What a line of the comparison is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rival {
-    /// Nothing is stopped.
-    NoStopping,
-    /// A stack that runs today.
-    Today,
-    /// The largest budget of steps that passes.
-    Budget,
-    /// The best of the presets.
-    Preset,
-    /// One limit, chosen on half of the tasks.
-    Halves,
-    /// The catalogue's own choice, if a list was learned.
-    Catalogue,
-    /// What is shipped.
-    Tuned,
-}
-
-impl Rival {
-    /// Its name in tables.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::NoStopping => "no stopping",
-            Self::Today => "today",
-            Self::Budget => "budget alone",
-            Self::Preset => "best preset",
-            Self::Halves => "chosen on half",
-            Self::Catalogue => "without --learn",
-            Self::Tuned => "tuned",
-        }
-    }
-}
-
-/// One line of the comparison.
-pub(super) struct BesideLine {
-    /// What it is.
-    pub(super) rival: Rival,
-    /// Its rule or name; `None` if there is none.
-    pub(super) name: Option<String>,
-    /// Whether it is certified at the requested rate.
-    pub(super) certified: bool,
-    /// Its totals on tasks it was not chosen on.
-    pub(super) totals: TaskTotals,
-    /// Number of parts for which nothing could be chosen, of how many. Their tasks are left out.
-    pub(super) refused: (usize, usize),
-}
 
 impl BesideLine {
     /// A line of something that was chosen on no task.
@@ -63,13 +15,16 @@ impl BesideLine {
     }
 }
 
+/// What to ship, beside what it is compared with.
+pub(super) fn answer(question: &TuneQuestion, recordings: &Recordings) -> TuneAnswer {
+    let tuner = Tuner::new(&recordings.study);
+    let mut answer = decided(question, &tuner, recordings.labels);
+    answer.beside = beside(&tuner, recordings, question, &answer);
+    answer
+}
+
 /// All lines of the comparison, what is shipped the last.
-pub(super) fn beside(
-    tuner: &Tuner<'_>,
-    recordings: &Recordings,
-    question: &TuneQuestion,
-    answer: &TuneAnswer,
-) -> Vec<BesideLine> {
+fn beside(tuner: &Tuner<'_>, recordings: &Recordings, question: &TuneQuestion, answer: &TuneAnswer) -> Vec<BesideLine> {
     let (study, appetite) = (tuner.study(), question.appetite());
     let tasks = study.all_tasks();
     let rule = |at: LimitIx| study.rule(at).to_string();

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::files::{TUNED, grounds_text};
+use super::files::grounds_text;
+use super::shipped::TUNED;
 use super::{Args, TuneResult, nothing_today};
 use crate::aggregate::{Count, Detector, Group, Label, RowView, Rows, Summary, by_stack};
 use crate::answers::tables::{self, DataTable};

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::Args;
-use super::beside::Rival;
+use super::answer::Rival;
+use super::shipped::TUNED;
 use super::words::TuneSentences;
 use crate::answers::TunedAnswer;
 use crate::catalog::{self, Strategies};
 use crate::cli::compare::{self, GatheredRuns, gather};
-use crate::cli::configurations::{configurations_of, hosts_of};
+use crate::cli::configurations::configurations_of;
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;
@@ -19,10 +20,7 @@ use crate::diagnostic::{Diagnostic, one_line};
 use crate::framework::FrameworkKind;
 use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically, write_text};
 use crate::stack::{Grounds, StackFile};
-use crate::tune::{Family, Shipped, Study, grounds};
-
-/// The name of the shipped stack.
-pub(super) const TUNED: &str = "tuned";
+use crate::tune::{Shipped, Study, grounds};
 
 /// Writes the folder: all files, or none. If there is nothing to ship, there is no stack among them.
 pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: &Output) -> Result<(), CommandFailure> {
@@ -138,22 +136,6 @@ fn add_rivals(args: &Args, words: &TuneSentences<'_>, strategies: &mut Strategie
         strategies.push(words.study.families()[budget.at.family].stack("budget alone", budget.at.limit));
     }
     Ok(())
-}
-
-/// The frameworks with settings for the shipped stack, even if with a difference that `export` names.
-pub(super) fn hosts_of_shipped(shipped: &Shipped, study: &Study) -> Vec<&'static str> {
-    let Ok(file) = StackFile::parse("tuned.toml", &shipped.stack(study, TUNED)) else { return Vec::new() };
-    match file.stack(TUNED) {
-        Some(stack) => hosts_of(&stack),
-        None => Vec::new(),
-    }
-}
-
-/// A family with the number of frameworks that have a setting for it.
-pub(super) fn held(family: Family) -> Family {
-    let middle = family.limits().len() / 2;
-    let hosts = hosts_of(&family.stack(TUNED, middle)).len();
-    family.held_by(hosts)
 }
 
 /// The tuned stack, as read back from its file.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Args;
 use super::decided::OwnStacks;
-use super::files::TUNED;
+use super::shipped::TUNED;
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
 use crate::decision::{NumberOf, Strategy};

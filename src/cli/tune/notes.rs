@@ -1,7 +1,7 @@
 //! The notes below the tables, and what can be shipped besides.
 
-use super::beside::Rival;
-use super::files::hosts_of_shipped;
+use super::answer::Rival;
+use super::shipped::hosts_of_shipped;
 use super::words::{TuneSentences, cost_of_success};
 use crate::answers::words::with_interval;
 use crate::transcript::Outcome;

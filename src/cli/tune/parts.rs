@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use super::answer::{Recordings, answer};
+use super::answer::Recordings;
+use super::beside::answer;
 use super::files::write_answer;
 use super::words::TuneSentences;
 use super::{Args, TuneResult, asked, by, decided, families, for_the_command_line, grid, refuse_others, show, values};

@@ -1,6 +1,6 @@
 //! What was found, rated as a comparison rates stacks, and held against what such choices do to tasks left out.
 
-use super::files::hosts_of_shipped;
+use super::shipped::hosts_of_shipped;
 use crate::aggregate::{Candidate, Entrant, LEAST_SAVED, LEVEL};
 use crate::stats::{CostSums, Estimate, cost_estimate};
 use crate::tune::{Appetite, Fate, HeldOut, Shipped, Study, TaskTotals};

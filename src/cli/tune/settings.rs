@@ -164,7 +164,7 @@ fn entry(used: &Use) -> String {
     let profile = used.profile.as_ref().map(|profile| format!("profile = {}\n", text(profile))).unwrap_or_default();
     format!(
         "\n[[stack]]\nname = \"{}\"\nuse = {}\n{profile}set = {{ {} }}\n",
-        super::files::TUNED,
+        super::shipped::TUNED,
         text(&used.system),
         settings_line(used),
     )

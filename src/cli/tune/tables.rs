@@ -1,6 +1,6 @@
 //! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
-use super::beside::{BesideLine, Rival};
+use super::answer::{BesideLine, Rival};
 use super::words::TuneSentences;
 use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::answers::words::{ends, with_interval};

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::answer::TuneAnswer;
-use super::beside::{BesideLine, Rival};
+use super::answer::{BesideLine, Rival, TuneAnswer};
 use crate::aggregate::{Candidate, CostOfSuccess};
 use crate::answers::words::{in_dollars, passed_over, with_interval};
 use crate::cli::ProgramExit;
