@@ -10,6 +10,7 @@ mod forward;
 mod grid;
 mod limits;
 mod notes;
+mod part_runs;
 mod parts;
 mod rated;
 mod refusals;
@@ -234,7 +235,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     }
     refuse_contradictions(args)?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return run_shard(shard, out, output, |extent| parts::write_catalogue(args, extent, out, output));
+        return run_shard(shard, out, output, |extent| part_runs::write_catalogue(args, extent, out, output));
     }
     if let Some(by) = &args.by {
         return by::run(args, by, output);
@@ -350,7 +351,7 @@ pub(super) fn write_embedded(
     if args.own.are_asked_for() {
         return decided::write_own_stacks(args, &limits::own(args)?, extent, out, output);
     }
-    parts::write_catalogue(args, extent, out, output)
+    part_runs::write_catalogue(args, extent, out, output)
 }
 
 /// The result of tuning.

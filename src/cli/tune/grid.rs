@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::decided::{decide, tuned_file};
 use super::limits::shippable;
-use super::parts::write_grid;
+use super::part_runs::write_grid;
 use super::{Args, CommandFailure, Output, ProgramExit, nothing_today, promise, settings, told};
 use crate::aggregate::{Count, Unit};
 use crate::answers::tables::{self, KeptStack};

@@ -6,7 +6,7 @@ use super::recordings::GridRecordings;
 use super::{
     CommandFailure, GridFile, GridQuestion, Output, Plan, ProgramExit, SplitArgs, Sweep, TableFormat, grid_of,
 };
-use crate::cli::tune::parts::restored;
+use crate::cli::tune::part_runs::restored;
 use crate::report::{Merge, refuse_foreign};
 use crate::stack::Guards;
 use crate::sweep::engine::Extract;
