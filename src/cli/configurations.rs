@@ -11,6 +11,11 @@ pub(super) fn configurations(stacks: &LoadedStacks) -> Vec<Configuration> {
     stacks.files.iter().flat_map(|file| configurations_of(&file.parsed)).collect()
 }
 
+/// The same for one file.
+pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
+    file.own().flat_map(|stack| of_stack(stack)).collect()
+}
+
 /// How many frameworks have a setting for the stack of that name: what one ships itself is a setting of that one, and none
 /// has one for a guard.
 pub(super) fn n_hosts(stacks: &LoadedStacks, name: &str) -> usize {
@@ -23,11 +28,6 @@ pub(super) fn n_hosts(stacks: &LoadedStacks, name: &str) -> usize {
 /// The frameworks with settings for a stack, even if with a difference that `export` names.
 pub(super) fn hosts_of(stack: &Stack) -> Vec<&'static str> {
     hosts().into_iter().filter(|to| ExportedStack::new(stack, *to, true).holds_all()).map(|to| to.id).collect()
-}
-
-/// The same for one file.
-pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
-    file.own().flat_map(|stack| of_stack(stack)).collect()
 }
 
 fn of_stack(stack: &Stack) -> Vec<Configuration> {

@@ -96,7 +96,7 @@ impl CheckResult {
 
     /// Findings with their locations in files, failures first.
     pub fn findings(&self) -> Vec<LineFinding> {
-        let mut found = self.of_gates_and_stops();
+        let mut found = self.gates_and_stops();
         let holding = self.advice.iter().filter(|advice| !advice.result.failed);
         found.extend(holding.map(|advice| LineFinding {
             level: FindingLevel::Notice,
@@ -108,7 +108,8 @@ impl CheckResult {
         found
     }
 
-    fn of_gates_and_stops(&self) -> Vec<LineFinding> {
+    /// Those about gates that fail and about stop points, failures first.
+    fn gates_and_stops(&self) -> Vec<LineFinding> {
         let nowhere = Location::default();
         let place = |stack: &str| self.places.get(&(stack.to_owned(), None)).unwrap_or(&nowhere).clone();
         let at_rule = |stack: &str, rule: &Option<String>| match self.places.get(&(stack.to_owned(), rule.clone())) {
