@@ -30,8 +30,8 @@ enum CallEvidence {
 /// What was parsed and not yet judged, in order, and the sources seen so far.
 #[derive(Default)]
 pub(super) struct CallSources {
-    /// Each with the bytes of the corpus up to its end.
-    waiting: VecDeque<(u64, Parsed)>,
+    /// Each with the bytes of the corpus up to its end, and the thread that parsed it.
+    waiting: VecDeque<(u64, Parsed, usize)>,
     /// The bytes that were parsed.
     parsed: u64,
     /// There are few.
@@ -39,8 +39,8 @@ pub(super) struct CallSources {
 }
 
 impl CallSources {
-    /// Adds what was parsed of a record of this many bytes.
-    pub(super) fn add(&mut self, parsed: Parsed, bytes: usize) {
+    /// Adds what a thread parsed of a record of this many bytes.
+    pub(super) fn add(&mut self, parsed: Parsed, bytes: usize, thread: usize) {
         if let Parsed::Runs { file, results: RecordResults { runs, .. }, .. } = &parsed {
             self.parsed += bytes as u64 + A_RECORD;
             let has_calls = runs.iter().any(|found| found.run.has_calls());
@@ -56,7 +56,7 @@ impl CallSources {
                 }
             }
         }
-        self.waiting.push_back((self.parsed, parsed));
+        self.waiting.push_back((self.parsed, parsed, thread));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -65,13 +65,13 @@ impl CallSources {
 
     /// True if more must be parsed before the next one can be judged.
     pub(super) fn needs_more(&self) -> bool {
-        let Some((end, next)) = self.waiting.front() else { return true };
+        let Some((end, next, _)) = self.waiting.front() else { return true };
         self.parsed < end + FAR && self.calls(next) == Some(CallEvidence::NoneYet)
     }
 
-    /// The next one, in which the runs are marked that have no calls because their source records none.
-    pub(super) fn next(&mut self) -> Option<Parsed> {
-        let (end, mut next) = self.waiting.pop_front()?;
+    /// The next one and the thread that parsed it. Runs are marked that have no calls because their source records none.
+    pub(super) fn next(&mut self) -> Option<(Parsed, usize)> {
+        let (end, mut next, thread) = self.waiting.pop_front()?;
         let records_calls = match self.calls(&next) {
             Some(CallEvidence::FirstEndsAt(place)) => place <= end + FAR,
             Some(CallEvidence::NoneYet) => false,
@@ -84,7 +84,7 @@ impl CallSources {
                 }
             }
         }
-        Some(next)
+        Some((next, thread))
     }
 
     /// What is known of the runs' source; `None` where no run of it takes a step.

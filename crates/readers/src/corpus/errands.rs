@@ -1,13 +1,15 @@
 //! Reads a corpus and works on its runs at the same time, an errand at a time.
 
-use std::mem;
-use std::sync::atomic::Ordering;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::Corpus;
 use super::calls::CallSources;
 use super::ledger::ReportBuilder;
+use super::parse::Parsed;
 use super::stream::{CorpusStream, StreamPiece};
 use crate::find::read_error::ReadError;
 use crate::label::report_files::Joined;
@@ -18,80 +20,198 @@ use crate::transcript::Run;
 const MOST_BYTES: usize = 4 << 20;
 /// … or this many runs: with many stacks, the results of a short run take more memory than the run.
 const MOST_RUNS: usize = 256;
+/// A thread reads this many bytes at a time, so that they are parsed while still in the processor's cache …
+const PORTION_BYTES: usize = 256 << 10;
+/// … or a part of an errand's runs, of which there are this many for each thread, so that no thread waits long for another.
+const PORTIONS_A_THREAD: usize = 4;
 
 /// A corpus being read. It does not know the type of the results, so that it is compiled only once.
+///
+/// Every thread of the pool reads a portion, parses it, and works on its runs, without waiting for the others; only reading
+/// and entering are done by one thread at a time. A thread works on the runs it has parsed, because the allocator makes
+/// threads wait that free each other's memory; it takes over from others when it has nothing else to do.
 pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
+    input: Mutex<CorpusInput<'c>>,
+    order: Mutex<ReadingOrder<'c>>,
+    /// For each thread, the runs it has parsed that are still to be worked on, each with its place in the errand.
+    queues: Vec<Mutex<VecDeque<(usize, Run)>>>,
+    /// False if there is enough to work on in this errand.
+    reads_on: AtomicBool,
+}
+
+/// What is read from.
+struct CorpusInput<'c> {
     stream: CorpusStream<'c>,
+    /// The portions read so far.
+    portions: usize,
+    /// What was read in this errand.
+    pieces: usize,
+    bytes: usize,
+}
+
+/// What was parsed, brought back into the order in which it was read.
+struct ReadingOrder<'c> {
     sources: CallSources,
     ledger: ReportBuilder<'c>,
-    /// Read, but not parsed.
-    batch: Vec<StreamPiece>,
-    /// Parsed and entered, but not worked on.
-    entered: Vec<Run>,
+    /// Portions that were parsed before the next one, by their number.
+    early: BTreeMap<usize, Portion>,
+    /// The number of the next portion.
+    next: usize,
+    /// The number of portions in the corpus, once its end is reached.
+    portions: Option<usize>,
+    /// The number of runs in this errand.
+    entered: usize,
+    outcome: Result<(), ReadError>,
+}
+
+/// A portion of the input, parsed.
+struct Portion {
+    /// The thread that parsed it.
+    thread: usize,
+    /// Each with its size in bytes.
+    parsed: Vec<(Parsed, usize)>,
 }
 
 impl<'c> Errands<'c> {
     pub(super) fn new(corpus: &'c Corpus) -> Result<Self, ReadError> {
-        corpus.passed.store(0, Ordering::Relaxed);
         let joined = Joined::default();
-        let mut stream = CorpusStream::new(corpus, joined.clone());
+        let stream = CorpusStream::new(corpus, joined.clone());
         let mut ledger = ReportBuilder::new(corpus, joined);
         ledger.begin(corpus)?;
-        let batch = stream.next_batch();
-        Ok(Self { corpus, stream, sources: CallSources::default(), ledger, batch, entered: Vec::new() })
+        let order = ReadingOrder {
+            sources: CallSources::default(),
+            ledger,
+            early: BTreeMap::new(),
+            next: 0,
+            portions: None,
+            entered: 0,
+            outcome: Ok(()),
+        };
+        Ok(Self {
+            corpus,
+            input: Mutex::new(CorpusInput { stream, portions: 0, pieces: 0, bytes: 0 }),
+            order: Mutex::new(order),
+            queues: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+            reads_on: AtomicBool::new(true),
+        })
     }
 
-    /// True if no run is left.
-    pub(super) fn are_done(&self) -> bool {
-        self.batch.is_empty() && self.sources.is_empty() && self.entered.is_empty()
+    /// Works on some runs: `work` gets each with its place among them. False if no run is left.
+    pub(super) fn next(&mut self, work: &(dyn Fn(usize, Run) + Sync)) -> Result<bool, ReadError> {
+        let mut input = lock(&self.input);
+        (input.pieces, input.bytes) = (0, 0);
+        drop(input);
+        let mut order = lock(&self.order);
+        order.entered = 0;
+        self.enter(&mut order);
+        drop(order);
+        (0..self.queues.len()).into_par_iter().with_max_len(1).for_each(|_| self.take_part(work));
+        let mut order = lock(&self.order);
+        std::mem::replace(&mut order.outcome, Ok(()))?;
+        Ok(!(order.is_at_end() && order.sources.is_empty()))
     }
 
-    /// Works on some runs: `work` gets each with its index among them. Several batches are one errand, because waking the
-    /// pool's threads costs as much as reading a run. While one batch is worked on and the next is parsed, the one after
-    /// it is read. The first two take turns, so that no thread frees runs while another makes some: threads wait for each
-    /// other in the allocator otherwise.
-    pub(super) fn next(&mut self, work: &(dyn Fn(usize, Run) + Sync)) -> Result<(), ReadError> {
-        let (mut place, mut bytes) = (0, 0);
-        while !self.are_done() && bytes < MOST_BYTES && place < MOST_RUNS {
-            let runs = mem::take(&mut self.entered);
-            let batch = if self.sources.needs_more() { mem::take(&mut self.batch) } else { Vec::new() };
-            let n = runs.len();
-            let sizes: Vec<usize> = batch.iter().map(StreamPiece::bytes).collect();
-            bytes += sizes.iter().sum::<usize>();
-            let takes_batch = !batch.is_empty();
-            let (corpus, stream) = (self.corpus, &mut self.stream);
-            let (parsed, next) = rayon::join(
-                || {
-                    runs.into_par_iter().enumerate().for_each(|(i, run)| work(place + i, run));
-                    batch.into_par_iter().map(|piece| corpus.parse(piece)).collect::<Vec<_>>()
-                },
-                || if takes_batch { stream.next_batch() } else { Vec::new() },
-            );
-            place += n;
-            if takes_batch {
-                self.batch = next;
-            }
-            for (parsed, bytes) in parsed.into_iter().zip(sizes) {
-                self.sources.add(parsed, bytes);
-            }
-            self.enter()?;
+    /// What one thread does in an errand.
+    fn take_part(&self, work: &(dyn Fn(usize, Run) + Sync)) {
+        let own = rayon::current_thread_index().unwrap_or(0);
+        loop {
+            self.work_on(own, work);
+            let Some((number, pieces)) = self.read() else { break };
+            let parse = |piece: StreamPiece| {
+                let bytes = piece.bytes();
+                (self.corpus.parse(piece), bytes)
+            };
+            let portion = Portion { thread: own, parsed: pieces.into_iter().map(parse).collect() };
+            self.add(number, portion);
         }
-        Ok(())
+        for thread in 0..self.queues.len() {
+            self.work_on(thread, work);
+        }
+    }
+
+    /// Works on what a thread has parsed.
+    fn work_on(&self, thread: usize, work: &(dyn Fn(usize, Run) + Sync)) {
+        let next = || lock(&self.queues[thread]).pop_front();
+        while let Some((place, run)) = next() {
+            work(place, run);
+        }
+    }
+
+    /// The next portion with its number, unless this errand reads no more.
+    fn read(&self) -> Option<(usize, Vec<StreamPiece>)> {
+        let mut input = lock(&self.input);
+        let is_enough = input.pieces >= MOST_RUNS || input.bytes >= MOST_BYTES;
+        if is_enough || !self.reads_on.load(Ordering::Relaxed) {
+            return None;
+        }
+        let most_pieces = (MOST_RUNS / (PORTIONS_A_THREAD * self.queues.len())).max(1);
+        let pieces = input.stream.next_portion(most_pieces, PORTION_BYTES);
+        if pieces.is_empty() {
+            let mut order = lock(&self.order);
+            order.portions = Some(input.portions);
+            self.enter(&mut order);
+            return None;
+        }
+        input.pieces += pieces.len();
+        input.bytes += pieces.iter().map(StreamPiece::bytes).sum::<usize>();
+        input.portions += 1;
+        Some((input.portions - 1, pieces))
+    }
+
+    /// Adds what was parsed, and enters what can be.
+    fn add(&self, number: usize, portion: Portion) {
+        let mut order = lock(&self.order);
+        order.early.insert(number, portion);
+        while let Some(portion) = order.next_portion() {
+            for (parsed, bytes) in portion.parsed {
+                order.sources.add(parsed, bytes, portion.thread);
+            }
+        }
+        self.enter(&mut order);
     }
 
     /// Enters what can be judged, of which there may be much once a source's first call is found.
-    fn enter(&mut self) -> Result<(), ReadError> {
-        while self.entered.len() < MOST_RUNS && (!self.sources.needs_more() || self.batch.is_empty()) {
-            let Some(parsed) = self.sources.next() else { break };
-            self.ledger.enter(parsed, &mut self.entered)?;
+    fn enter(&self, order: &mut ReadingOrder<'c>) {
+        while order.entered < MOST_RUNS && (order.is_at_end() || !order.sources.needs_more()) {
+            let Some((parsed, thread)) = order.sources.next() else { break };
+            let mut runs = Vec::new();
+            order.outcome = order.ledger.enter(parsed, &mut runs);
+            if order.outcome.is_err() {
+                break;
+            }
+            let mut queue = lock(&self.queues[thread]);
+            for run in runs {
+                queue.push_back((order.entered, run));
+                order.entered += 1;
+            }
         }
-        Ok(())
+        let is_enough = order.entered >= MOST_RUNS || order.outcome.is_err() || !order.sources.needs_more();
+        self.reads_on.store(!is_enough, Ordering::Relaxed);
     }
 
     /// What was found in the corpus.
     pub(super) fn close(self) -> Result<CorpusReport, ReadError> {
-        let report = self.ledger.close()?;
-        Ok(CorpusReport { records_calls: self.sources.known(), ..report })
+        let order = self.order.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let report = order.ledger.close()?;
+        Ok(CorpusReport { records_calls: order.sources.known(), ..report })
     }
+}
+
+impl ReadingOrder<'_> {
+    /// The next portion, if it has been parsed.
+    fn next_portion(&mut self) -> Option<Portion> {
+        let portion = self.early.remove(&self.next)?;
+        self.next += 1;
+        Some(portion)
+    }
+
+    /// True if all portions of the corpus are parsed.
+    fn is_at_end(&self) -> bool {
+        self.portions == Some(self.next)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

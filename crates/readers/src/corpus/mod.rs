@@ -139,8 +139,9 @@ impl Corpus {
         let done = Mutex::new(Vec::new());
         let mut complete: Vec<Option<T>> = Vec::new();
         let mut errands = Errands::new(self)?;
-        while !errands.are_done() {
-            let mut outcome = Ok(());
+        let mut is_more = true;
+        while is_more {
+            let mut outcome = Ok(false);
             // The pool does not wait for the results of one errand to be delivered before it begins the next.
             rayon::in_place_scope(|scope| {
                 scope.spawn(|_| {
@@ -155,7 +156,7 @@ impl Corpus {
                 });
                 complete.drain(..).flatten().for_each(&mut sink);
             });
-            outcome?;
+            is_more = outcome?;
             complete = std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
         }
         complete.into_iter().flatten().for_each(&mut sink);

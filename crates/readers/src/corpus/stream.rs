@@ -1,4 +1,4 @@
-//! Recognises the files of a corpus and splits them into records, batch by batch.
+//! Recognises the files of a corpus and splits them into records, a portion at a time.
 
 mod sessions;
 mod tables;
@@ -36,14 +36,6 @@ use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
 use crate::survey::skip_reasons::{Left, NotRead};
-
-/// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
-const BATCH_BYTES: usize = 256 << 10;
-/// … but not before there are this many records per thread, so that no thread waits long for another …
-const RECORDS_A_THREAD: usize = 16;
-/// … unless this many bytes or records have been reached.
-const MOST_BYTES: usize = 4 << 20;
-const MOST_RECORDS: usize = 256;
 
 /// The source of an open file's records.
 enum Cuts {
@@ -125,12 +117,11 @@ impl<'c> CorpusStream<'c> {
         }
     }
 
-    /// The next batch of pieces; empty at the end of the corpus.
-    pub(super) fn next_batch(&mut self) -> Vec<StreamPiece> {
-        let mut batch = Vec::new();
+    /// The next pieces, up to this many and this many bytes; empty at the end of the corpus.
+    pub(super) fn next_portion(&mut self, most_pieces: usize, most_bytes: usize) -> Vec<StreamPiece> {
+        let mut portion = Vec::new();
         let mut bytes = 0;
-        let enough = rayon::current_num_threads() * RECORDS_A_THREAD;
-        while bytes < MOST_BYTES && batch.len() < MOST_RECORDS && (bytes < BATCH_BYTES || batch.len() < enough) {
+        while bytes < most_bytes && portion.len() < most_pieces {
             if let Some((file, records)) = &mut self.open {
                 match records.next() {
                     Some(Item::Record(cut)) => {
@@ -138,10 +129,10 @@ impl<'c> CorpusStream<'c> {
                         let read = (cut.bytes.len() as u64).min(self.uncounted);
                         self.uncounted -= read;
                         self.corpus.passed.fetch_add(read, Ordering::Relaxed);
-                        batch.push(StreamPiece::Record(file.clone(), cut));
+                        portion.push(StreamPiece::Record(file.clone(), cut));
                     }
-                    Some(Item::Finding(finding)) => batch.push(StreamPiece::Known(Parsed::Finding(finding))),
-                    Some(Item::Broken(diagnostic)) => batch.push(StreamPiece::Known(Parsed::Lost(diagnostic))),
+                    Some(Item::Finding(finding)) => portion.push(StreamPiece::Known(Parsed::Finding(finding))),
+                    Some(Item::Broken(diagnostic)) => portion.push(StreamPiece::Known(Parsed::Lost(diagnostic))),
                     None => {
                         self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
                         self.open = None;
@@ -151,13 +142,13 @@ impl<'c> CorpusStream<'c> {
             }
             let Some(source) = self.corpus.sources.files.get(self.next_file) else { break };
             self.next_file += 1;
-            self.begin(source, &mut batch);
+            self.begin(source, &mut portion);
         }
-        batch
+        portion
     }
 
     /// Opens the next file, or records why it is not read.
-    fn begin(&mut self, source: &'c InputFile, batch: &mut Vec<StreamPiece>) {
+    fn begin(&mut self, source: &'c InputFile, portion: &mut Vec<StreamPiece>) {
         let recognised = self.recognise(source);
         // What is left out because it is no recording may be an output of before.
         if !matches!(&recognised, Err(not_read) if not_read.kind != Left::Unreadable) {
@@ -166,7 +157,7 @@ impl<'c> CorpusStream<'c> {
         match recognised {
             Ok((file, why, records)) => {
                 let file = Arc::new(file);
-                batch.push(StreamPiece::Known(Parsed::Begin(file.clone(), why)));
+                portion.push(StreamPiece::Known(Parsed::Begin(file.clone(), why)));
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
@@ -175,9 +166,9 @@ impl<'c> CorpusStream<'c> {
                 self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
-                    batch.push(StreamPiece::Known(Parsed::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE))));
+                    portion.push(StreamPiece::Known(Parsed::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE))));
                 } else if source.named && !matches!(kind, Left::Twin | Left::SameSession | Left::Part) {
-                    batch.push(StreamPiece::Known(Parsed::Finding(Finding::error(Diagnostic::new(
+                    portion.push(StreamPiece::Known(Parsed::Finding(Finding::error(Diagnostic::new(
                         Location::file(source.name.path.as_str()),
                         format!("not read: {reason}"),
                         advice
@@ -192,7 +183,7 @@ impl<'c> CorpusStream<'c> {
                     Left::SameSession => Some(Twin::Session),
                     _ => None,
                 };
-                batch.push(StreamPiece::Known(Parsed::Skip(Skipped {
+                portion.push(StreamPiece::Known(Parsed::Skip(Skipped {
                     path: source.name.path.clone(),
                     reason,
                     unreadable,
@@ -203,7 +194,7 @@ impl<'c> CorpusStream<'c> {
                 })));
             }
         }
-        batch.extend(self.reports.unreadable.drain(..).map(|lost| StreamPiece::Known(Parsed::Lost(lost))));
+        portion.extend(self.reports.unreadable.drain(..).map(|lost| StreamPiece::Known(Parsed::Lost(lost))));
     }
 
     /// The file before `source` that holds the same; none where their paths tell equal ones apart.
