@@ -246,15 +246,15 @@ fn true_scores(models: &[Kind]) -> Vec<(f64, f64)> {
 
 pub(crate) fn benchmark(folder: &Path, random: &mut Random) -> Vec<Finding> {
     static SCORES: OnceLock<Vec<(f64, f64)>> = OnceLock::new();
-    of_benchmark(folder, random, &MODELS, SCORES.get_or_init(|| true_scores(&MODELS)), 60)
+    benchmark_world(folder, random, &MODELS, SCORES.get_or_init(|| true_scores(&MODELS)), 60)
 }
 
 pub(crate) fn close_models(folder: &Path, random: &mut Random) -> Vec<Finding> {
     static SCORES: OnceLock<Vec<(f64, f64)>> = OnceLock::new();
-    of_benchmark(folder, random, &CLOSE, SCORES.get_or_init(|| true_scores(&CLOSE)), 200)
+    benchmark_world(folder, random, &CLOSE, SCORES.get_or_init(|| true_scores(&CLOSE)), 200)
 }
 
-fn of_benchmark(
+fn benchmark_world(
     folder: &Path,
     random: &mut Random,
     models: &[Kind],

@@ -105,7 +105,7 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
         for nth in 0..tasks.len() as u64 {
             let task = &tasks[usize::try_from(hash(draw + 1_000, nth) % tasks.len() as u64).unwrap_or(0)];
             let name = |extract: &Extract| format!("{}#{nth}", extract.shared().facts().cluster().1);
-            drawn.extend(task.iter().map(|extract| Extract::clone(extract).of_task(&name(extract))));
+            drawn.extend(task.iter().map(|extract| Extract::clone(extract).with_task(&name(extract))));
         }
         let sample = study_of(&drawn, catalogue(budget), plan).in_unit(study.unit());
         let tuner = Tuner::new(&sample);

@@ -31,8 +31,8 @@ pub(crate) fn power(runs: u64, rate: f64, corpora: u64) -> Vec<Power> {
         ("clopper-pearson, one run a task", |tasks| {
             binomial_cdf(tasks.iter().map(|task| u64::from(task.2)).sum(), tasks.len() as u64, ALPHA)
         }),
-        (Bound::Gaffke.name(), |tasks| Surpluses::of_losses(tasks.iter().map(|task| share(*task)), ALPHA).gaffke()),
-        (Bound::Betting.name(), |tasks| Surpluses::of_losses(tasks.iter().map(|task| share(*task)), ALPHA).betting()),
+        (Bound::Gaffke.name(), |tasks| Surpluses::from_losses(tasks.iter().map(|task| share(*task)), ALPHA).gaffke()),
+        (Bound::Betting.name(), |tasks| Surpluses::from_losses(tasks.iter().map(|task| share(*task)), ALPHA).betting()),
     ];
     // Tasks at which p is looked at: every one up to 60, then ever fewer.
     let mut looks: Vec<usize> = (40..=60).collect();

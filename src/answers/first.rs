@@ -260,7 +260,7 @@ impl<'s> FirstTable<'s> {
 /// What a stack's rules could not read, most frequent first.
 pub fn lacks(summary: &Summary, rows: &Rows) -> Vec<String> {
     let mut lacks: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in rows.of_stack(&summary.stack) {
+    for row in rows.for_stack(&summary.stack) {
         for part in row.not_evaluable().split("; ").filter(|part| !part.is_empty()) {
             *lacks.entry(part).or_default() += 1;
         }

@@ -159,7 +159,7 @@ impl FollowedReport {
             notes.push(AnswerNote::TokensKnown { known: *known, runs: *runs, noun: self.noun });
         }
         let (mut idle, mut runs) = (0, 0);
-        for row in self.rows.of_runs() {
+        for row in self.rows.one_per_run() {
             runs += 1;
             idle += u64::from(row.last_effect_step.is_none());
         }
@@ -186,7 +186,7 @@ impl FollowedReport {
     fn tail(&self) -> Option<(f64, f64)> {
         let (low, high, whole) = self
             .rows
-            .of_runs()
+            .one_per_run()
             .filter(|row| row.last_effect_step.is_some())
             .filter_map(|row| Some((row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?)))
             .fold((0, 0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1, sum.2 + row.2));
@@ -221,7 +221,7 @@ impl FollowedReport {
         const TOLD: usize = 10;
         let columns = ["run", "tokens", "dollars", "last work at step", "tokens after it", "ended by"];
         let mut runs: Vec<FollowedRow> =
-            self.rows.of_runs().filter(|row| row.tokens_recorded.unwrap_or(0) > 0).collect();
+            self.rows.one_per_run().filter(|row| row.tokens_recorded.unwrap_or(0) > 0).collect();
         runs.sort_by(|a, b| b.tokens_recorded.cmp(&a.tokens_recorded).then_with(|| a.run_id.cmp(&b.run_id)));
         let rows = runs.iter().take(TOLD).map(|row| {
             vec![

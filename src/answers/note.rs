@@ -216,7 +216,7 @@ fn labels(summaries: &[&Summary]) -> Vec<Label> {
 
 /// What a stack lacks on every run, and what is known about it anyway.
 fn not_judged(summary: &Summary, rows: &Rows) -> AnswerNote {
-    let any_success = rows.of_stack(&summary.stack).any(|row| row.outcome() == Outcome::Success);
+    let any_success = rows.for_stack(&summary.stack).any(|row| row.outcome() == Outcome::Success);
     let bounds = summary.estimates.fes_rate.bounds();
     let kills = bounds.filter(|bounds| any_success && bounds.width() < 1.0);
     AnswerNote::NotJudged { stack: JudgedRuns::new(summary), lacks: super::lacks(summary, rows), kills }
@@ -240,7 +240,7 @@ pub fn further(
             notes.push(AnswerNote::Luck { stacks: groups.len(), chosen });
         }
         if let Some(group) = group {
-            notes.extend(of_shipped(group, unit));
+            notes.extend(shipped_notes(group, unit));
         }
     }
     if let Some(rate) = failure_rate {
@@ -260,7 +260,7 @@ pub fn further(
 }
 
 /// For the stack to ship: the worst suite, the comparison with the oracle, and how early it stops failures.
-fn of_shipped(group: &Group<'_>, unit: Unit) -> Vec<AnswerNote> {
+fn shipped_notes(group: &Group<'_>, unit: Unit) -> Vec<AnswerNote> {
     let mut notes = Vec::new();
     if let Some(worst) = worst_stratum(group) {
         notes.push(AnswerNote::WorstStratum { stack: group.stack.clone(), worst });

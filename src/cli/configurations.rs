@@ -13,7 +13,7 @@ pub(super) fn configurations(stacks: &LoadedStacks) -> Vec<Configuration> {
 
 /// The same for one file.
 pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
-    file.own().flat_map(|stack| of_stack(stack)).collect()
+    file.own().flat_map(|stack| for_stack(stack)).collect()
 }
 
 /// How many frameworks have a setting for the stack of that name: what one ships itself is a setting of that one, and none
@@ -30,7 +30,7 @@ pub(super) fn hosts_of(stack: &Stack) -> Vec<&'static str> {
     hosts().into_iter().filter(|to| ExportedStack::new(stack, *to, true).holds_all()).map(|to| to.id).collect()
 }
 
-fn of_stack(stack: &Stack) -> Vec<Configuration> {
+fn for_stack(stack: &Stack) -> Vec<Configuration> {
     let of = |host: &str, says: String, text: String| Configuration {
         stack: stack.name.clone(),
         host: host.to_owned(),

@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             (to, exported(args, stack, to))
         }
         ExportSource::Settings(used) => {
-            let to = to.ok().filter(|to| to.id == used.system).ok_or_else(|| of_another(used))?;
+            let to = to.ok().filter(|to| to.id == used.system).ok_or_else(|| known_only_to_itself(used))?;
             (to, settings(used, to)?)
         }
     };
@@ -136,7 +136,7 @@ fn unknown(name: &str, near: Option<&str>) -> CommandFailure {
     wrong(format!("no framework is called `{name}`"), did_you_mean(near, "`--to list` names them"))
 }
 
-fn of_another(used: &Use) -> CommandFailure {
+fn known_only_to_itself(used: &Use) -> CommandFailure {
     let what = format!("`{}` has settings of {}, which no other framework knows", used.name, used.system);
     wrong(what, format!("`--to {}` writes them as it reads them", used.system))
 }

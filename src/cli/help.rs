@@ -144,7 +144,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     if let [word] = args.words.as_slice()
         && let Some(topic) = TOPICS.iter().find(|topic| topic.name == word)
     {
-        output.bytes(of_topic(topic).as_bytes());
+        output.bytes(topic_text(topic).as_bytes());
         return Ok(ProgramExit::Done);
     }
     if args.words == [VALIDITY] {
@@ -171,7 +171,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     Ok(ProgramExit::Done)
 }
 
-fn of_topic(topic: &Topic) -> String {
+fn topic_text(topic: &Topic) -> String {
     let mut full = Cli::command();
     full.build();
     // This command has the options of every topic.

@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             let outcome = if run.grade.outcome == Outcome::Success { "success" } else { "failure" };
             format!("{outcome} ({mark})")
         });
-        Some(of_run(&run, stops, proxy))
+        Some(unlabelled_run(&run, stops, proxy))
     };
     args.corpus.runs().with_undrawn().each(output, work, |found| {
         n_runs += 1;
@@ -113,8 +113,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     Ok(ProgramExit::Done)
 }
 
-fn of_run(run: &Run, stops: Vec<(String, u32)>, proxy: Option<String>) -> Unlabelled {
-    let spend = Spend::of_run(run);
+fn unlabelled_run(run: &Run, stops: Vec<(String, u32)>, proxy: Option<String>) -> Unlabelled {
+    let spend = Spend::from_run(run);
     Unlabelled {
         run_id: run.header.run_id.clone(),
         task_id: run.header.task_id.clone(),

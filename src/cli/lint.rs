@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         warnings.extend(corpus_warnings(&gathered, &named));
         warnings.extend(session_warnings(&corpus, &named)?);
     }
-    let findings: Vec<LineFinding> = warnings.iter().map(LineFinding::of_lint).collect();
+    let findings: Vec<LineFinding> = warnings.iter().map(LineFinding::from_lint).collect();
     let exit = if args.deny_warnings && !warnings.is_empty() { ProgramExit::GateFailed } else { ProgramExit::Done };
     if let Some(report) = lint_report(args.format, &findings)? {
         output.bytes(report.as_bytes());

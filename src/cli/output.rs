@@ -53,7 +53,7 @@ pub(super) enum AnswerFormat {
 
 impl AnswerFormat {
     /// The format of the table that is printed; `None` for a pull request.
-    pub(super) fn of_table(self) -> Option<TableFormat> {
+    pub(super) fn table_format(self) -> Option<TableFormat> {
         match self {
             Self::Table => Some(TableFormat::Table),
             Self::Json => Some(TableFormat::Json),

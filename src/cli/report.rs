@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
         ..manifest.appetite
     };
     let publication = Publication::new(evidence, Manifest { appetite, ..manifest });
-    let Some(format) = args.format.of_table() else {
+    let Some(format) = args.format.table_format() else {
         let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
         let text = publication.pull_request(default, proposed).map_err(CommandFailure::usage)?;
         output.bytes(text.as_bytes());
@@ -82,7 +82,7 @@ fn answer_search(
     search: &PartSearch,
     output: &Output,
 ) -> Result<ProgramExit, CommandFailure> {
-    let Some(format) = args.format.of_table() else {
+    let Some(format) = args.format.table_format() else {
         let what = "`--format pr` compares stacks, and these are parts of a search";
         let help = "compare what it ships with `whenstop compare RUNS --stacks tuned.toml --out DIR`, and report that";
         return Err(wrong(what, help));

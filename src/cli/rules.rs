@@ -139,7 +139,7 @@ fn frameworks() -> DataTable {
         ("what they do", &|preset| TableCell::Text(preset.summary.to_owned())),
         ("cases that agree", &|preset| TableCell::count(preset.golden_cases)),
     ];
-    let presets: Vec<&Framework> = catalog::of_kind(FrameworkKind::Preset).collect();
+    let presets: Vec<&Framework> = catalog::by_kind(FrameworkKind::Preset).collect();
     DataTable::by_column(&presets, columns)
 }
 

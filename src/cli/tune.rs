@@ -240,7 +240,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     if let Some(by) = &args.by {
         return by::run(args, by, output);
     }
-    let ((), exit) = tune(args, output, |words| match args.format.of_table() {
+    let ((), exit) = tune(args, output, |words| match args.format.table_format() {
         Some(format) => show(words, format, output),
         None => show_pull_request(args, words, output),
     })?;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{FindingLevel, LineFinding};
 use crate::diagnostic::one_line;
-use crate::transcript::fingerprint;
+use crate::transcript::Fingerprint;
 
 /// GitHub shows this many annotations per level and step; the last one counts the rest.
 const SHOWN: usize = 10;
@@ -67,7 +67,7 @@ pub fn code_quality(findings: &[LineFinding]) -> serde_json::Value {
         };
         let path = if finding.at.path.is_empty() { "whenstop.toml" } else { &finding.at.path };
         let path = path.trim_start_matches("./");
-        let print = fingerprint::of_text(&format!("{} {path} {} {}", finding.rule, finding.title, finding.message));
+        let print = Fingerprint::from_text(&format!("{} {path} {} {}", finding.rule, finding.title, finding.message));
         serde_json::json!({
             "description": format!("{}: {}", finding.title, finding.message),
             "check_name": format!("whenstop/{}", finding.rule),

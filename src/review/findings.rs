@@ -43,7 +43,7 @@ pub(super) const RULES: [(&str, &str); 4] = [
 
 impl LineFinding {
     /// Converts a warning of `lint`.
-    pub fn of_lint(warning: &Diagnostic) -> Self {
+    pub fn from_lint(warning: &Diagnostic) -> Self {
         let message =
             if warning.help.is_empty() { warning.what.clone() } else { format!("{}; {}", warning.what, warning.help) };
         Self {

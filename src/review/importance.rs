@@ -143,7 +143,7 @@ impl ChangeGroup {
     /// The group in one sentence: how many runs, what the change means, by which rule.
     pub fn sentence(&self) -> String {
         let n = self.runs.len();
-        let meaning = if n == 1 { self.of_one().to_owned() } else { self.of_many(n) };
+        let meaning = if n == 1 { self.meaning_for_one().to_owned() } else { self.meaning_for_several(n) };
         let colon = if n == 1 { "" } else { ":" };
         let verdict = match (&self.verdict_before, &self.verdict_now) {
             (Some(before), Some(now)) if self.importance == Importance::Verdict => {
@@ -163,7 +163,7 @@ impl ChangeGroup {
     }
 
     /// What the stack does with one run, to follow its name in a sentence.
-    fn of_one(&self) -> &'static str {
+    fn meaning_for_one(&self) -> &'static str {
         match (self.importance, self.point) {
             (Importance::Kill, _) => "kills a success that it left alone",
             (Importance::Missed, _) => "lets a failure run on that it stopped",
@@ -180,7 +180,7 @@ impl ChangeGroup {
     }
 
     /// The same for several runs.
-    fn of_many(&self, n: usize) -> String {
+    fn meaning_for_several(&self, n: usize) -> String {
         match (self.importance, self.point) {
             (Importance::Kill, _) => format!("{n} successes are killed that were left alone"),
             (Importance::Missed, _) => format!("{n} failures run on that were stopped"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::transcript::fingerprint::{self, Fingerprint};
+use crate::transcript::fingerprint::Fingerprint;
 
 /// The recordings a snapshot was taken from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -21,8 +21,8 @@ impl CorpusPrint {
     /// Summarises runs given by id, each with a fingerprint of its content.
     pub fn from_runs(mut runs: Vec<(String, Fingerprint)>, formats: BTreeMap<String, u64>) -> Self {
         runs.sort();
-        let parts = runs.iter().flat_map(|(id, print)| [fingerprint::of_text(id), *print]);
-        Self { runs: runs.len() as u64, formats, print: format!("{:016x}", fingerprint::of_list(parts).0) }
+        let parts = runs.iter().flat_map(|(id, print)| [Fingerprint::from_text(id), *print]);
+        Self { runs: runs.len() as u64, formats, print: format!("{:016x}", Fingerprint::from_list(parts).0) }
     }
 
     /// The formats as text: `trace 500, inspect 13`.

@@ -104,7 +104,7 @@ impl Gate {
         }
         let judged = groups.iter().zip(&summaries).map(|(group, summary)| {
             let known = (known_share(&self.number, group), min_known);
-            self.judge(summary, &self.number.metric.of_summary(summary), level, known)
+            self.judge(summary, &self.number.metric.read_from(summary), level, known)
         });
         judged.collect()
     }

@@ -78,7 +78,7 @@ pub struct StackStops {
 impl StackStops {
     /// The numbers: as written, else computed from the verdicts as far as possible.
     pub fn numbers(&self) -> StackNumbers {
-        self.numbers.clone().unwrap_or_else(|| StackNumbers::of_verdicts(&self.stops))
+        self.numbers.clone().unwrap_or_else(|| StackNumbers::from_verdicts(&self.stops))
     }
 }
 

@@ -91,7 +91,7 @@ impl StackNumbers {
     }
 
     /// Computes what verdicts alone can tell: counts on the recorded path, and no savings.
-    pub(super) fn of_verdicts(stops: &BTreeMap<String, StopLine>) -> Self {
+    pub(super) fn from_verdicts(stops: &BTreeMap<String, StopLine>) -> Self {
         let count = |wanted: &[Verdict]| {
             stops.values().filter(|stop| wanted.iter().any(|verdict| verdict.name() == stop.verdict)).count() as u64
         };

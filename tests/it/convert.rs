@@ -10,7 +10,7 @@ use whenstop::framework::FrameworkKind;
 use whenstop::reader::{Corpus, ReadOptions, trace};
 use whenstop::signal;
 use whenstop::stack::StackFile;
-use whenstop::transcript::{Event, Fingerprint, Grade, Header, Run, fingerprint};
+use whenstop::transcript::{Event, Fingerprint, Grade, Header, Run};
 use whenstop::verdict::Assumptions;
 
 use crate::scratch::Scratch;
@@ -70,7 +70,7 @@ pub(crate) fn strategies() -> Strategies {
 
 /// One of several runs, told by its name, so that the choice is the same everywhere.
 pub(crate) fn is_chosen(run: &Run, one_of: u64) -> bool {
-    let Fingerprint(print) = fingerprint::of_text(&run.header.run_id);
+    let Fingerprint(print) = Fingerprint::from_text(&run.header.run_id);
     print % one_of == 0
 }
 

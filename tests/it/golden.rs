@@ -123,7 +123,7 @@ fn a_table_of_another_name_is_known_by_its_shape() {
 /// All rules at once, of every preset: with nothing configured and nothing recorded nothing is done.
 #[test]
 fn every_preset_is_driven_with_all_its_rules_at_once() {
-    for preset in catalog::of_kind(FrameworkKind::Preset) {
+    for preset in catalog::by_kind(FrameworkKind::Preset) {
         for table in ["combined", "everything_together"] {
             let line = r#"{"id": "a", "input": {"config": {}, "events": []}, "expected": {"actions": []}}"#;
             let report = run(&format!("golden-9/{}/{table}.jsonl", preset.id), line);

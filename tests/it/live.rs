@@ -69,7 +69,7 @@ struct Checked {
 }
 
 impl Checked {
-    fn of_run(run: &Run, strategies: &Strategies, feeds: &[Feed]) -> Self {
+    fn from_run(run: &Run, strategies: &Strategies, feeds: &[Feed]) -> Self {
         let mut checked = Self::default();
         for strategy in strategies {
             let replayed = replay(run, strategy);
@@ -94,10 +94,10 @@ fn check(path: &Path, strategies: &Strategies, one_of: u64) -> Checked {
     let options = ReadOptions { allow_unmatched_labels: true, ..ReadOptions::default() };
     let mut all = Checked::default();
     let work = |run: Run| {
-        let mut checked = Checked { runs: 1, ..Checked::of_run(&run, strategies, &[Feed::Loop]) };
+        let mut checked = Checked { runs: 1, ..Checked::from_run(&run, strategies, &[Feed::Loop]) };
         if convert::is_chosen(&run, one_of) {
-            checked.add(Checked::of_run(&run, strategies, &[Feed::Lines]));
-            checked.add(Checked::of_run(&redact(&run, "salt"), strategies, &[Feed::Loop]));
+            checked.add(Checked::from_run(&run, strategies, &[Feed::Lines]));
+            checked.add(Checked::from_run(&redact(&run, "salt"), strategies, &[Feed::Loop]));
         }
         checked
     };

@@ -9,7 +9,7 @@ use whenstop::decision::Strategy;
 use whenstop::framework::{FrameworkKind, Settings};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
-use whenstop::transcript::{Run, fingerprint};
+use whenstop::transcript::{Fingerprint, Run};
 use whenstop_dev::conformance::{self, TableFile};
 
 use crate::golden::{self, show};
@@ -81,7 +81,7 @@ fn every_preset_has_a_manual_and_runs_at_its_defaults() {
     let strategies = catalog::all(FrameworkKind::Preset);
     let names: BTreeSet<&str> = strategies.iter().map(|strategy| strategy.name()).collect();
     assert_eq!(names.len(), strategies.len(), "names are keys of tables");
-    for preset in catalog::of_kind(FrameworkKind::Preset) {
+    for preset in catalog::by_kind(FrameworkKind::Preset) {
         let of_it = |name: &&&str| **name == preset.id || name.starts_with(&format!("{} (", preset.id));
         assert!(names.iter().any(|name| of_it(&name)), "{} runs at its defaults", preset.id);
         assert!(preset.manual.len() > 200 && !preset.summary.is_empty(), "{}", preset.id);
@@ -99,7 +99,7 @@ fn every_preset_runs_on_real_recordings_and_decides_in_order() {
         let corpus = Corpus::open(&[corpora.join(folder)], ReadOptions::default()).unwrap();
         // One run in ten: the whole corpora are for `compare`.
         let checked = |run: Run| {
-            let is_sampled = fingerprint::of_text(&run.header.run_id).0.is_multiple_of(10);
+            let is_sampled = Fingerprint::from_text(&run.header.run_id).0.is_multiple_of(10);
             strategies.iter().filter(|_| is_sampled).for_each(|strategy| decides_in_order(&run, strategy));
             is_sampled
         };

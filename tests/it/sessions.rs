@@ -132,7 +132,7 @@ fn a_round_is_over_when_the_agent_hands_back_and_is_prompted_again() {
 #[test]
 fn marks_say_what_happened_to_the_work_of_a_round() {
     let marks = |words: &[&str]| -> Vec<String> {
-        let marks = RoundMarks::of_rounds(&session(words), &EffectTable::default());
+        let marks = RoundMarks::from_rounds(&session(words), &EffectTable::default());
         let names = |marks: RoundMarks| {
             RoundMark::ALL.into_iter().filter(|mark| marks.has(*mark)).map(RoundMark::name).collect()
         };

@@ -36,14 +36,14 @@ fn check_interval(actual: Option<Interval>, low: &str, high: &str) {
 
 /// A task of one run under two strategies, as (numerator, denominator).
 fn paired(a: (f64, f64), b: (f64, f64)) -> PairedSums {
-    PairedSums { a: ClusterSums::of_runs([a]), b: ClusterSums::of_runs([b]) }
+    PairedSums { a: ClusterSums::from_runs([a]), b: ClusterSums::from_runs([b]) }
 }
 
 /// One run a task: the interval of Clopper and Pearson.
 #[test]
 fn rate_of_one_run_a_task_golden() {
     let rate = |hits: u64, n: u64| {
-        task_rate(&(0..n).map(|at| ClusterSums::of_counts(u64::from(at < hits), 1)).collect::<Vec<_>>(), 0.95)
+        task_rate(&(0..n).map(|at| ClusterSums::from_counts(u64::from(at < hits), 1)).collect::<Vec<_>>(), 0.95)
     };
     check_interval(rate(0, 59).interval, "0", "0.060609");
     check_interval(rate(0, 45).interval, "0", "0.078705");
@@ -57,12 +57,12 @@ fn rate_of_one_run_a_task_golden() {
 #[test]
 fn cluster_robust_standard_error_golden() {
     let clusters = ["1101", "0001", "1111", "0100"]
-        .map(|bits| ClusterSums::of_runs(bits.chars().map(|bit| (if bit == '1' { 1.0 } else { 0.0 }, 1.0))));
+        .map(|bits| ClusterSums::from_runs(bits.chars().map(|bit| (if bit == '1' { 1.0 } else { 0.0 }, 1.0))));
     let spread = spread(&clusters).unwrap();
     check(spread.ratio, "0.5625");
     // Residuals without each task, larger than those of a mean over four equal tasks by 4/3.
     check(spread.standard_error() * 0.75, "0.162380");
-    assert_eq!(clusters, [(3, 4), (1, 4), (4, 4), (1, 4)].map(|(hits, n)| ClusterSums::of_counts(hits, n)));
+    assert_eq!(clusters, [(3, 4), (1, 4), (4, 4), (1, 4)].map(|(hits, n)| ClusterSums::from_counts(hits, n)));
 }
 
 #[test]
@@ -70,21 +70,21 @@ fn few_tasks_are_named_and_undefined_is_none() {
     assert_eq!(ratio_estimate(&[], 0.95).value, None);
     assert_eq!(ratio_estimate(&[ClusterSums::default()], 0.95).method, Method::Undefined);
     // Exact bounds hold for any number of tasks.
-    let tasks = |n: usize| (0..n).map(|at| ClusterSums::of_counts(at as u64 % 3, 3)).collect::<Vec<_>>();
+    let tasks = |n: usize| (0..n).map(|at| ClusterSums::from_counts(at as u64 % 3, 3)).collect::<Vec<_>>();
     let seven = task_rate(&tasks(7), 0.95);
     assert_eq!((seven.method, seven.n, seven.clusters, seven.warning), (Method::Gaffke, 21, 7, None));
     assert!(seven.interval.unwrap().width() > 0.4);
     assert_eq!(task_rate(&[ClusterSums::default()], 0.95).method, Method::Undefined);
     let amounts = |n: u32| {
-        let tasks = (0..n).map(|at| ClusterSums::of_runs([(f64::from(at % 5), 7.0 + f64::from(at % 3))]));
+        let tasks = (0..n).map(|at| ClusterSums::from_runs([(f64::from(at % 5), 7.0 + f64::from(at % 3))]));
         ratio_estimate(&tasks.collect::<Vec<_>>(), 0.95)
     };
     assert_eq!((amounts(19).method, amounts(19).interval), (Method::EstimateOnly, None));
     assert_eq!(amounts(20).method, Method::LogitT);
     assert!(amounts(20).warning.unwrap().to_string().contains("at least 50"));
-    let losses = (0..60).map(|at| ClusterSums::of_runs([(f64::from(at % 5) - 1.0, 7.0)])).collect::<Vec<_>>();
+    let losses = (0..60).map(|at| ClusterSums::from_runs([(f64::from(at % 5) - 1.0, 7.0)])).collect::<Vec<_>>();
     assert_eq!(ratio_estimate(&losses, 0.95).method, Method::SkewnessCorrectedT);
-    assert_eq!(ratio_estimate(&vec![ClusterSums::of_runs([(0.0, 7.0)]); 60], 0.95).interval, None);
+    assert_eq!(ratio_estimate(&vec![ClusterSums::from_runs([(0.0, 7.0)]); 60], 0.95).interval, None);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn bootstrap_is_the_same_in_any_order_and_agrees_with_the_standard_error() {
     turned.reverse();
     assert_eq!(forward, ratios(&turned));
     assert_eq!(forward.values.len(), 2000);
-    let sums: Vec<ClusterSums> = rows.iter().map(|row| ClusterSums::of_runs([(row.1, row.2)])).collect();
+    let sums: Vec<ClusterSums> = rows.iter().map(|row| ClusterSums::from_runs([(row.1, row.2)])).collect();
     let linearised = spread(&sums).unwrap().standard_error();
     assert!((forward.standard_error().unwrap() / linearised - 1.0).abs() < 0.06);
     assert_eq!(Resamples::new(&[1, 2], 2000, 1).ratios(&[1.0, 1.0], &[0.0, 0.0]).dropped, 2000);
@@ -189,7 +189,7 @@ fn bounds_golden() {
     let unknown = Interval { low: 0.0, high: 1.0 };
     let rest = [unknown, unknown, unknown, known(1.0), known(1.0), known(1.0), known(0.0)];
     let estimate = |first: [Interval; 3]| {
-        bound_mean(&first.iter().chain(&rest).map(|run| BoundSums::of_runs([*run])).collect::<Vec<_>>(), 0.95)
+        bound_mean(&first.iter().chain(&rest).map(|run| BoundSums::from_runs([*run])).collect::<Vec<_>>(), 0.95)
     };
     let checkpoints = estimate([known(0.0), known(1.0), known(0.0)]);
     check_interval(checkpoints.bounds(), "0.4", "0.7");
@@ -212,7 +212,7 @@ fn dominance_uses_differences_run_by_run() {
                 } else {
                     difference_bounds(unknown, unknown, true)
                 };
-                BoundSums::of_runs([run])
+                BoundSums::from_runs([run])
             })
             .collect::<Vec<_>>()
     };
@@ -249,7 +249,7 @@ fn incidence_band_is_the_rate_at_each_budget_and_covers_both_bounds() {
     let task_of: Vec<usize> = (0..90).map(|at| at / 3).collect();
     let rate = |budget: f64| {
         let in_time = |run: &&Ending| run.at <= budget && run.end == End::Success;
-        let of_task = |runs: &[Ending]| ClusterSums::of_counts(runs.iter().filter(in_time).count() as u64, 3);
+        let of_task = |runs: &[Ending]| ClusterSums::from_counts(runs.iter().filter(in_time).count() as u64, 3);
         task_rate(&runs.chunks(3).map(of_task).collect::<Vec<_>>(), 0.95).interval
     };
     let rates = [4.0, 9.0].map(rate);
@@ -272,7 +272,7 @@ fn clean_tasks_needed_golden() {
     for (alpha, row) in table {
         for (stops, delta, tasks) in row {
             let losses = (0..stops).map(|_| 1.0);
-            let needed = Surpluses::of_losses(losses, alpha).clean_tasks_needed(delta);
+            let needed = Surpluses::from_losses(losses, alpha).clean_tasks_needed(delta);
             assert_eq!(
                 needed.map(|clean| clean + stops),
                 Some(tasks),
@@ -311,7 +311,7 @@ fn hypervolume_golden() {
 proptest! {
     #[test]
     fn intervals_contain_the_estimate_and_stay_in_range(counts in prop::collection::vec((0_u64..6, 1_u64..6), 1..40)) {
-        let clusters: Vec<ClusterSums> = counts.iter().map(|(hits, n)| ClusterSums::of_counts(*hits.min(n), *n)).collect();
+        let clusters: Vec<ClusterSums> = counts.iter().map(|(hits, n)| ClusterSums::from_counts(*hits.min(n), *n)).collect();
         let estimate = task_rate(&clusters, 0.95);
         let interval = estimate.interval.unwrap();
         prop_assert!(interval.contains(estimate.value.unwrap()));
@@ -328,7 +328,7 @@ proptest! {
 
     #[test]
     fn without_unknown_outcomes_bounds_are_the_estimate(counts in prop::collection::vec((0_u64..6, 1_u64..6), 1..30)) {
-        let clusters: Vec<ClusterSums> = counts.iter().map(|(hits, n)| ClusterSums::of_counts(*hits.min(n), *n)).collect();
+        let clusters: Vec<ClusterSums> = counts.iter().map(|(hits, n)| ClusterSums::from_counts(*hits.min(n), *n)).collect();
         let bounds = bound_mean(&clusters.iter().map(|sums| BoundSums { low: *sums, high: *sums }).collect::<Vec<_>>(), 0.95);
         let plain = task_rate(&clusters, 0.95);
         prop_assert_eq!(bounds.interval(), plain.interval);

@@ -139,7 +139,7 @@ fn check_row(before: &Row, after: &Row, loss: Loss) {
 }
 
 fn measured(summary: &Summary, name: &str) -> Measured {
-    named(name).unwrap_or_else(|| panic!("no metric `{name}`")).metric.of_summary(summary)
+    named(name).unwrap_or_else(|| panic!("no metric `{name}`")).metric.read_from(summary)
 }
 
 fn n(measured: &Measured) -> Option<u64> {

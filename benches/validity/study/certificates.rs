@@ -28,7 +28,7 @@ pub(crate) fn walk(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             // From cautious to bold, to the first that does not pass.
             let mut chosen = None;
             for (at, losses) in losses.iter().enumerate() {
-                let surpluses = Surpluses::of_losses(losses.iter().copied(), corpus.effect);
+                let surpluses = Surpluses::from_losses(losses.iter().copied(), corpus.effect);
                 if bound.p_value(&surpluses) > DELTA {
                     break;
                 }

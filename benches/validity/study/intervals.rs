@@ -20,7 +20,7 @@ pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<R
             .map(|_| {
                 let n = corpus.runs(random);
                 let rate = random.task_rate(corpus.effect, corpus.icc);
-                ClusterSums::of_counts(random.binomial(n, rate), n)
+                ClusterSums::from_counts(random.binomial(n, rate), n)
             })
             .collect();
         tally.interval("printed", "coverage", task_rate(&clusters, LEVEL).interval, Some(corpus.effect));
@@ -28,7 +28,7 @@ pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<R
         let hits: f64 = clusters.iter().map(|cluster| cluster.numerator).sum();
         let n: u64 = clusters.iter().map(|cluster| cluster.n).sum();
         let runs: Vec<ClusterSums> =
-            (0..n).map(|run| ClusterSums::of_counts(u64::from((run as f64) < hits), 1)).collect();
+            (0..n).map(|run| ClusterSums::from_counts(u64::from((run as f64) < hits), 1)).collect();
         tally.interval("gaffke-ignoring-tasks", "coverage", task_rate(&runs, LEVEL).interval, Some(corpus.effect));
     })
 }
@@ -42,7 +42,7 @@ pub(crate) fn tokens(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec
         let clusters: Vec<ClusterSums> = (0..corpus.tasks)
             .map(|_| {
                 let task = corpus.icc.sqrt() * random.normal();
-                ClusterSums::of_runs((0..corpus.runs(random)).map(|_| {
+                ClusterSums::from_runs((0..corpus.runs(random)).map(|_| {
                     let tokens = (task + (1.0 - corpus.icc).sqrt() * random.normal()).exp();
                     ((tokens - limit.exp()).max(0.0), tokens)
                 }))
@@ -64,7 +64,7 @@ pub(crate) fn stops(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<
             .map(|_| {
                 let task = corpus.icc.sqrt() * random.normal();
                 let rate = random.task_rate(corpus.effect, corpus.icc);
-                ClusterSums::of_runs((0..corpus.runs(random)).map(|_| {
+                ClusterSums::from_runs((0..corpus.runs(random)).map(|_| {
                     let tokens = (0.7 * (task + (1.0 - corpus.icc).sqrt() * random.normal())).exp();
                     (if random.chance(rate) { tokens * random.uniform() } else { 0.0 }, tokens)
                 }))

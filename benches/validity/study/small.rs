@@ -17,7 +17,7 @@ pub(crate) fn refused(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         let killed = random.one_to(3) - 1;
         let p = binomial_cdf(killed, n, alpha);
         let losses = (0..n).map(|task| f64::from(u8::from(task < killed)));
-        let missing = Surpluses::of_losses(losses, alpha).clean_tasks_needed(delta).filter(|_| p > delta);
+        let missing = Surpluses::from_losses(losses, alpha).clean_tasks_needed(delta).filter(|_| p > delta);
         let passes = |more: u64| binomial_cdf(killed, n + more, alpha) <= delta;
         tally.note(
             "printed",
@@ -35,7 +35,7 @@ pub(crate) fn giant_session(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             let rounds = if session == 0 { 300 } else { corpus.runs(random) };
             let rate = random.task_rate(corpus.effect, corpus.icc);
             for round in 0..rounds {
-                rows.push(of_round(session, round, random.chance(rate)));
+                rows.push(followed_row(session, round, random.chance(rate)));
             }
         }
         let summaries = followed_by_stack(&rows.into_iter().collect::<FollowedRows>());
@@ -44,7 +44,7 @@ pub(crate) fn giant_session(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     })
 }
 
-fn of_round(session: usize, round: u64, cut: bool) -> FollowedRow {
+fn followed_row(session: usize, round: u64, cut: bool) -> FollowedRow {
     let cut_short = u8::from(cut);
     FollowedRow {
         run_id: format!("{session}#{round}").as_str().into(),

@@ -27,8 +27,8 @@ pub(crate) fn yes_no(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         let sums: Vec<PairedSums> = tasks
             .iter()
             .map(|task| PairedSums {
-                a: ClusterSums::of_counts(task.only_a, task.n),
-                b: ClusterSums::of_counts(task.only_b, task.n),
+                a: ClusterSums::from_counts(task.only_a, task.n),
+                b: ClusterSums::from_counts(task.only_b, task.n),
             })
             .collect();
         rejects("printed", ratio_difference(&sums, 0.95).p);

@@ -68,7 +68,7 @@ pub(crate) fn rate(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<Row> {
             .into_iter()
             .map(|n| {
                 let rate = random.task_rate(corpus.effect, corpus.icc);
-                ClusterSums::of_counts(random.binomial(n, rate), n)
+                ClusterSums::from_counts(random.binomial(n, rate), n)
             })
             .collect();
         covers(tally, task_rate(&tasks, LEVEL).interval, corpus.effect);
@@ -85,7 +85,7 @@ pub(crate) fn difference(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<
             .map(|n| {
                 let [a, b] = [0, 1].map(|_| {
                     let rate = random.task_rate(corpus.effect, corpus.icc);
-                    ClusterSums::of_counts(random.binomial(n, rate), n)
+                    ClusterSums::from_counts(random.binomial(n, rate), n)
                 });
                 PairedSums { a, b }
             })
@@ -191,7 +191,7 @@ pub(crate) fn limit(sizes: Sizes, corpus: Corpus, repetitions: u64) -> Vec<Row> 
                 let tokens = (0..n).map(|_| (task + (1.0 - corpus.icc).sqrt() * random.normal()).exp());
                 let tokens: Vec<f64> = tokens.collect();
                 let [a, b] = limits.map(|limit| {
-                    ClusterSums::of_runs(tokens.iter().map(|tokens| ((tokens - limit.exp()).max(0.0), *tokens)))
+                    ClusterSums::from_runs(tokens.iter().map(|tokens| ((tokens - limit.exp()).max(0.0), *tokens)))
                 });
                 PairedSums { a, b }
             })

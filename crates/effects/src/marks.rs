@@ -55,7 +55,7 @@ impl RoundMarks {
     }
 
     /// The marks of each round of a run, in order.
-    pub fn of_rounds(run: &Run, table: &EffectTable) -> Vec<Self> {
+    pub fn from_rounds(run: &Run, table: &EffectTable) -> Vec<Self> {
         let mut reader = EffectReader::new(table);
         let rounds = run.rounds();
         let acts: Vec<RoundActions> =
@@ -80,8 +80,8 @@ impl RoundMarks {
     }
 
     /// The marks of a whole run: those of its last round, and whether any round handed work over.
-    pub fn of_run(run: &Run, table: &EffectTable) -> Self {
-        let rounds = Self::of_rounds(run, table);
+    pub fn from_run(run: &Run, table: &EffectTable) -> Self {
+        let rounds = Self::from_rounds(run, table);
         let last = rounds.last().copied().unwrap_or_default();
         Self { handed_over: rounds.iter().any(|marks| marks.handed_over), ..last }
     }

@@ -37,7 +37,7 @@ impl FailureLedger {
     /// Adds a failure.
     pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: GuardFailure) {
         let first = FirstFailure { run: run.to_owned(), point, failure };
-        let fingerprint = whenstop_core::transcript::fingerprint::of_text(run).0;
+        let fingerprint = whenstop_core::transcript::Fingerprint::from_text(run).0;
         let (runs, known) = self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
         if first < *known {
             *known = first;

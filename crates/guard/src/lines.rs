@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use serde_json::json;
-use whenstop_core::transcript::{Event, Header, Instant, JudgeReply, Message, Metrics, Note, Point, fingerprint};
+use whenstop_core::transcript::{Event, Fingerprint, Header, Instant, JudgeReply, Message, Metrics, Note, Point};
 
 use super::{GuardInput, Hello};
 
@@ -20,7 +20,7 @@ pub struct Notation {
 /// The id under which a guard sees a run: the same for the same run, and saying nothing about it. Recorded ids often
 /// contain the task, or how it ended.
 pub(super) fn alias(header: &Header) -> String {
-    format!("{:016x}", fingerprint::of_text(&header.run_id).0)
+    format!("{:016x}", Fingerprint::from_text(&header.run_id).0)
 }
 
 /// The line that begins a run: what the agent's host knows before it starts. It has no outcome, no task and nothing that

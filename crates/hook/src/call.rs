@@ -211,7 +211,7 @@ impl HookCall<'_> {
                 (false, false) => RecordKind::Prompt,
             };
             let record =
-                self.keep(SessionRecord::new(kind, self.time).id(id), Fingerprint::of_text(&text), &text, salt);
+                self.keep(SessionRecord::new(kind, self.time).id(id), Fingerprint::from_text(&text), &text, salt);
             // Installed twice, the hook hears of each prompt twice.
             let has_begun = current.iter().any(|record| matches!(record.kind, RecordKind::Reply | RecordKind::Close));
             if has_begun || !same_prompt || current[0].a != record.a {
@@ -287,7 +287,7 @@ impl HookCall<'_> {
                 kept.flags = if failed { Flag::FLAGGED.with(Flag::FAILED) } else { Flag::FLAGGED };
             }
             let text = result.unwrap_or_default();
-            records.push(self.keep(kept, Fingerprint::of_text(&text), &text, salt));
+            records.push(self.keep(kept, Fingerprint::from_text(&text), &text, salt));
         }
         records.push(SessionRecord::new(RecordKind::Batch, self.time));
         records

@@ -8,7 +8,7 @@ pub trait Value<'t>: Sized {
     fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self>;
 
     /// The value whose raw text is `text`, as found by the parser.
-    fn of_written(text: &'t str) -> Self;
+    fn from_written(text: &'t str) -> Self;
 }
 
 /// An object with known keys.
@@ -32,7 +32,7 @@ impl<'t> Value<'t> for &'t str {
     }
 
     #[inline]
-    fn of_written(text: &'t str) -> Self {
+    fn from_written(text: &'t str) -> Self {
         text
     }
 }
@@ -58,7 +58,7 @@ impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
         Some(Self { written: cursor.text.get(from..cursor.at)?, object: filled.map(|()| object) })
     }
 
-    fn of_written(text: &'t str) -> Self {
+    fn from_written(text: &'t str) -> Self {
         Self { written: text, object: None }
     }
 }
@@ -100,7 +100,7 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
         Some(Self { written: cursor.text.get(from..cursor.at)?, elements: whole.map(|()| elements) })
     }
 
-    fn of_written(text: &'t str) -> Self {
+    fn from_written(text: &'t str) -> Self {
         Self { written: text, elements: None }
     }
 }

@@ -50,7 +50,7 @@ fn made(folder: &Path, name: &str, schema: &str) -> Connection {
 }
 
 fn counts(runs: &[Run]) -> Vec<(&str, usize, Option<u64>)> {
-    let of = |run: &Run| Spend::of_run(run).total.map(|tokens| tokens.0);
+    let of = |run: &Run| Spend::from_run(run).total.map(|tokens| tokens.0);
     runs.iter().map(|run| (run.header.run_id.as_str(), run.steps().len(), of(run))).collect()
 }
 

@@ -28,7 +28,7 @@ pub(super) fn summed(columns: FileColumns<'_, Summary>) -> FileColumns<'_, Summa
             Shown::No => &[],
         };
         for part in parts {
-            columns = columns.column(spec(metric, *part), |summary| cell(metric, &metric.of_summary(summary), *part));
+            columns = columns.column(spec(metric, *part), |summary| cell(metric, &metric.read_from(summary), *part));
         }
     }
     columns
@@ -71,7 +71,7 @@ pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> DataTa
     let mut lines = Vec::new();
     for summary in summaries {
         for metric in metrics().iter().filter(|metric| metric.is_estimate() || metric.shown == Shown::No) {
-            let measured = metric.of_summary(summary);
+            let measured = metric.read_from(summary);
             if measured.made.is_some() || measured.value.is_some() {
                 lines.push(EstimateLine { summary, metric, measured });
             }

@@ -59,8 +59,8 @@ impl KeywordArguments {
                         arguments.push(argument);
                     }
                 }
-                (OptionValue::Switch(true), true) => return Err(of_another_kind(&keyword, "a value, not true")),
-                (OptionValue::Given(_), false) => return Err(of_another_kind(&keyword, "true or false")),
+                (OptionValue::Switch(true), true) => return Err(wrong_kind(&keyword, "a value, not true")),
+                (OptionValue::Given(_), false) => return Err(wrong_kind(&keyword, "true or false")),
             }
         }
         arguments.push("--".into());
@@ -85,7 +85,7 @@ fn keyword_of(long: &str) -> String {
     }
 }
 
-fn of_another_kind(keyword: &str, takes: &str) -> Diagnostics {
+fn wrong_kind(keyword: &str, takes: &str) -> Diagnostics {
     Diagnostic::new(Location::default(), format!("`{keyword}` takes {takes}"), "see the options of this function")
         .into()
 }

@@ -117,10 +117,10 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Program
     }
     match args.format {
         ReportFormat::Text => told::checked(&checked, args.all, output)?,
-        format => output.bytes(reports::of_check(format, &checked)?.as_bytes()),
+        format => output.bytes(reports::check(format, &checked)?.as_bytes()),
     }
     for (format, path) in &wanted {
-        reports::write(path, &reports::of_check(*format, &checked)?, output)?;
+        reports::write(path, &reports::check(*format, &checked)?, output)?;
     }
     Ok(if checked.failed() { ProgramExit::GateFailed } else { ProgramExit::Done })
 }

@@ -62,7 +62,7 @@ pub(super) fn named(name: &str) -> Result<ReportFormat, String> {
 }
 
 /// A check in that format; text is printed by the caller.
-pub(super) fn of_check(format: ReportFormat, checked: &CheckResult) -> Result<String, CommandFailure> {
+pub(super) fn check(format: ReportFormat, checked: &CheckResult) -> Result<String, CommandFailure> {
     Ok(match format {
         ReportFormat::Text => String::new(),
         ReportFormat::Junit => review::junit(checked).map_err(|error| CommandFailure::internal(&error))?,

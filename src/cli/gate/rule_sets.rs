@@ -12,7 +12,7 @@ use crate::framework::FrameworkKind;
 use crate::review::Places;
 use crate::snapshot::RuleSet;
 use crate::stack::{Entry, StackFile};
-use crate::transcript::fingerprint;
+use crate::transcript::Fingerprint;
 
 /// The rule sets of the stacks by name, with the location of each stack.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl RuleSets {
     }
 
     fn put(&mut self, name: &str, source: String, settings: &str) {
-        let print = format!("{:016x}", fingerprint::of_text(&format!("{source}\n{settings}")).0);
+        let print = format!("{:016x}", Fingerprint::from_text(&format!("{source}\n{settings}")).0);
         self.by_stack.insert(name.to_owned(), RuleSet { source, print });
     }
 

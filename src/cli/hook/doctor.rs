@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     for host in hosts {
         let folders = folders(host)?;
         let remark = |text: String| output.note(&format!("{}: {text}", host.name()));
-        if let Some(text) = of_configuration(host) {
+        if let Some(text) = configuration_remark(host) {
             remark(text);
         }
         match Setup::load(&folders) {
@@ -53,7 +53,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
             }
             Err(_) => remark("not set up: `whenstop hook install` does it".to_owned()),
         }
-        for text in of_fields(host, &folders).into_iter().chain(of_sessions(&folders)).chain(of_log(&folders)) {
+        for text in
+            field_remarks(host, &folders).into_iter().chain(session_remarks(&folders)).chain(log_remarks(&folders))
+        {
             remark(text);
         }
     }
@@ -63,7 +65,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
 }
 
 /// Where the hook stands in the agent's own configuration.
-fn of_configuration(host: HostAgent) -> Option<String> {
+fn configuration_remark(host: HostAgent) -> Option<String> {
     let path = install::configuration(host)?;
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let installed = edit::installed(&text);
@@ -74,7 +76,7 @@ fn of_configuration(host: HostAgent) -> Option<String> {
 }
 
 /// Fields that the agent sends and the fixtures do not have, and the other way round.
-fn of_fields(host: HostAgent, folders: &Folders) -> Vec<String> {
+fn field_remarks(host: HostAgent, folders: &Folders) -> Vec<String> {
     let of = |expected: &Expected| {
         let name = expected.event.name();
         let seen = std::fs::read_to_string(folders.state.join("fields").join(name)).ok()?;
@@ -96,7 +98,7 @@ fn of_fields(host: HostAgent, folders: &Folders) -> Vec<String> {
 }
 
 /// What the sessions that are kept say about the agent.
-fn of_sessions(folders: &Folders) -> Vec<String> {
+fn session_remarks(folders: &Folders) -> Vec<String> {
     let sessions = state::sessions(&folders.state);
     let (mut blind, mut batchless, mut late, mut sides) = (0_u64, 0_u64, 0_u64, 0_u64);
     for path in &sessions {
@@ -125,7 +127,7 @@ fn of_sessions(folders: &Folders) -> Vec<String> {
 }
 
 /// The latest failure, and stops that the agent did not obey.
-fn of_log(folders: &Folders) -> Vec<String> {
+fn log_remarks(folders: &Folders) -> Vec<String> {
     let lines = log::read(&folders.log());
     let mut texts = Vec::new();
     if let Some(last) = lines.iter().rev().find(|line| line.did.starts_with("failed")) {

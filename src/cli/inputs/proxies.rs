@@ -53,8 +53,8 @@ impl OutcomeFrom {
     /// mark belongs to its round; whether the next round undid its work is checked before the rounds are split.
     pub(in crate::cli) fn grade(&self, run: Run, unit: UnitOfRun, effects: &EffectTable) -> Vec<Run> {
         let (marks, mut runs) = match unit {
-            UnitOfRun::Run => (vec![RoundMarks::of_run(&run, effects)], vec![run]),
-            UnitOfRun::Round => (RoundMarks::of_rounds(&run, effects), run.into_rounds()),
+            UnitOfRun::Run => (vec![RoundMarks::from_run(&run, effects)], vec![run]),
+            UnitOfRun::Round => (RoundMarks::from_rounds(&run, effects), run.into_rounds()),
         };
         for (run, marks) in runs.iter_mut().zip(marks) {
             let found = self.0.iter().find(|(mark, _)| marks.has(*mark));

@@ -109,15 +109,15 @@ impl StackArgs {
 
     /// The strategies that one argument names. Its file, if it is one, is added to `all`.
     fn load_one(&self, named: &str, all: &mut LoadedStacks) -> Result<Vec<Defined>, Diagnostics> {
-        let of_kind = |kind| {
+        let by_kind = |kind| {
             catalog::all(kind).into_iter().map(|strategy| {
                 let definition = Entry::Use(Box::new(as_in_tables(strategy.name())));
                 (strategy, definition)
             })
         };
         match named.split_once(':') {
-            Some(("preset", "all")) => return Ok(of_kind(FrameworkKind::Preset).collect()),
-            Some(("system", "all")) => return Ok(of_kind(FrameworkKind::System).collect()),
+            Some(("preset", "all")) => return Ok(by_kind(FrameworkKind::Preset).collect()),
+            Some(("system", "all")) => return Ok(by_kind(FrameworkKind::System).collect()),
             Some(("preset" | "system", name)) => return shipped(name),
             _ => {}
         }

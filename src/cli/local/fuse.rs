@@ -82,7 +82,7 @@ impl Closed {
 
 /// What a limit on turns would have done: the lowest that would have ended no round, and the next below it. `None` if no
 /// session is closed.
-pub(super) fn of_turns(judges: &Judges, closed: &Closed) -> Option<String> {
+pub(super) fn turns_line(judges: &Judges, closed: &Closed) -> Option<String> {
     let Closed { n_rounds, all, .. } = closed;
     let mut limits: Vec<(f64, &ClauseRecord)> = Vec::new();
     for (clause, known) in judges.fuse.clauses().iter().zip(all) {

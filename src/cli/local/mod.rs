@@ -272,14 +272,14 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
         let mut replayed = Vec::new();
         for mut round in rounds {
             // Nobody knows a round by its session's id.
-            round.header.run_id = name::of_round(&round, &home);
+            round.header.run_id = name::round_name(&round, &home);
             replayed.push(evaluator.evaluate(&round));
         }
         (spend, n, session, group, replayed)
     };
     let report = process(corpus, output, work, |(spend, n, session, group, replayed)| {
         of_sessions.extend(session);
-        let spent = SpendTotals::of_session(&spend, n);
+        let spent = SpendTotals::from_session(&spend, n);
         sum.add(&spent);
         if let Some(group) = group {
             groups.entry(group).or_default().add(&spent);
@@ -298,7 +298,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
         return Err(CommandFailure::nothing("these files hold no round: no prompt that was answered", further(older)));
     }
     let closed = fuse::Closed::new(&judges, &of_sessions);
-    let turns = fuse::of_turns(&judges, &closed);
+    let turns = fuse::turns_line(&judges, &closed);
     if let Some(turns) = &turns {
         output.paragraph(turns);
         output.data("\n");

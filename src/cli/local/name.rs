@@ -14,7 +14,7 @@ const PROJECT: usize = 24;
 
 /// A name of a round that a person knows it by: `web-shop 2026-11-23 fix the login page (51b2c0de#3)`. What stands in
 /// brackets tells it from others and finds it: the end of the session's id, and the round.
-pub(super) fn of_round(round: &Run, home: &Path) -> String {
+pub(super) fn round_name(round: &Run, home: &Path) -> String {
     let (session, nth) = round.header.run_id.rsplit_once('#').unwrap_or((&round.header.run_id, "1"));
     let project = group_of(round.header.file.as_deref(), home, SpendGrouping::Project);
     let began = round.events().iter().filter_map(Event::ts).min();

@@ -27,7 +27,7 @@ pub(super) struct SpendTotals {
 
 impl SpendTotals {
     /// A session of so many rounds; a sub-agent has none.
-    pub(super) fn of_session(spend: &Spend, rounds: u64) -> Self {
+    pub(super) fn from_session(spend: &Spend, rounds: u64) -> Self {
         let sessions = u64::from(rounds > 0);
         let tokens = spend.total.map(|tokens| tokens.0);
         let cost = spend.cost.map(|cost| cost.0);

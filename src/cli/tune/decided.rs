@@ -227,7 +227,7 @@ fn settings_note(shipped: &Shippable, out: Option<&Path>) -> Option<String> {
 
 /// Compares the stacks, shows them, and writes the one to ship.
 pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let format = args.format.of_table().ok_or_else(|| nothing_today(args.asked_with()))?;
+    let format = args.format.table_format().ok_or_else(|| nothing_today(args.asked_with()))?;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return run_shard(shard, out, output, |extent| write_own_stacks(args, own, extent, out, output));
     }

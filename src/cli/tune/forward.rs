@@ -153,7 +153,7 @@ impl ForwardWalk {
 fn show(args: &Args, forward: &Forward, verdict: &str, output: &Output) -> Result<(), CommandFailure> {
     let notes = words::forward_notes(forward, args.corpus.unit.noun());
     let overview = tables::forward_overview(forward);
-    let format = args.format.of_table().ok_or_else(|| nothing_today("--walk-forward"))?;
+    let format = args.format.table_format().ok_or_else(|| nothing_today("--walk-forward"))?;
     match format {
         TableFormat::Table => {
             output.paragraph(verdict);

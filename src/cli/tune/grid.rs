@@ -122,10 +122,10 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<ProgramEx
         }
         GridKind::Settings(axes) => {
             args.grid.refuse_walk("settings of a framework")?;
-            return decide(args, &settings::of_grid(&file, axes, args.grid.most)?, output);
+            return decide(args, &settings::grid_stacks(&file, axes, args.grid.most)?, output);
         }
     }
-    let format = args.format.of_table().ok_or_else(|| nothing_today("--grid"))?;
+    let format = args.format.table_format().ok_or_else(|| nothing_today("--grid"))?;
     if args.own.label_errors().is_some() {
         let what = "errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: a grid takes the outcomes as they are";

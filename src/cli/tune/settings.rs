@@ -24,7 +24,7 @@ const AROUND: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 1.5, 2.0];
 type TriedSettings = Vec<(Use, Arc<dyn Strategy>)>;
 
 /// `--grid` with axes of settings.
-pub(super) fn of_grid(file: &GridFile, axes: &[SettingsAxis], most: u64) -> Result<OwnStacks, CommandFailure> {
+pub(super) fn grid_stacks(file: &GridFile, axes: &[SettingsAxis], most: u64) -> Result<OwnStacks, CommandFailure> {
     let mut tried = TriedSettings::new();
     for axis in axes {
         for used in axis.combinations() {

@@ -19,8 +19,8 @@ pub trait Picture {
 pub fn save(picture: &impl Picture, folder: &Path, name: &str) -> Result<String, Diagnostic> {
     let mut pen = Pen::default();
     let size = picture.draw(&mut pen);
-    let svg = to_svg(&pen, size).map_err(|error| error.of_picture(folder, name))?;
-    let png = to_png(&pen, size).map_err(|error| error.of_picture(folder, name))?;
+    let svg = to_svg(&pen, size).map_err(|error| error.in_picture(folder, name))?;
+    let png = to_png(&pen, size).map_err(|error| error.in_picture(folder, name))?;
     write_text(&folder.join(format!("{name}.svg")), &svg)?;
     write_atomically(&folder.join(format!("{name}.png")), |out| out.write_all(&png))?;
     Ok(svg)

@@ -20,7 +20,7 @@ impl FigureError {
     }
 
     /// The error of a picture called `name`, for a person.
-    pub fn of_picture(&self, folder: &Path, name: &str) -> Diagnostic {
+    pub fn in_picture(&self, folder: &Path, name: &str) -> Diagnostic {
         let at = Location::file(folder.join(name).display().to_string());
         Diagnostic::new(at, self.to_string(), "report it with the rows that caused it")
     }

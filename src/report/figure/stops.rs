@@ -256,8 +256,8 @@ impl LastEffects {
         let stopped = rows.iter().filter(|row| row.stopped_high == 1);
         Self {
             cut_short: stopped.map(|row| ((row.stack, row.run_id), (row.cut_short_low, row.cut_short_high))).collect(),
-            steps: rows.of_runs().filter_map(|row| Some(row.last_effect_step? + 1)).collect(),
-            runs: rows.of_runs().count(),
+            steps: rows.one_per_run().filter_map(|row| Some(row.last_effect_step? + 1)).collect(),
+            runs: rows.one_per_run().count(),
         }
     }
 

@@ -172,7 +172,7 @@ impl Publication {
         let [wide, narrow] = [FrontierLayout::Wide, FrontierLayout::Narrow]
             .map(|layout| FrontierFigure::new(&tables.points, &first, max_killed, &subtitle, layout));
         svgs.push(("frontier", save(&wide, out, "frontier")?));
-        svgs.push(("frontier-narrow", svg(&narrow).map_err(|error| error.of_picture(out, "frontier"))?));
+        svgs.push(("frontier-narrow", svg(&narrow).map_err(|error| error.in_picture(out, "frontier"))?));
         Ok(Figures { svgs, frontier: vec![wide.view("frontier"), narrow.view("frontier-narrow")] })
     }
 

@@ -116,7 +116,7 @@ impl Publication {
         const LISTED: usize = 6;
         let followed = self.followed()?.rows();
         let mut tails: HashMap<Label, TailTokens> = HashMap::default();
-        for row in followed.of_runs() {
+        for row in followed.one_per_run() {
             if let (Some(least), Some(most), Some(whole)) =
                 (row.tail_tokens_low, row.tail_tokens_high, row.tokens_recorded)
             {

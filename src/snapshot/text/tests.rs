@@ -84,7 +84,7 @@ proptest! {
 }
 
 /// A snapshot of one stack `s`, in which each run is stopped by a rule with its own name.
-fn of_ids(ids: &[&str]) -> StopSnapshot {
+fn snapshot_of_ids(ids: &[&str]) -> StopSnapshot {
     let line = |rule: &str| StopLine {
         rule: Some(rule.into()),
         stop: "2:after_tools".into(),
@@ -114,7 +114,7 @@ fn ids_alike_have_lines_of_their_own_and_ordinary_ones_no_quotes() {
         "=======",
         "|||||||",
     ];
-    let snapshot = of_ids(&ids);
+    let snapshot = snapshot_of_ids(&ids);
     assert_eq!(snapshot.len(), ids.len());
     let text = snapshot.to_text();
     assert_eq!(StopSnapshot::parse("s", &text).unwrap(), snapshot);

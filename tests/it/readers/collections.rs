@@ -31,7 +31,7 @@ fn counts(runs: &[Run]) -> [u64; 4] {
 fn spend(runs: &[Run]) -> [u64; 3] {
     let mut sums = [0; 3];
     for run in runs {
-        let spend = Spend::of_run(run);
+        let spend = Spend::from_run(run);
         for (sum, tokens) in sums.iter_mut().zip([spend.total, spend.input, spend.output]) {
             *sum += tokens.map_or(0, |tokens| tokens.0);
         }
@@ -55,7 +55,7 @@ fn graded_collections_agree_with_an_independent_count() {
         let [steps, calls, results, _] = counts(&runs);
         let [total, input, output] = spend(&runs);
         let with_tokens = runs.iter().filter(|run| reader::tokens(run).is_some()).count() as u64;
-        let cost: f64 = runs.iter().filter_map(|run| Spend::of_run(run).cost).map(|cost| cost.0).sum();
+        let cost: f64 = runs.iter().filter_map(|run| Spend::from_run(run).cost).map(|cost| cost.0).sum();
         for (field, found) in [
             ("runs", runs.len() as u64),
             ("tasks", distinct(&|run| format!("{:?}", run.cluster()))),

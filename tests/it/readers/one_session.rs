@@ -12,7 +12,7 @@ fn read_as(folder: &str, sub_agents: SubAgents) -> (Vec<Run>, CorpusReport) {
 
 /// The id, steps and tokens of each run.
 fn counts(runs: &[Run]) -> Vec<(&str, usize, Option<u64>)> {
-    let of = |run: &Run| Spend::of_run(run).total.map(|tokens| tokens.0);
+    let of = |run: &Run| Spend::from_run(run).total.map(|tokens| tokens.0);
     runs.iter().map(|run| (run.header.run_id.as_str(), run.steps().len(), of(run))).collect()
 }
 
@@ -64,7 +64,7 @@ fn three_recordings_of_a_session_are_one_run_with_the_outcome_beside_any_of_them
 fn what_a_result_says_holds_for_the_session_beside_it() {
     let (runs, _) = read(&[fixtures().join("claude-code/result")]);
     assert_eq!(counts(&runs), [("session", 2, Some(320))]);
-    assert_eq!(Spend::of_run(&runs[0]).cost, Some(Usd(0.5)));
+    assert_eq!(Spend::from_run(&runs[0]).cost, Some(Usd(0.5)));
     let (runs, report) = read(&[fixtures().join("claude-code/result/out.json")]);
     assert!(runs.is_empty());
     let what = &report.findings[0].diagnostic.what;

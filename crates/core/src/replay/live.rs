@@ -166,7 +166,7 @@ mod tests {
     fn fingerprints_take_the_place_of_texts_where_rules_compare() {
         let rules = r#"{ signal = "call_result.streak", at_least = 3 }, { signal = "text.match", of = "results", regex = "x", at_least = 1 },
                        { signal = "call.streak", identity = "raw", at_least = 9 }"#;
-        let of = |text: &str| Fingerprint::of_text(text).salted(7);
+        let of = |text: &str| Fingerprint::from_text(text).salted(7);
         let stack = stack(rules);
         let absent = |need| matches!(need, Need::Texts | Need::Arguments);
         let terms = Terms::lacking(&stack.requirements(), absent);

@@ -1,7 +1,7 @@
 //! Fingerprints of a step's calls and results, for the signals that compare steps.
 
 use super::Options;
-use crate::transcript::{Fingerprint, Identity, Message, PointView, ToolCall, fingerprint};
+use crate::transcript::{Fingerprint, Identity, Message, PointView, ToolCall};
 
 /// The calls of a step, in order unless the options say otherwise, compared under their identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
 pub(super) fn asked_and_got(view: &PointView<'_>, reply: &Message, options: &Options) -> Option<Asked> {
     Some(match asked(reply, options) {
         Asked::Calls(_) if view.results().next().is_none() => return None,
-        Asked::Calls(calls) => Asked::Calls(fingerprint::of_list([calls, result_print(view, options)])),
+        Asked::Calls(calls) => Asked::Calls(Fingerprint::from_list([calls, result_print(view, options)])),
         nothing => nothing,
     })
 }
@@ -57,11 +57,11 @@ fn result_print(view: &PointView<'_>, options: &Options) -> Fingerprint {
 /// Fingerprint of the calls or the results of one reply.
 fn print_of_all(prints: impl Iterator<Item = Fingerprint>, options: &Options) -> Fingerprint {
     if !options.any_order {
-        return fingerprint::of_list(prints);
+        return Fingerprint::from_list(prints);
     }
     let mut sorted: Vec<Fingerprint> = prints.collect();
     sorted.sort_unstable();
-    fingerprint::of_list(sorted)
+    Fingerprint::from_list(sorted)
 }
 
 /// Fingerprint of one call under `identity`.
@@ -69,7 +69,7 @@ pub(super) fn print_of(call: &ToolCall, identity: &Identity) -> Fingerprint {
     match identity {
         Identity::Canonical => call.canonical_print(),
         Identity::Raw | Identity::Fields(_) if call.are_arguments_unknown() => call.canonical_print(),
-        other => fingerprint::of_call(other, &call.name, &call.arguments.as_str()),
+        other => Fingerprint::from_call(other, &call.name, &call.arguments.as_str()),
     }
 }
 

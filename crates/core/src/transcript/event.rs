@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::{self, Fingerprint};
+use super::fingerprint::Fingerprint;
 use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Tokens, Usage, Usd, named};
 
 /// A short string, such as the name of a tool or a model, or a call's id. Up to 23 bytes are stored inline, without a
@@ -153,7 +153,7 @@ impl Message {
         Self { content: Some(content.into()), ..Self::new(role) }
     }
 
-    /// A message of `role` of which only the fingerprint of the text is known ([`Fingerprint::of_text`]), as kept by a
+    /// A message of `role` of which only the fingerprint of the text is known ([`Fingerprint::from_text`]), as kept by a
     /// program that must not store texts. It is equal to every message with the same fingerprint; rules that read the
     /// text itself cannot be evaluated on it ([`Need::Texts`](crate::decision::Need)).
     pub fn with_print(role: Role, print: Fingerprint) -> Self {
@@ -163,7 +163,7 @@ impl Message {
     /// True if only the fingerprint of its text is known.
     #[doc(hidden)]
     pub fn is_print(&self) -> bool {
-        self.is_print && self.content.is_none() && self.content_print() != fingerprint::of_text("")
+        self.is_print && self.content.is_none() && self.content_print() != Fingerprint::from_text("")
     }
 
     /// Reasoning, where it is recorded separately from the text.
@@ -270,7 +270,7 @@ impl Message {
         }
         match &self.content {
             Some(text) if !text.is_not_recorded() => *self.content_print.get_or_init(|| text.print()),
-            _ => fingerprint::of_text(""),
+            _ => Fingerprint::from_text(""),
         }
     }
 
@@ -278,10 +278,10 @@ impl Message {
     /// were equal, so they are not.
     pub(super) fn tell_unknown_apart(&self, index: usize) {
         if self.role == Role::Tool && self.is_text_unknown() {
-            self.content_print.get_or_init(|| fingerprint::of_unknown(index, 0));
+            self.content_print.get_or_init(|| Fingerprint::unknown(index, 0));
         }
         for (nth, call) in self.tool_calls.iter().enumerate().filter(|(_, call)| call.are_arguments_unknown()) {
-            call.canonical_print.get_or_init(|| fingerprint::of_unknown(index, nth + 1));
+            call.canonical_print.get_or_init(|| Fingerprint::unknown(index, nth + 1));
         }
     }
 
@@ -381,9 +381,9 @@ impl ToolCall {
     pub fn canonical_print(&self) -> Fingerprint {
         if self.are_arguments_unknown() {
             let own = self.canonical_print.get().copied();
-            return own.unwrap_or_else(|| fingerprint::of_call_canonical(&self.name, ""));
+            return own.unwrap_or_else(|| Fingerprint::from_canonical_call(&self.name, ""));
         }
-        *self.canonical_print.get_or_init(|| fingerprint::of_call_canonical(&self.name, &self.arguments.as_str()))
+        *self.canonical_print.get_or_init(|| Fingerprint::from_canonical_call(&self.name, &self.arguments.as_str()))
     }
 
     /// The arguments as a JSON value, `None` as in [`json_value`](super::json_value). They are parsed on the first request:

@@ -12,9 +12,63 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {
-    /// The fingerprint of a text.
-    pub fn of_text(text: &str) -> Self {
-        of_text(text)
+    /// Fingerprint of a text. It is computed over the text's JSON spelling, so that an escaped string in a file can be
+    /// compared without decoding it.
+    pub fn from_text(text: &str) -> Self {
+        Self(json_text::text_print(text))
+    }
+
+    /// The fingerprint of a text, given as the inside of a JSON string literal; equals [`Self::from_text`] of the
+    /// decoded text.
+    pub(super) fn from_json_body(body: &str) -> Option<Self> {
+        json_text::body_print(body).map(Fingerprint)
+    }
+
+    /// Fingerprint of a list of fingerprints, in order.
+    pub fn from_list(parts: impl IntoIterator<Item = Fingerprint>) -> Self {
+        let (n, print) = parts.into_iter().fold((0, 0), |(n, print), part| (n + 1, json_text::mixed(print, part.0)));
+        Self(json_text::mixed(print, n))
+    }
+
+    /// Fingerprint of a call under `identity`.
+    pub fn from_call(identity: &Identity, name: &str, arguments: &str) -> Self {
+        match identity {
+            Identity::Name => Self::from_text(name),
+            Identity::Raw => Self::from_pair(name, arguments),
+            Identity::Canonical => Self::from_canonical_call(name, arguments),
+            Identity::Fields(fields) => {
+                let chosen = match super::json_value(arguments) {
+                    Some(Value::Object(map)) => {
+                        let mut chosen = serde_json::Map::new();
+                        for field in fields {
+                            if let Some(value) = map.get(field) {
+                                chosen.insert(field.clone(), value.clone());
+                            }
+                        }
+                        Value::Object(chosen)
+                    }
+                    _ => Value::String(arguments.to_owned()),
+                };
+                Self::from_pair(name, &canonical_json(&chosen))
+            }
+        }
+    }
+
+    /// The fingerprint of something that was not recorded: the `nth` part of the run's event `index`. It equals no other.
+    pub(super) fn unknown(index: usize, nth: usize) -> Self {
+        Self::from_list([xxh3_64(b"not recorded"), index as u64, nth as u64].map(Fingerprint))
+    }
+
+    pub(super) fn from_canonical_call(name: &str, arguments: &str) -> Self {
+        match json_text::canonical_print(arguments) {
+            Some(print) => Self::from_list([Self::from_text(name), Self(print)]),
+            None => Self::from_pair(name, arguments),
+        }
+    }
+
+    /// Fingerprint of two texts, compared byte for byte.
+    fn from_pair(name: &str, arguments: &str) -> Self {
+        Self::from_list([name, arguments].map(|text| Self(xxh3_64(text.as_bytes()))))
     }
 
     /// This fingerprint mixed with a secret number. Fingerprints mixed with the same number are equal if and only if
@@ -38,64 +92,6 @@ pub enum Identity {
     Canonical,
     /// Name and the listed top-level fields of the arguments.
     Fields(Vec<String>),
-}
-
-/// Fingerprint of a text. It is computed over the text's JSON spelling, so that an escaped string in a file can be
-/// compared without decoding it.
-pub fn of_text(text: &str) -> Fingerprint {
-    Fingerprint(json_text::text_print(text))
-}
-
-/// Fingerprint of a text, given as the inside of a JSON string literal; equals [`of_text`] of the decoded text.
-pub(super) fn of_json_body(body: &str) -> Option<Fingerprint> {
-    json_text::body_print(body).map(Fingerprint)
-}
-
-/// Fingerprint of a list of fingerprints, in order.
-pub fn of_list(parts: impl IntoIterator<Item = Fingerprint>) -> Fingerprint {
-    let (n, print) = parts.into_iter().fold((0, 0), |(n, print), part| (n + 1, json_text::mixed(print, part.0)));
-    Fingerprint(json_text::mixed(print, n))
-}
-
-/// Fingerprint of a call under `identity`.
-pub fn of_call(identity: &Identity, name: &str, arguments: &str) -> Fingerprint {
-    match identity {
-        Identity::Name => of_text(name),
-        Identity::Raw => of_pair(name, arguments),
-        Identity::Canonical => of_call_canonical(name, arguments),
-        Identity::Fields(fields) => {
-            let chosen = match super::json_value(arguments) {
-                Some(Value::Object(map)) => {
-                    let mut chosen = serde_json::Map::new();
-                    for field in fields {
-                        if let Some(value) = map.get(field) {
-                            chosen.insert(field.clone(), value.clone());
-                        }
-                    }
-                    Value::Object(chosen)
-                }
-                _ => Value::String(arguments.to_owned()),
-            };
-            of_pair(name, &canonical_json(&chosen))
-        }
-    }
-}
-
-/// The fingerprint of something that was not recorded: the `nth` part of the run's event `index`. It equals no other.
-pub(super) fn of_unknown(index: usize, nth: usize) -> Fingerprint {
-    of_list([xxh3_64(b"not recorded"), index as u64, nth as u64].map(Fingerprint))
-}
-
-pub(super) fn of_call_canonical(name: &str, arguments: &str) -> Fingerprint {
-    match json_text::canonical_print(arguments) {
-        Some(print) => of_list([of_text(name), Fingerprint(print)]),
-        None => of_pair(name, arguments),
-    }
-}
-
-/// Fingerprint of two texts, compared byte for byte.
-fn of_pair(name: &str, arguments: &str) -> Fingerprint {
-    of_list([name, arguments].map(|text| Fingerprint(xxh3_64(text.as_bytes()))))
 }
 
 /// JSON text with keys sorted at every level and no insignificant white space. Numbers keep their form: 1 and 1.0
@@ -129,7 +125,7 @@ mod tests {
     #[test]
     fn identity_decides_what_is_the_same_call() {
         let (a, b) = (r#"{"path":"x","n":1}"#, r#"{ "n": 1, "path": "x" }"#);
-        let print = |identity: &Identity, arguments| of_call(identity, "read", arguments);
+        let print = |identity: &Identity, arguments| Fingerprint::from_call(identity, "read", arguments);
         assert_eq!(print(&Identity::Canonical, a), print(&Identity::Canonical, b));
         assert_ne!(print(&Identity::Raw, a), print(&Identity::Raw, b));
         assert_eq!(print(&Identity::Name, a), print(&Identity::Name, "{}"));
@@ -143,15 +139,15 @@ mod tests {
         for (body, text) in
             [(r"a\nb", "a\nb"), (r#"\"\\"#, "\"\\"), ("é", "é"), (r"\u0001\u00e9\/", "\u{1}é/"), ("", "")]
         {
-            assert_eq!(Text::from_json_body(body).print(), of_text(text), "{body}");
-            assert_eq!(Text::plain(text).print(), of_text(text), "{body}");
+            assert_eq!(Text::from_json_body(body).print(), Fingerprint::from_text(text), "{body}");
+            assert_eq!(Text::plain(text).print(), Fingerprint::from_text(text), "{body}");
         }
-        assert_ne!(of_text("\n"), of_text("\\n"));
+        assert_ne!(Fingerprint::from_text("\n"), Fingerprint::from_text("\\n"));
     }
 
     #[test]
     fn a_list_is_known_by_its_parts_and_their_order() {
-        let prints = |numbers: &[u64]| of_list(numbers.iter().copied().map(Fingerprint));
+        let prints = |numbers: &[u64]| Fingerprint::from_list(numbers.iter().copied().map(Fingerprint));
         let lists: [&[u64]; 8] = [&[], &[0], &[0, 0], &[1], &[1, 2], &[2, 1], &[1, 2, 0], &[u64::MAX]];
         let all: std::collections::BTreeSet<_> = lists.iter().map(|list| prints(list)).collect();
         assert_eq!(all.len(), lists.len());
@@ -159,6 +155,9 @@ mod tests {
 
     #[test]
     fn a_name_cannot_run_into_the_arguments() {
-        assert_ne!(of_call(&Identity::Raw, "ab", "c"), of_call(&Identity::Raw, "a", "bc"));
+        assert_ne!(
+            Fingerprint::from_call(&Identity::Raw, "ab", "c"),
+            Fingerprint::from_call(&Identity::Raw, "a", "bc")
+        );
     }
 }

@@ -46,7 +46,7 @@ impl Spend {
     }
 
     /// What a whole run spent: the recording's own totals where it states them, else the sums over its calls.
-    pub fn of_run(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         let calls = Self::from_events(run.events());
         let Some(Totals { usage, cost }) = run.totals else { return calls };
         Self {

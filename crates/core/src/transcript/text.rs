@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use super::fingerprint::{self, Fingerprint};
+use super::fingerprint::Fingerprint;
 
 /// A text, stored either plain or as the escaped inside of a JSON string; or one that was not recorded.
 ///
@@ -69,10 +69,10 @@ impl Text {
     /// The fingerprint of the decoded text.
     pub(crate) fn print(&self) -> Fingerprint {
         let as_it_stands = match &self.0 {
-            Spelling::Escaped(body) => fingerprint::of_json_body(body),
+            Spelling::Escaped(body) => Fingerprint::from_json_body(body),
             _ => None,
         };
-        as_it_stands.unwrap_or_else(|| fingerprint::of_text(&self.as_str()))
+        as_it_stands.unwrap_or_else(|| Fingerprint::from_text(&self.as_str()))
     }
 
     /// True when the text has no characters.

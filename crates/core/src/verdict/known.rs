@@ -40,7 +40,7 @@ impl Doubts {
 
     /// True for a doubt of the recording rather than the strategy: such a run is left out of rates whatever the
     /// strategy did. Runs with only doubts of the strategy stay in as intervals.
-    pub fn of_recording(self) -> bool {
+    pub fn come_from_recording(self) -> bool {
         self.unread || self.unlabelled
     }
 }

@@ -9,7 +9,7 @@ use super::{CaseError, SystemDriver};
 use crate::system::awaken::{
     AwakenProfile, Boundary, Counters, Hooks, PolicyStop, RunStatistics, StopConditionSpec, StopPolicy,
 };
-use crate::transcript::fingerprint;
+use crate::transcript::Fingerprint;
 
 /// The driver for awaken.
 pub(super) const AWAKEN: SystemDriver = SystemDriver {
@@ -72,7 +72,7 @@ fn stats(input: &Value) -> Result<Value, String> {
         input: wire.total_input_tokens,
         output: wire.total_output_tokens,
         errors: wire.consecutive_errors,
-        recent: wire.recent_response_texts.iter().map(|text| fingerprint::of_text(text)).collect(),
+        recent: wire.recent_response_texts.iter().map(|text| Fingerprint::from_text(text)).collect(),
     };
     let seen = RunStatistics {
         counters: &counters,
@@ -148,7 +148,7 @@ impl WireStep {
         };
         Boundary::Reply {
             text: (&self.text).into(),
-            print: if self.text.is_empty() { None } else { Some(fingerprint::of_text(&self.text)) },
+            print: if self.text.is_empty() { None } else { Some(Fingerprint::from_text(&self.text)) },
             tools: self.tools.iter().map(Into::into).collect(),
             input: input.cast_unsigned(),
             output: output.cast_unsigned(),

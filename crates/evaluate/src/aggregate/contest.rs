@@ -264,7 +264,7 @@ impl<'g, 'r> WorstKills<'g, 'r> {
     /// The number of further tasks like these with which the bound would be at most `max_killed`.
     fn tasks_missing(&self, max_killed: f64, delta: f64) -> Option<u64> {
         let Self::ByTask(losses) = self else { return None };
-        let all = Surpluses::of_losses(losses.iter().copied(), max_killed).tasks_at_this_rate(delta)?;
+        let all = Surpluses::from_losses(losses.iter().copied(), max_killed).tasks_at_this_rate(delta)?;
         Some(all.saturating_sub(losses.len() as u64).max(1))
     }
 }

@@ -23,7 +23,7 @@ followed_columns!(declare);
 
 impl FollowedRow {
     /// What followed the stop of each row of one run; `work` and `ledger` must come from the same run.
-    pub fn of_run(rows: &[Row], work: &Work, ledger: &Ledger) -> Vec<Self> {
+    pub fn from_run(rows: &[Row], work: &Work, ledger: &Ledger) -> Vec<Self> {
         let Some(first) = rows.first() else { return Vec::new() };
         let facts = RunFacts { cluster: cluster_of(first), tail: work.tail(), last_effect: work.last_effect() };
         rows.iter().map(|row| Self::from_row(row, &facts, work, ledger)).collect()

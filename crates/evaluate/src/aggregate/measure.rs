@@ -62,7 +62,7 @@ impl MeasuredRun {
     }
 
     /// A run with what all its rows share.
-    pub fn of_run(run: &RunRows) -> Self {
+    pub fn from_run(run: &RunRows) -> Self {
         Self::from_facts(run.facts(), run.ledger().whole())
     }
 
@@ -78,7 +78,7 @@ impl MeasuredRun {
 impl BestUnit {
     /// Dollars where nearly all runs have a cost, else tokens where nearly all have them, else steps: an answer needs what
     /// it counts in to be known on [`MIN_KNOWN`] of the runs, and the others to be like these.
-    pub fn of_runs(runs: &[MeasuredRun]) -> Self {
+    pub fn from_runs(runs: &[MeasuredRun]) -> Self {
         let mut passed_over = None;
         for unit in [Unit::CostUsd, Unit::Tokens] {
             let known = runs.iter().filter(|run| run.records(unit)).count();
@@ -104,7 +104,7 @@ impl BestUnit {
 
     /// The same of the runs of a comparison, from the groups of its stacks.
     pub fn from_groups(groups: &[Group<'_>]) -> Self {
-        Self::of_runs(&groups.first().map(measured_runs).unwrap_or_default())
+        Self::from_runs(&groups.first().map(measured_runs).unwrap_or_default())
     }
 }
 

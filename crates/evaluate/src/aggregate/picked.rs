@@ -99,7 +99,7 @@ impl Picked {
     }
 
     /// The same for facts that are the number of steps, called `steps`, and the highest or lowest readings of signals.
-    pub fn of_readings(runs: &[(usize, bool)], facts: &[(String, Vec<f64>)]) -> Option<Self> {
+    pub fn from_readings(runs: &[(usize, bool)], facts: &[(String, Vec<f64>)]) -> Option<Self> {
         Self::find(runs, facts).map(|mut picked| {
             picked.by = match &*picked.by {
                 "steps" => picked.length(),

@@ -27,7 +27,7 @@ pub struct SavingRatios {
 impl SavingRatios {
     /// Computes all ratios over the judged runs of a group, in `unit`. They are undefined if the runs that do not record it
     /// are not like the others.
-    pub(super) fn of_group(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
+    pub(super) fn from_group(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
         Self::from_sums(&judged_sums(group, tasks, unit), unit, level)
     }
 
@@ -42,7 +42,7 @@ impl SavingRatios {
             unit,
             saved: RangeEstimate::from_ends(is_saved_limited.then_some(&saved_low), Some(&saved_high), level),
             useful: RangeEstimate::from_ends(is_limited.then_some(&useful_low), Some(&useful_high), level),
-            per_success: RangeEstimate::of_positive(
+            per_success: RangeEstimate::from_positive(
                 Some(&per_success_low),
                 is_limited.then_some(&per_success_high),
                 level,

@@ -141,7 +141,7 @@ impl RunRows {
 
     /// The same run as one of another task.
     #[must_use]
-    pub fn of_task(self, task: &str) -> Self {
+    pub fn with_task(self, task: &str) -> Self {
         Self { facts: RecordedRun { task_id: Some(task.into()), ..self.facts }, ..self }
     }
 

@@ -121,8 +121,8 @@ impl RunEffect {
     /// What an early stop at that point does, or no stop.
     pub fn from_stop(run: &RunRows, stop: Option<Point>, unit: Unit) -> Self {
         let (outcome, course, ledger) = (run.facts().outcome(), run.course(), run.ledger());
-        let by = |point: Point| unit.of_amounts(ledger.until(point));
-        let Some(recorded) = unit.of_amounts(ledger.whole()) else {
+        let by = |point: Point| unit.amount_in(ledger.until(point));
+        let Some(recorded) = unit.amount_in(ledger.whole()) else {
             return Self::new(outcome, course.verdict(stop), stop.is_some(), None);
         };
         let after_success = match course.secured() {
@@ -153,7 +153,7 @@ impl RunEffect {
 
     /// True if the run may be counted in a rate: nothing about the recording is unknown.
     pub fn is_judged(&self) -> bool {
-        !self.doubts.of_recording()
+        !self.doubts.come_from_recording()
     }
 
     /// True if everything recorded is known, and what is spent after a warning, if there was one, is limited: the worst

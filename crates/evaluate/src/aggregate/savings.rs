@@ -76,7 +76,7 @@ impl Unit {
     }
 
     /// This unit of some amounts; `None` if it is not recorded.
-    pub fn of_amounts(self, amounts: Amounts) -> Option<f64> {
+    pub fn amount_in(self, amounts: Amounts) -> Option<f64> {
         match self {
             Self::Steps => Some(amounts.steps as f64),
             Self::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),

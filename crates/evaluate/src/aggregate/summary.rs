@@ -188,8 +188,8 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             outcomes: OutcomeBounds::from_group(group, &tasks, level),
             ratios: [
                 SavingRatios::from_sums(&in_steps, Unit::Steps, level),
-                SavingRatios::of_group(group, &tasks, Unit::Tokens, level),
-                SavingRatios::of_group(group, &tasks, Unit::CostUsd, level),
+                SavingRatios::from_group(group, &tasks, Unit::Tokens, level),
+                SavingRatios::from_group(group, &tasks, Unit::CostUsd, level),
             ],
             net_benefit: None,
             killed_at_most: None,

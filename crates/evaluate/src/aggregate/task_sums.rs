@@ -46,7 +46,7 @@ impl Share {
 
     /// As a part of a ratio of sums.
     pub fn sums(self) -> ClusterSums {
-        ClusterSums::of_counts(self.hits, self.of)
+        ClusterSums::from_counts(self.hits, self.of)
     }
 }
 

@@ -106,7 +106,7 @@ pub fn spared<'t>(trials: impl Iterator<Item = &'t Trial>, stack: Option<usize>,
             Some(stack) => trial.under[stack].spent,
             None => trial.whole,
         };
-        if let Some((whole, spent)) = unit.of_amounts(trial.whole).zip(unit.of_amounts(spent)) {
+        if let Some((whole, spent)) = unit.amount_in(trial.whole).zip(unit.amount_in(spent)) {
             sums.0 += whole - spent;
             sums.1 += whole;
         }
@@ -120,7 +120,7 @@ pub fn unit(trials: &[Trial]) -> Unit {
         let (suite, task) = &trial.task;
         MeasuredRun::new(cluster_key(&format!("{suite}\u{0}{task}")), trial.outcome, trial.whole)
     };
-    BestUnit::of_runs(&trials.iter().map(measured).collect::<Vec<_>>()).unit
+    BestUnit::from_runs(&trials.iter().map(measured).collect::<Vec<_>>()).unit
 }
 
 #[cfg(test)]

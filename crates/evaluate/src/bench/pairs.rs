@@ -91,7 +91,7 @@ impl Pairs {
             gap: full.abs(),
             gap_with_stops: if kept.abs() < ROUNDING { 0.0 } else { kept },
             is_beyond: full.abs() > models[above].at_most,
-            p: Surpluses::of_losses(losses, 0.5).gaffke(),
+            p: Surpluses::from_losses(losses, 0.5).gaffke(),
             is_certified: false,
         });
     }

@@ -131,7 +131,7 @@ impl ModelScore {
         let losses: Vec<f64> = tasks.values().map(|task| (task.full - task.kept).max(0.0)).collect();
         let audit = audit.map(|share| {
             let sums: Vec<ClusterSums> =
-                tasks.values().map(|task| ClusterSums::of_runs([(task.audited, 1.0)])).collect();
+                tasks.values().map(|task| ClusterSums::from_runs([(task.audited, 1.0)])).collect();
             // A success that goes on counts for those that do not, so that a task may have more than all.
             let is_share = tasks.values().all(|task| task.audited <= 1.0);
             let score = if is_share { task_rate(&sums, LEVEL) } else { free_ratio_estimate(&sums, LEVEL) };
@@ -177,7 +177,7 @@ impl ModelScore {
 }
 
 fn saved(trials: &[&Trial], stack: Option<usize>, unit: Unit) -> Option<f64> {
-    let known = trials.iter().filter(|trial| unit.of_amounts(trial.whole).is_some()).count();
+    let known = trials.iter().filter(|trial| unit.amount_in(trial.whole).is_some()).count();
     let (spared, whole) = spared(trials.iter().copied(), stack, unit);
     if known as f64 >= MIN_KNOWN * trials.len() as f64 && whole > 0.0 { Some(spared / whole) } else { None }
 }

@@ -72,8 +72,8 @@ impl LimitedRun {
             // A success that the run held by then is not lost. Under the limit, a run that goes on shows that it is not kept.
             is_cut: reach.is_cut && !(is_before && is_success && reach.keeps_success),
             steps: self.spent.steps,
-            spent: unit.of_amounts(self.spent),
-            spent_under_limit: unit.of_amounts(reach.spent),
+            spent: unit.amount_in(self.spent),
+            spent_under_limit: unit.amount_in(reach.spent),
         })
     }
 }
@@ -113,7 +113,7 @@ impl BeforeAndAfter {
         after.sort_by(|a, b| a.run_id.cmp(&b.run_id));
         let knows = |unit: Unit| {
             let mut runs = before.iter().chain(&after);
-            runs.all(|run| unit.of_amounts(run.spent).is_some())
+            runs.all(|run| unit.amount_in(run.spent).is_some())
         };
         let unit = [Unit::CostUsd, Unit::Tokens].into_iter().find(|unit| knows(*unit)).unwrap_or(Unit::Steps);
         Self { before, after, unit }

@@ -112,7 +112,7 @@ impl<'s> Evaluator<'s> {
         let shared = self.comparison.shared(run);
         let work = Work::from_run(run, &self.effects, shared.ledger());
         let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &shared, &work);
-        let followed = FollowedRow::of_run(&rows, &work, shared.ledger());
+        let followed = FollowedRow::from_run(&rows, &work, shared.ledger());
         let story = self.wanted_texts(&rows).map(|texts| self.comparison.story_of(run, &rows, texts, &self.effects));
         let outside = self.grounds.iter().map(|tuned| tuned.outside(run, &rows)).collect();
         OfRun { rows, firings, followed, outside, story }

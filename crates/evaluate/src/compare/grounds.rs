@@ -152,7 +152,7 @@ const LEVEL: f64 = 0.99;
 /// The interval of a share of so many runs, each as a task of its own: grounds do not say whose runs were stopped.
 fn interval_of_share(share: f64, runs: u64) -> Option<Interval> {
     let stopped = share * runs as f64;
-    let of_run = |run: u64| ClusterSums::of_counts(u64::from((run as f64) + 0.5 < stopped), 1);
+    let of_run = |run: u64| ClusterSums::from_counts(u64::from((run as f64) + 0.5 < stopped), 1);
     task_rate(&(0..runs).map(of_run).collect::<Vec<_>>(), LEVEL).interval
 }
 

@@ -158,7 +158,7 @@ mod tests {
         let losses = [0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         for n in 1..=losses.len() {
             let upper = watched(losses[..n].iter().copied()).upper(0.2);
-            let wealth = |alpha| Surpluses::of_losses(losses[..n].iter().copied(), alpha).wealth();
+            let wealth = |alpha| Surpluses::from_losses(losses[..n].iter().copied(), alpha).wealth();
             assert!(wealth(upper) >= 5.0 - 1e-6 && (upper < 1e-9 || wealth(upper - 1e-9) < 5.0), "{n}: {upper}");
         }
     }
@@ -175,7 +175,7 @@ mod tests {
         let needed = watched(vec![1.0; 40]).clean_needed(0.05, 0.1).unwrap();
         let wealth = |clean: u64| {
             let losses = std::iter::repeat_n(1.0, 40).chain((0..clean).map(|_| 0.0));
-            Surpluses::of_losses(losses, 0.05).wealth()
+            Surpluses::from_losses(losses, 0.05).wealth()
         };
         assert!(wealth(needed) >= 10.0 && wealth(needed - 1) < 10.0, "{needed}");
     }
@@ -267,7 +267,7 @@ mod tests {
                     losses.push((0..rounds).filter(is_cut).count() as f64 / rounds as f64);
                     expected += rate;
                     let so_far = expected / losses.len() as f64;
-                    if so_far > 0.0 && Surpluses::of_losses(losses.iter().copied(), so_far).wealth() >= 10.0 {
+                    if so_far > 0.0 && Surpluses::from_losses(losses.iter().copied(), so_far).wealth() >= 10.0 {
                         return true;
                     }
                 }

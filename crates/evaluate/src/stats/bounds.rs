@@ -25,7 +25,7 @@ impl BoundSums {
     }
 
     /// A task from its runs' bounds, each counting once.
-    pub fn of_runs(runs: impl IntoIterator<Item = Interval>) -> Self {
+    pub fn from_runs(runs: impl IntoIterator<Item = Interval>) -> Self {
         let mut sums = Self::default();
         for bounds in runs {
             sums.add(bounds, 1.0);

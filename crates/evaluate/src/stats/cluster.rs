@@ -45,12 +45,12 @@ impl ClusterSums {
     }
 
     /// A cluster of `n` runs, `hits` of which have the property.
-    pub fn of_counts(hits: u64, n: u64) -> Self {
+    pub fn from_counts(hits: u64, n: u64) -> Self {
         Self { numerator: hits as f64, denominator: n as f64, n, shares: if hits <= n { n } else { 0 } }
     }
 
     /// A cluster from its runs as (numerator, denominator).
-    pub fn of_runs(runs: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    pub fn from_runs(runs: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut sums = Self::default();
         for (numerator, denominator) in runs {
             sums.add(numerator, denominator);
@@ -130,5 +130,5 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
         held.add(cluster.numerator / total.denominator, left_out, share);
         parts.push(ResidualPart { residual, left_out, share });
     }
-    Some(Spread { ratio, n: total.n, residuals: Residuals::of_parts(&parts, parts.len() as u64), is_part, held })
+    Some(Spread { ratio, n: total.n, residuals: Residuals::from_parts(&parts, parts.len() as u64), is_part, held })
 }

@@ -83,7 +83,7 @@ impl CostSums {
         let (lost, all) = (self.successes_without - self.successes_with, self.successes_without);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs")]
         if lost >= 0.0 {
-            return ClusterSums::of_counts(lost as u64, all as u64);
+            return ClusterSums::from_counts(lost as u64, all as u64);
         }
         let mut sums = ClusterSums::default();
         sums.add_either(lost, all);
@@ -254,7 +254,7 @@ pub fn worth_at_cost(tasks: &[CostSums], level: f64) -> Estimate {
     let cost = total.spent_without / total.successes_without;
     let worth = |task: &CostSums| {
         let lost = task.successes_without - task.successes_with;
-        ClusterSums::of_runs([(task.unspent() - cost * lost, task.n as f64)])
+        ClusterSums::from_runs([(task.unspent() - cost * lost, task.n as f64)])
     };
     free_ratio_estimate(&tasks.iter().map(worth).collect::<Vec<_>>(), level)
 }

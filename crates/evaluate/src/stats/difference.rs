@@ -69,7 +69,7 @@ impl RatioDifference {
             scores: tasks.iter().map(score).collect(),
             clusters,
             is_rate,
-            residuals: Residuals::of_parts(&parts, clusters),
+            residuals: Residuals::from_parts(&parts, clusters),
             carried: if is_rate { None } else { CarriedDifference::by_few(&amounts, clusters) },
         })
     }

@@ -240,7 +240,7 @@ pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate
     let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
     let counted: Vec<&ClusterSums> = clusters.iter().filter(|cluster| cluster.n > 0).collect();
     let total = counted.iter().fold((0.0, 0.0), |sum, task| (sum.0 + task.numerator, sum.1 + task.denominator));
-    let residuals = log_parts(&counted, total).map(|parts| Residuals::of_parts(&parts, parts.len() as u64));
+    let residuals = log_parts(&counted, total).map(|parts| Residuals::from_parts(&parts, parts.len() as u64));
     let requirement = MinimumData::AMOUNT;
     let log_interval = residuals
         .filter(|_| requirement.is_met(spread.clusters()))

@@ -35,7 +35,7 @@ pub(super) const BETS: [(f64, f64); 8] = [
 
 impl Surpluses {
     /// The surpluses of losses in [0, 1] against `alpha`.
-    pub fn of_losses(losses: impl IntoIterator<Item = f64>, alpha: f64) -> Self {
+    pub fn from_losses(losses: impl IntoIterator<Item = f64>, alpha: f64) -> Self {
         Self { values: losses.into_iter().map(|loss| alpha - loss).collect(), alpha }
     }
 
@@ -332,7 +332,7 @@ pub fn is_bound(losses: &[f64], mean: f64, delta: f64) -> bool {
     if mean >= 1.0 {
         return !losses.is_empty();
     }
-    Surpluses::of_losses(losses.iter().copied(), mean).gaffke() <= delta
+    Surpluses::from_losses(losses.iter().copied(), mean).gaffke() <= delta
 }
 
 #[cfg(test)]
@@ -381,7 +381,7 @@ mod tests {
         ];
         for (parts, alpha, p, upper, wealth, needed, at_rate) in golden {
             let losses = repeat(parts);
-            let surpluses = Surpluses::of_losses(losses.iter().copied(), alpha);
+            let surpluses = Surpluses::from_losses(losses.iter().copied(), alpha);
             assert!((surpluses.gaffke() - p).abs() < 6e-7, "{parts:?}: {}", surpluses.gaffke());
             assert!((upper_bound(&losses, 0.1) - upper).abs() < 6e-7, "{parts:?}: {}", upper_bound(&losses, 0.1));
             assert!((surpluses.wealth() - wealth).abs() < 6e-7, "{parts:?}: {}", surpluses.wealth());
@@ -436,7 +436,7 @@ mod tests {
             clean in 0_usize..400, killed in prop::collection::vec(0.0..1.0_f64, 0..200), mean in 0.001..0.9_f64,
         ) {
             let losses: Vec<f64> = std::iter::repeat_n(0.0, clean).chain(killed).collect();
-            let p = Surpluses::of_losses(losses.iter().copied(), mean).gaffke();
+            let p = Surpluses::from_losses(losses.iter().copied(), mean).gaffke();
             prop_assert!((p - whole(&losses, mean)).abs() < 1e-13, "{p} {}", whole(&losses, mean));
         }
 
@@ -448,7 +448,7 @@ mod tests {
             let shares = killed.iter().map(|(killed, of)| f64::from(*killed.min(of)) / f64::from(*of));
             let losses: Vec<f64> = std::iter::repeat_n(0.0, clean).chain(shares).collect();
             let mean = losses.iter().sum::<f64>() / losses.len() as f64;
-            let surpluses = Surpluses::of_losses(losses.iter().copied(), mean * (1.0 + 0.3 * near));
+            let surpluses = Surpluses::from_losses(losses.iter().copied(), mean * (1.0 + 0.3 * near));
             let (p, exact) = (surpluses.gaffke(), whole(&losses, mean * (1.0 + 0.3 * near)));
             prop_assert!((p - exact).abs() < 1e-13 + 1e-12 * exact, "{p} {exact}");
         }
@@ -457,7 +457,7 @@ mod tests {
         #[test]
         fn surpluses_of_next_to_nothing_do_not_matter(few in 1_usize..4, many in 60_000_usize..70_000, tiny in 1e-17..1e-9_f64) {
             let losses: Vec<f64> = std::iter::repeat_n(0.25, few).chain(std::iter::repeat_n(0.5 + tiny, many)).collect();
-            let p = Surpluses::of_losses(losses.iter().copied(), 0.5).gaffke();
+            let p = Surpluses::from_losses(losses.iter().copied(), 0.5).gaffke();
             prop_assert!((p - whole(&losses, 0.5)).abs() < 1e-12, "{p} {}", whole(&losses, 0.5));
         }
 
@@ -498,10 +498,10 @@ mod tests {
     fn it_is_the_binomial_tail_with_one_run_a_task_and_order_free() {
         let losses = repeat(&[(93, 0.0), (4, 1.0)]);
         let exact = crate::stats::distribution::binomial_cdf(4, 97, 0.05);
-        let p = Surpluses::of_losses(losses.iter().copied(), 0.05).gaffke();
+        let p = Surpluses::from_losses(losses.iter().copied(), 0.05).gaffke();
         assert!((p - exact).abs() < 1e-12, "{p} {exact}");
-        let turned = Surpluses::of_losses(losses.iter().rev().copied(), 0.05).gaffke();
+        let turned = Surpluses::from_losses(losses.iter().rev().copied(), 0.05).gaffke();
         assert_eq!(p.to_bits(), turned.to_bits());
-        assert_eq!(Surpluses::of_losses([], 0.05).gaffke().to_bits(), 1.0_f64.to_bits());
+        assert_eq!(Surpluses::from_losses([], 0.05).gaffke().to_bits(), 1.0_f64.to_bits());
     }
 }

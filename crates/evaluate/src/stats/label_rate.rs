@@ -117,7 +117,7 @@ fn unseen(tasks: &[LabelSums], wrong: f64, level: f64) -> Option<f64> {
     let clusters = tasks.len() as u64;
     Carried::by_few(tasks.iter().map(|task| task.killed / successes), clusters)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of runs")]
-    let plain = |task: &LabelSums| ClusterSums::of_counts(task.killed as u64, task.successes as u64);
+    let plain = |task: &LabelSums| ClusterSums::from_counts(task.killed as u64, task.successes as u64);
     let plain: Vec<ClusterSums> = tasks.iter().filter(|task| task.successes > 0.0).map(plain).collect();
     let most = interval_of_lost(&spread(&plain)?, level)?.high;
     let runs: u64 = tasks.iter().map(|task| task.runs).sum();
@@ -149,7 +149,7 @@ fn chance_above(tasks: &[LabelSums], runs: u64, wrong: f64, rate: f64) -> f64 {
         ResidualPart { residual, left_out, share }
     };
     let parts: Vec<ResidualPart> = tasks.iter().map(part).collect();
-    let residuals = Residuals::of_parts(&parts, tasks.len() as u64);
+    let residuals = Residuals::from_parts(&parts, tasks.len() as u64);
     let p = residuals.p_value(sum).unwrap_or(if sum == 0.0 { 1.0 } else { 0.0 });
     if sum > 0.0 { 1.0 - 0.5 * p } else { 0.5 * p }
 }

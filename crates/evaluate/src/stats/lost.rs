@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn one_run_a_task_is_wilson_or_exact_when_few_are_lost() {
         let of = |hits: u64, n: u64| {
-            let tasks: Vec<ClusterSums> = (0..n).map(|at| ClusterSums::of_counts(u64::from(at < hits), 1)).collect();
+            let tasks: Vec<ClusterSums> = (0..n).map(|at| ClusterSums::from_counts(u64::from(at < hits), 1)).collect();
             interval_of_lost(&spread(&tasks).unwrap(), 0.95)
         };
         check(of(0, 59).unwrap(), 0.0, 0.060_609);
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn without_spread_a_task_counts_as_one_run() {
         let of = |tasks: &[ClusterSums]| interval_of_lost(&spread(tasks).unwrap(), 0.95).unwrap();
-        let none = of(&vec![ClusterSums::of_counts(0, 4); 59]);
+        let none = of(&vec![ClusterSums::from_counts(0, 4); 59]);
         assert_eq!(none, wilson(0.0, 59.0, t_quantile(0.975, 58.0)));
-        let some = of(&[vec![ClusterSums::of_counts(0, 4); 50], vec![ClusterSums::of_counts(2, 4); 9]].concat());
+        let some = of(&[vec![ClusterSums::from_counts(0, 4); 50], vec![ClusterSums::from_counts(2, 4); 9]].concat());
         assert!(some.contains(18.0 / 236.0) && some.width() > 0.06, "{some:?}");
     }
 }

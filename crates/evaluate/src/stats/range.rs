@@ -25,7 +25,7 @@ impl RangeEstimate {
     }
 
     /// As [`Self::from_ends`] for a ratio of positive sums, by [`positive_ratio_estimate`].
-    pub fn of_positive(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
+    pub fn from_positive(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
         Self::by(low, high, |clusters| positive_ratio_estimate(clusters, level))
     }
 

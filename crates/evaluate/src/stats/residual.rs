@@ -39,7 +39,7 @@ struct Exchangeable {
 
 impl Residuals {
     /// Computes the spread from each task's part. It uses the left-out residuals; `clusters` tasks contributed.
-    pub fn of_parts(parts: &[ResidualPart], clusters: u64) -> Self {
+    pub fn from_parts(parts: &[ResidualPart], clusters: u64) -> Self {
         let mut residuals = Self::default();
         for part in parts {
             residuals.add(part.left_out);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     fn tasks(parts: &[(usize, u64, u64)]) -> Vec<ClusterSums> {
-        let of = |(n, lost, all): &(usize, u64, u64)| std::iter::repeat_n(ClusterSums::of_counts(*lost, *all), *n);
+        let of = |(n, lost, all): &(usize, u64, u64)| std::iter::repeat_n(ClusterSums::from_counts(*lost, *all), *n);
         parts.iter().flat_map(of).collect()
     }
 
@@ -88,7 +88,7 @@ mod tests {
                     all += u64::from(succeeds);
                     lost += u64::from(succeeds && chance() < rate);
                 }
-                tasks.extend((all > 0).then(|| ClusterSums::of_counts(lost, all)));
+                tasks.extend((all > 0).then(|| ClusterSums::from_counts(lost, all)));
             }
             shipped += u32::from(loss_rate(&tasks, 0.95).high().is_some_and(|most| most <= 0.05));
         }

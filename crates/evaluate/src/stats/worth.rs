@@ -56,7 +56,7 @@ impl WorthTerms {
     fn from_tasks(tasks: &[WorthSums], level: f64) -> Self {
         let saved: Vec<ClusterSums> = tasks.iter().map(|task| task.saved).collect();
         let killed: Vec<ClusterSums> =
-            tasks.iter().map(|task| ClusterSums::of_counts(task.killed, task.runs())).collect();
+            tasks.iter().map(|task| ClusterSums::from_counts(task.killed, task.runs())).collect();
         let mut estimate = free_ratio_estimate(&saved, level);
         let runs = estimate.n as f64;
         let carried = Carried::by_few_of_any(saved.iter().map(|task| task.numerator / runs), estimate.clusters);

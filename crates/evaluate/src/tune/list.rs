@@ -206,7 +206,7 @@ impl<'s> Learner<'s> {
                 let totals = self.study.totals(tasks, |run| list.fate(self.study, run));
                 losses.extend(totals.tasks.iter().filter_map(|(_, sums)| sums.killed_rate()));
             }
-            let p = appetite.bound.p_value(&Surpluses::of_losses(losses, appetite.alpha));
+            let p = appetite.bound.p_value(&Surpluses::from_losses(losses, appetite.alpha));
             if p > appetite.delta || p.is_nan() {
                 break;
             }

@@ -82,7 +82,7 @@ fn is_equal(a: &[Stake], b: &[Stake], price: Option<f64>) -> bool {
     let pairs = || a.iter().zip(b).filter(|(a, _)| a.cost.n > 0);
     if let Some(price) = price {
         let worth =
-            |(a, b): (&Stake, &Stake)| ClusterSums::of_runs([(a.worth(price) - b.worth(price), a.cost.n as f64)]);
+            |(a, b): (&Stake, &Stake)| ClusterSums::from_runs([(a.worth(price) - b.worth(price), a.cost.n as f64)]);
         let sums: Vec<ClusterSums> = pairs().map(worth).collect();
         return is_open(&free_ratio_estimate(&sums, LEVEL), 0.0);
     }

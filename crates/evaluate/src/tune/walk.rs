@@ -153,7 +153,7 @@ fn surpluses(losses: &[&Loss], n: u64, alpha: f64) -> Surpluses {
     let with_success = losses.iter().filter(|loss| loss.has_success).count();
     let clean = usize::try_from(n).unwrap_or(usize::MAX).saturating_sub(with_success);
     let shares = losses.iter().map(|loss| loss.share).chain(std::iter::repeat_n(0.0, clean));
-    Surpluses::of_losses(shares, alpha)
+    Surpluses::from_losses(shares, alpha)
 }
 
 fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Vec<Loss>> {

@@ -31,7 +31,7 @@ pub fn frameworks() -> impl Iterator<Item = &'static Framework> + Clone {
 }
 
 /// The frameworks of one kind.
-pub fn of_kind(kind: FrameworkKind) -> impl Iterator<Item = &'static Framework> + Clone {
+pub fn by_kind(kind: FrameworkKind) -> impl Iterator<Item = &'static Framework> + Clone {
     frameworks().filter(move |framework| framework.kind == kind)
 }
 
@@ -53,7 +53,7 @@ pub fn find_with_profile(name: &str) -> Option<(&'static Framework, Option<&'sta
 /// Every framework of a kind at its shipped defaults, one strategy per profile that can be built without settings. This
 /// is what `--stacks system:all` and `--stacks preset:all` mean.
 pub fn all(kind: FrameworkKind) -> Strategies {
-    of_kind(kind).flat_map(at_defaults).collect()
+    by_kind(kind).flat_map(at_defaults).collect()
 }
 
 fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn Strategy>> {

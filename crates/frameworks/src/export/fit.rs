@@ -59,11 +59,11 @@ pub(super) struct FilledSlot {
 pub(super) fn wishes(stack: &Stack) -> Vec<(RuleName, Result<Wish, String>)> {
     let own = stack.clauses.iter().filter(|clause| !clause.is_notice());
     let clauses = own.map(|clause| (clause.name.clone(), wish(clause)));
-    let cap = stack.cap.iter().map(|cap| (RuleName::new(format!("cap {} steps", cap.steps)), of_cap(cap)));
+    let cap = stack.cap.iter().map(|cap| (RuleName::new(format!("cap {} steps", cap.steps)), cap_wish(cap)));
     clauses.chain(cap).collect()
 }
 
-fn of_cap(cap: &Cap) -> Result<Wish, String> {
+fn cap_wish(cap: &Cap) -> Result<Wish, String> {
     match &cap.on_hit {
         OnHit::Stop => Ok(Wish {
             signal: "steps",
@@ -125,7 +125,7 @@ pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<FilledSlo
         }
     }
     let Some(best) = best else { return Err(why.unwrap_or_else(|| reason(wish, to))) };
-    let others: Vec<&str> = of_grade(&best.differences, DifferenceGrade::Other).collect();
+    let others: Vec<&str> = with_grade(&best.differences, DifferenceGrade::Other).collect();
     if nearest || others.is_empty() {
         return Ok(best);
     }
@@ -133,14 +133,14 @@ pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<FilledSlo
     Err(format!("{}; `--nearest` takes `{parameter}` at {value} all the same", others.join("; ")))
 }
 
-fn of_grade(differences: &[ExportDifference], grade: DifferenceGrade) -> impl Iterator<Item = &str> {
+fn with_grade(differences: &[ExportDifference], grade: DifferenceGrade) -> impl Iterator<Item = &str> {
     differences.iter().filter(move |difference| difference.grade == grade).map(|difference| difference.what.as_str())
 }
 
 /// Sort key: fewer serious differences are better.
 fn weight(differences: &[ExportDifference]) -> [usize; 3] {
     [DifferenceGrade::Other, DifferenceGrade::Condition, DifferenceGrade::Moment]
-        .map(|grade| of_grade(differences, grade).count())
+        .map(|grade| with_grade(differences, grade).count())
 }
 
 fn reason(wish: &Wish, to: HostInfo) -> String {
@@ -198,7 +198,7 @@ fn steps_paid_for(signal: &str, at: Moment) -> f64 {
 fn differences(wish: &Wish, slot: &ClauseSlot, to: HostInfo) -> Vec<ExportDifference> {
     let mut all: Vec<ExportDifference> = Vec::new();
     all.extend(slot.differs.iter().map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
-    all.extend(of_moment(wish, slot));
+    all.extend(moment_differences(wish, slot));
     let one_prompt = "the same on runs of one prompt";
     match (slot.counts, wish.scope) {
         (CountReset::Prompt, Scope::Run) => {
@@ -218,12 +218,12 @@ fn differences(wish: &Wish, slot: &ClauseSlot, to: HostInfo) -> Vec<ExportDiffer
         }
         _ => {}
     }
-    all.extend(of_action(wish, slot).map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
+    all.extend(action_difference(wish, slot).map(|what| ExportDifference::new(DifferenceGrade::Other, what)));
     all.extend(to.host.also.iter().map(|what| ExportDifference::new(DifferenceGrade::Condition, what)));
     all
 }
 
-fn of_moment(wish: &Wish, slot: &ClauseSlot) -> Vec<ExportDifference> {
+fn moment_differences(wish: &Wish, slot: &ClauseSlot) -> Vec<ExportDifference> {
     // The values of these signals can change between the tools and the next request.
     let waits = matches!(wish.signal, "elapsed" | "messages" | "idle" | "active" | "tool.named");
     match (wish.at, slot.at) {
@@ -254,7 +254,7 @@ fn of_moment(wish: &Wish, slot: &ClauseSlot) -> Vec<ExportDifference> {
     }
 }
 
-fn of_action(wish: &Wish, slot: &ClauseSlot) -> Option<String> {
+fn action_difference(wish: &Wish, slot: &ClauseSlot) -> Option<String> {
     match (wish.then, slot.action) {
         // The slot itself says how a refusal differs from a stop.
         (Action::Stop | Action::Fail, Does::Stop | Does::Fail)

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::transcript::is_dense;
 
-use super::number::{Int, MOST_DIGITS, as_float, of_digits, of_float, repr_float};
+use super::number::{Int, MOST_DIGITS, as_float, from_digits, from_float, repr_float};
 
 /// The nesting depth at which Python's parser gives up.
 const MAX_DEPTH: usize = 900;
@@ -79,9 +79,9 @@ impl<'t> JsonParser<'t> {
             b'n' => ("null", Value::Null),
             b't' => ("true", Value::Bool(true)),
             b'f' => ("false", Value::Bool(false)),
-            b'N' => ("NaN", of_float(f64::NAN)),
-            b'I' => ("Infinity", of_float(f64::INFINITY)),
-            b'-' => ("-Infinity", of_float(f64::NEG_INFINITY)),
+            b'N' => ("NaN", from_float(f64::NAN)),
+            b'I' => ("Infinity", from_float(f64::INFINITY)),
+            b'-' => ("-Infinity", from_float(f64::NEG_INFINITY)),
             _ => return None,
         };
         if !rest.starts_with(word) {
@@ -119,9 +119,9 @@ impl<'t> JsonParser<'t> {
         let number = rest.get(..end)?;
         self.at += end;
         if is_float {
-            return number.parse().ok().map(of_float);
+            return number.parse().ok().map(from_float);
         }
-        if whole <= MOST_DIGITS { Some(of_digits(number)) } else { None }
+        if whole <= MOST_DIGITS { Some(from_digits(number)) } else { None }
     }
 
     fn array(&mut self, depth: usize) -> Option<Value> {

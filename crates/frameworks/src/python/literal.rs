@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::number::{MOST_DIGITS, of_digits, of_float};
+use super::number::{MOST_DIGITS, from_digits, from_float};
 use super::text::is_space;
 
 /// The deepest allowed nesting of literals.
@@ -120,7 +120,7 @@ impl LiteralParser<'_> {
         };
         if radix != 10 {
             let whole = i128::from_str_radix(digits.get(2..)?, radix).ok()?;
-            return Some(of_digits(&format!("{sign}{whole}")));
+            return Some(from_digits(&format!("{sign}{whole}")));
         }
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let is_zero = digits.bytes().all(|byte| byte == b'0');
@@ -128,10 +128,10 @@ impl LiteralParser<'_> {
             if leads || digits.len() > MOST_DIGITS {
                 return None;
             }
-            return Some(of_digits(&format!("{sign}{digits}")));
+            return Some(from_digits(&format!("{sign}{digits}")));
         }
         let float: f64 = digits.parse().ok()?;
-        Some(of_float(if negative { -float } else { float }))
+        Some(from_float(if negative { -float } else { float }))
     }
 
     fn text(&mut self) -> Option<String> {

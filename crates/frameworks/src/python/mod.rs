@@ -17,7 +17,7 @@ mod value;
 pub use dict::Dict;
 pub use json::{Ascii, Strictness, dumps, loads};
 pub use literal::literal;
-pub use number::{Int, as_number, float, float_of_text, grouped, int, of_digits, of_float, repr_float, small_int};
+pub use number::{Int, as_number, float, float_of_text, from_digits, from_float, grouped, int, repr_float, small_int};
 pub use repr::{repr, repr_text, text};
 pub use text::{ascii_digit, is_printable, is_space, is_word, lower, strip, upper};
 pub use value::{dict, equal, equality_key, is_true, type_name, value_key};

@@ -25,7 +25,7 @@ pub(super) fn is_stand_in(value: &Value) -> bool {
 }
 
 /// An integer from its digits, which may have a sign and leading zeros.
-pub fn of_digits(digits: &str) -> Value {
+pub fn from_digits(digits: &str) -> Value {
     let sign = if digits.starts_with('-') { "-" } else { "" };
     let digits = digits.strip_prefix('-').unwrap_or(digits);
     let digits = digits.strip_prefix('+').unwrap_or(digits).trim_start_matches('0');
@@ -43,7 +43,7 @@ pub fn of_digits(digits: &str) -> Value {
 }
 
 /// A float; NaN and infinities become stand-ins.
-pub fn of_float(number: f64) -> Value {
+pub fn from_float(number: f64) -> Value {
     if number.is_finite() {
         return number.into();
     }
@@ -94,7 +94,7 @@ impl Int {
     pub fn json(&self) -> Value {
         match self {
             Self::Bool(flag) => Value::Bool(*flag),
-            Self::Whole(_, digits) => of_digits(digits),
+            Self::Whole(_, digits) => from_digits(digits),
         }
     }
 }
@@ -157,7 +157,7 @@ pub fn int(value: &Value) -> Option<Int> {
     let digits = numeral.strip_prefix(['+', '-']).unwrap_or(&numeral);
     let is_whole =
         !digits.is_empty() && digits.len() <= MOST_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if is_whole { Int::from_value(&of_digits(&numeral)) } else { None }
+    if is_whole { Int::from_value(&from_digits(&numeral)) } else { None }
 }
 
 /// `int(value)` if it fits in 64 bits.

@@ -124,7 +124,7 @@ fn refusal(source: &InputFile, probe: &Probe, rows: Option<Probe>, named: &Named
         Ok(bytes) => NotRead::from_name(&name, probe, bytes),
         Err(_) => NotRead::from_name(&name, probe, io::empty()),
     };
-    if let Some((wrapping, inner)) = Wrapping::of_text(source, probe) {
+    if let Some((wrapping, inner)) = Wrapping::from_text(source, probe) {
         let reason = format!("JSON of no known format, {}", wrapping.stands());
         let text = wrapping.open(source).map(beginning).unwrap_or_default();
         let advice = named.asked(&inner, &text, map_hint::advice);
@@ -133,7 +133,7 @@ fn refusal(source: &InputFile, probe: &Probe, rows: Option<Probe>, named: &Named
     let advice = match rows {
         Some(rows) => {
             let text = table_lines::lines(source).map(beginning).unwrap_or_default();
-            named.asked(&rows, &text, map_hint::of_table)
+            named.asked(&rows, &text, map_hint::for_table)
         }
         // What is known by name needs no mapping.
         None if not_read.is_unknown_json => {

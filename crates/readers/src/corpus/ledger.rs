@@ -227,7 +227,7 @@ impl<'c> ReportBuilder<'c> {
             found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn, false));
         }
         found.run = Run::new(draft);
-        found.spend = Spend::of_run(&found.run);
+        found.spend = Spend::from_run(&found.run);
         if let Some(checked) = &mut found.checked {
             checked.add(Check::CopiedReplies);
         }

@@ -230,7 +230,7 @@ impl RecordResults {
                 let limit = if tells { LimitSigns::from_run(&run) } else { LimitSigns::default() };
                 let is_checked = options.detail >= Detail::Hygiene;
                 let checked = if is_checked { Some(RunChecks::from_run(&run, unread_calls)) } else { None };
-                let spend = Spend::of_run(&run);
+                let spend = Spend::from_run(&run);
                 let pricing = pricing.clone();
                 taken.push(FoundRun {
                     run,
@@ -282,7 +282,7 @@ fn join_report(draft: &mut Draft, record: Record<'_>) {
         return;
     }
     let task = draft.header.task_id.as_deref();
-    if let Some(graded) = record.grades.of_any(task, record.file) {
+    if let Some(graded) = record.grades.graded(task, record.file) {
         draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
         let header = &mut draft.header;
         fill(&mut header.task_id, graded.task.as_ref());

@@ -184,7 +184,7 @@ impl FolderGrades {
     }
 
     /// The grade of a run of any format that names `task` and was read from `file`.
-    pub(crate) fn of_any(&self, task: Option<&str>, file: &FileName) -> Option<&Graded> {
+    pub(crate) fn graded(&self, task: Option<&str>, file: &FileName) -> Option<&Graded> {
         if self.own.is_none() && self.near.is_empty() {
             return None;
         }

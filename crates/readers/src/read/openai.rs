@@ -180,7 +180,7 @@ fn has_member(raw: &str, quoted: &str) -> bool {
 
 /// One tool call: `{id, function: {name, arguments}}`, `{custom: {name, input}}`, or flat.
 pub(crate) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<ToolCall> {
-    call(&Inner::of_written(raw.written()), out)
+    call(&Inner::from_written(raw.written()), out)
 }
 
 /// The calls of a message.

@@ -9,7 +9,7 @@ use crate::read::requests::{self, OpenRequests};
 use crate::record::reading::Reading;
 use crate::transcript::{
     Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Name, Requests, Role, Text, ToolCall,
-    fingerprint, messages,
+    messages,
 };
 
 /// One span from any recorder.
@@ -299,7 +299,7 @@ impl Talk {
                 }
                 Role::Assistant => {}
                 Role::User | Role::System => {
-                    let print = fingerprint::of_list([message.content_print(), Fingerprint(message.role as u64)]);
+                    let print = Fingerprint::from_list([message.content_print(), Fingerprint(message.role as u64)]);
                     let count = counted.entry(print).or_default();
                     *count += 1;
                     let said = self.said.entry(print).or_default();

@@ -167,7 +167,7 @@ mod tests {
             let runs: Vec<Run> = apart.iter().map(|(draft, _)| Run::new(draft.clone())).collect();
             let told: Vec<_> = runs
                 .iter()
-                .map(|run| (run.header.run_id.as_str(), run.steps().len(), Spend::of_run(run).total.unwrap()))
+                .map(|run| (run.header.run_id.as_str(), run.steps().len(), Spend::from_run(run).total.unwrap()))
                 .collect();
             let expected: Vec<_> = expected.into_iter().map(|(id, steps, n)| (id, steps, Tokens(n))).collect();
             assert_eq!(told, expected, "{how:?}");

@@ -46,7 +46,7 @@ impl Wrapping {
     }
 
     /// The wrapping without which the file is JSON, though of no known format, with a look at what is in it.
-    pub(crate) fn of_text(source: &InputFile, probe: &Probe) -> Option<(Self, Probe)> {
+    pub(crate) fn from_text(source: &InputFile, probe: &Probe) -> Option<(Self, Probe)> {
         if !may_be_wrapped(probe) || probe.shape == Shape::Lines {
             return None;
         }

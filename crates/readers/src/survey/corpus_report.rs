@@ -139,7 +139,7 @@ fn source_of(run: &Run) -> String {
 
 /// Tokens of a run's agent and its sub-agents; `None` if no call has any.
 pub fn tokens(run: &Run) -> Option<Tokens> {
-    Spend::of_run(run).total
+    Spend::from_run(run).total
 }
 
 /// What was read of a corpus.

@@ -34,7 +34,7 @@ pub(crate) fn known(probe: &Probe) -> Option<KnownFile> {
         )),
         Shape::Document | Shape::Lines | Shape::Concatenated => {
             let first = probe.first()?;
-            of_value(first).or_else(|| of_first_listed(first))
+            known_value(first).or_else(|| known_first_element(first))
         }
         _ => None,
     }
@@ -47,7 +47,7 @@ pub(crate) fn is_unread_format(probe: &Probe) -> bool {
 }
 
 /// What a document or a first line is, if its producer is known.
-fn of_value(value: &Sketch) -> Option<KnownFile> {
+fn known_value(value: &Sketch) -> Option<KnownFile> {
     use KnownFile::{NoRuns, Runs};
     const KNOWN: &[(&[&str], KnownFile)] = &[
         (&["version", "width", "height"], NoRuns("an asciinema terminal recording: it holds no calls of a model")),
@@ -106,10 +106,10 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
 }
 
 /// The same for the first element of a list, which may stand under a key, if it is of a run.
-fn of_first_listed(value: &Sketch) -> Option<KnownFile> {
+fn known_first_element(value: &Sketch) -> Option<KnownFile> {
     let under_keys = KEYS.iter().filter_map(|key| value.get(key));
     let firsts = std::iter::once(value).chain(under_keys).filter_map(|list| list.elements().first());
-    firsts.filter_map(of_value).find(|known| matches!(known, KnownFile::Runs(_)))
+    firsts.filter_map(known_value).find(|known| matches!(known, KnownFile::Runs(_)))
 }
 
 #[cfg(test)]

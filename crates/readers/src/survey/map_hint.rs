@@ -48,7 +48,7 @@ pub(crate) fn advice(asked: &HintInput<'_>) -> Option<String> {
 }
 
 /// What to do about a CSV table; `None` unless its rows look like messages.
-pub(crate) fn of_table(asked: &HintInput<'_>) -> Option<String> {
+pub(crate) fn for_table(asked: &HintInput<'_>) -> Option<String> {
     let map = guess(asked.probe).filter(|map| map.get("role").is_some() && map.get("run").is_some())?;
     let map = tried(asked).unwrap_or(map);
     Some(command(&map.to_string(), asked.paths))
@@ -204,7 +204,7 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
         Some((path, list)) => (list.elements().iter().collect(), Some(path)),
         None => (values.clone(), None),
     };
-    let mut inner = entry_fields::of_message(&entries);
+    let mut inner = entry_fields::message_fields(&entries);
     if path.is_none() && !inner.iter().any(|(name, _)| matches!(*name, "role" | "text" | "calls")) {
         return None;
     }
@@ -300,7 +300,7 @@ fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, 
     let depth = depth.checked_sub(1)?;
     let is_list = |value: &&(Name, Sketch)| {
         let elements: Vec<&Sketch> = value.1.elements().iter().collect();
-        let found = entry_fields::of_message(&elements);
+        let found = entry_fields::message_fields(&elements);
         let has = |wanted: &str| found.iter().any(|(meaning, _)| *meaning == wanted);
         // The calls of a message are a list too, but of names and arguments.
         elements.iter().any(|element| element.is_object())

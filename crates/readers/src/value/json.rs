@@ -103,7 +103,7 @@ macro_rules! fields {
                         let Some(nth) = KEYS.find(key) else { return };
                         let given = value != "null";
                         match FIELDS[nth] {
-                            $(Field::$field => self.$field = if given { Some(Value::of_written(value)) } else { None },)*
+                            $(Field::$field => self.$field = if given { Some(Value::from_written(value)) } else { None },)*
                         }
                     })
                 }

@@ -60,7 +60,7 @@ impl<'a> Cache<'a> {
     /// All runs with everything `plan` asks for, or `None`.
     pub(super) fn read(&self, plan: &Plan) -> Option<Vec<Extract>> {
         let records: Vec<Option<String>> = self.column("runs")?;
-        let record = |text: &Option<String>| Extract::of_record(text.as_deref()?, Assumptions::default());
+        let record = |text: &Option<String>| Extract::from_record(text.as_deref()?, Assumptions::default());
         let mut extracts: Vec<Extract> = records.iter().map(record).collect::<Option<_>>()?;
         for need in plan.needs() {
             let told: Vec<Option<Holding>> = self.column(&name_of(*need))?;

@@ -14,7 +14,8 @@ impl Sweep<'_> {
         let (question, grid, split) = (self.question, self.grid, self.split);
         let axis = |axis: &GridAxis| json!({ "axis": axis.name, "choices": axis.choices.len() });
         let first = judged.rows.get(0);
-        let one_stack: Vec<RowView<'_>> = first.into_iter().flat_map(|row| judged.rows.of_stack(row.stack())).collect();
+        let one_stack: Vec<RowView<'_>> =
+            first.into_iter().flat_map(|row| judged.rows.for_stack(row.stack())).collect();
         json!({
             "whenstop": env!("CARGO_PKG_VERSION"),
             "command": "tune",

@@ -169,11 +169,11 @@ mod tests {
     fn point(killed: (u64, u64), saved: (Option<f64>, f64)) -> FrontierPoint {
         let rate = |hits: u64| {
             let tasks: Vec<ClusterSums> =
-                (0..200).map(|task| ClusterSums::of_counts(u64::from(task < hits), 4)).collect();
+                (0..200).map(|task| ClusterSums::from_counts(u64::from(task < hits), 4)).collect();
             loss_rate(&tasks, 0.95)
         };
         let share = |share: f64| {
-            let tasks: Vec<ClusterSums> = (0..50).map(|_| ClusterSums::of_runs([(share * 7.0, 7.0)])).collect();
+            let tasks: Vec<ClusterSums> = (0..50).map(|_| ClusterSums::from_runs([(share * 7.0, 7.0)])).collect();
             ratio_estimate(&tasks, 0.95)
         };
         FrontierPoint {

@@ -236,7 +236,7 @@ impl<'t> Fields<'t> {
         let mut result = Ok(());
         for (key, span, value) in self.unknown() {
             let asked = self.asked.borrow();
-            let (what, help) = hints::of_unknown(level, key, value).unwrap_or_else(|| {
+            let (what, help) = hints::unknown_key(level, key, value).unwrap_or_else(|| {
                 let help = did_you_mean(nearest(key, asked.iter().copied()), &known(&asked));
                 (format!("unknown key `{key}`"), help)
             });

@@ -140,7 +140,7 @@ pub(super) fn sign_at(text: &str) -> Option<Comparator> {
 }
 
 /// The error for an unknown key and what to write instead, if it is more than a near miss.
-pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Option<(String, String)> {
+pub(super) fn unknown_key(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Option<(String, String)> {
     let plain = format!("unknown key `{key}`");
     match level {
         Level::File if key == "stack" => None,

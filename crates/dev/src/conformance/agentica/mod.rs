@@ -420,7 +420,7 @@ fn state(goal: &AgenticaGoal, version: Version) -> Value {
         "status": goal.status,
         "paused_reason": goal.paused_reason,
         "turns_used": goal.turns_used,
-        "tokens_used": python::of_digits(&goal.tokens_used.to_string()),
+        "tokens_used": python::from_digits(&goal.tokens_used.to_string()),
         "wall_clock_used_sec": goal.seconds_used,
         "turn_budget": goal.budgets.turns.map(Limit::json),
         "token_budget": goal.budgets.tokens.map(Limit::json),

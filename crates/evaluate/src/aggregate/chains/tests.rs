@@ -42,7 +42,7 @@ fn certified(stacks: &[Losses], places: &[ChainPlace], tolerance: f64) -> Vec<bo
         let open: Vec<usize> = chains.into_iter().filter_map(next).collect();
         let weight: f64 = open.iter().map(|at| places[*at].weight).sum();
         let passes = |at: &&usize| {
-            let p = Surpluses::of_losses(stacks[**at].0.iter().copied(), tolerance).gaffke();
+            let p = Surpluses::from_losses(stacks[**at].0.iter().copied(), tolerance).gaffke();
             p <= DELTA * places[**at].weight / weight
         };
         match open.iter().find(passes) {

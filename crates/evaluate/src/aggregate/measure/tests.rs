@@ -128,7 +128,7 @@ fn covered(missing: Missing) -> (f64, f64) {
     for seed in 0..300 {
         let mut runs = world(100, seed);
         hide(&mut runs, missing, seed);
-        let unit = BestUnit::of_runs(&runs.iter().map(Run::measured).collect::<Vec<_>>()).unit;
+        let unit = BestUnit::from_runs(&runs.iter().map(Run::measured).collect::<Vec<_>>()).unit;
         let truth = truths[usize::from(unit == Unit::Tokens)];
         let interval = ratio_estimate(&sums(&runs, unit), 0.95).interval.unwrap();
         covered += u32::from(interval.low <= truth && truth <= interval.high);
@@ -152,7 +152,7 @@ fn what_is_saved_is_covered_wherever_tokens_are_missing() {
 #[test]
 fn what_is_passed_over_is_said_and_what_most_runs_lack_is_not() {
     let mut runs = world(100, 5);
-    let unit = |runs: &[Run]| BestUnit::of_runs(&runs.iter().map(Run::measured).collect::<Vec<_>>());
+    let unit = |runs: &[Run]| BestUnit::from_runs(&runs.iter().map(Run::measured).collect::<Vec<_>>());
     assert_eq!(unit(&runs), BestUnit { unit: Unit::Tokens, passed_over: None });
     hide(&mut runs, Missing::Longest, 5);
     let said = unit(&runs).passed_over.map(|passed_over| passed_over.sentence());

@@ -121,7 +121,7 @@ impl fmt::Debug for SummaryMetric {
 
 impl SummaryMetric {
     /// Its value in a summary.
-    pub fn of_summary(&self, summary: &Summary) -> Measured {
+    pub fn read_from(&self, summary: &Summary) -> Measured {
         (self.read)(summary)
     }
 

@@ -111,7 +111,7 @@ impl FollowedRows {
     }
 
     /// One row per run, for what does not depend on the stack.
-    pub fn of_runs(&self) -> impl Iterator<Item = FollowedRow> {
+    pub fn one_per_run(&self) -> impl Iterator<Item = FollowedRow> {
         self.runs().map(|(_, rows)| self.view(rows.start).to_row())
     }
 

@@ -148,7 +148,7 @@ impl Rows {
     }
 
     /// The rows of one stack, in their order.
-    pub fn of_stack(&self, stack: &Label) -> impl Iterator<Item = RowView<'_>> {
+    pub fn for_stack(&self, stack: &Label) -> impl Iterator<Item = RowView<'_>> {
         let name = self.names.find(stack);
         let places = match self.by_stack.iter().find(|(stack, _)| Some(*stack) == name) {
             Some((_, places)) => &places[..],

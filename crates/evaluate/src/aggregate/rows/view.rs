@@ -177,7 +177,7 @@ impl<'r> RowView<'r> {
     /// part in this, or the rate would be biased.
     #[inline]
     pub fn is_judged(self) -> bool {
-        !self.unknown().of_recording()
+        !self.unknown().come_from_recording()
     }
 
     /// Stopped early, for certain.

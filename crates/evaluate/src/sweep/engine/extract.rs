@@ -112,8 +112,8 @@ impl Extract {
 
     /// The same run as one of another task.
     #[must_use]
-    pub fn of_task(self, task: &str) -> Self {
-        Self { rows: self.rows.of_task(task), ..self }
+    pub fn with_task(self, task: &str) -> Self {
+        Self { rows: self.rows.with_task(task), ..self }
     }
 
     /// How much of `need` the recording holds. Nothing for a need that the plan does not contain.
@@ -171,7 +171,7 @@ impl Extract {
 
     /// The amount spent by a point, or in total without one; `None` if the recording does not tell.
     pub fn amount(&self, by: Option<Point>, unit: Unit) -> Option<f64> {
-        unit.of_amounts(self.rows.ledger().paid_by(by))
+        unit.amount_in(self.rows.ledger().paid_by(by))
     }
 
     /// The points of that moment at which a stop would be early.

@@ -26,7 +26,7 @@ pub struct KeptExtract {
 impl KeptExtract {
     /// The extract, which was made with `plan`. `None` if it was made with another.
     pub fn restored(&self, plan: &Plan, assumptions: Assumptions) -> Option<Extract> {
-        let mut on = Extract::of_record(self.record.get(), assumptions)?;
+        let mut on = Extract::from_record(self.record.get(), assumptions)?;
         if self.holdings.len() != plan.needs().len() || self.readings.len() != plan.features().len() {
             return None;
         }
@@ -70,7 +70,7 @@ impl Extract {
     }
 
     /// Reads back [`Self::record`], without anything that a plan asks for. `None` if the text is not a record.
-    pub fn of_record(text: &str, assumptions: Assumptions) -> Option<Self> {
+    pub fn from_record(text: &str, assumptions: Assumptions) -> Option<Self> {
         let (rows, end, points, has_one_more): Record = serde_json::from_str(text).ok()?;
         let mut places: [Vec<u32>; 4] = Default::default();
         for (at, (point, _)) in points.iter().enumerate() {

@@ -115,8 +115,8 @@ impl<'e> Runs<'e> {
 
     /// The unit that suits these recordings best, equal to [`crate::aggregate::unit_of`] on their rows.
     pub fn unit_of(extracts: &[Extract]) -> Unit {
-        let measured: Vec<MeasuredRun> = extracts.iter().map(|on| MeasuredRun::of_run(on.shared())).collect();
-        BestUnit::of_runs(&measured).unit
+        let measured: Vec<MeasuredRun> = extracts.iter().map(|on| MeasuredRun::from_run(on.shared())).collect();
+        BestUnit::from_runs(&measured).unit
     }
 
     /// The unit of the amounts.
@@ -205,7 +205,7 @@ fn spends_upwards(on: &Extract, unit: Unit, scale: f64) -> bool {
 
 /// The amount as a whole number; 0 if it is unknown.
 fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
-    let amount = (unit.of_amounts(amounts).unwrap_or(0.0) * scale).round();
+    let amount = (unit.amount_in(amounts).unwrap_or(0.0) * scale).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held within the range before")]
     let whole = amount.clamp(0.0, f64::from(u32::MAX - 1)) as u32;
     whole

@@ -61,7 +61,7 @@ impl Study {
     pub fn new(mut runs: Vec<StudyRun>, families: Vec<Family>) -> Self {
         let measured: Vec<MeasuredRun> =
             runs.iter().map(|run| MeasuredRun::from_facts(run.facts(), run.whole())).collect();
-        let unit = BestUnit::of_runs(&measured).unit;
+        let unit = BestUnit::from_runs(&measured).unit;
         runs.sort_by(|a, b| {
             let (a, b) = (a.facts(), b.facts());
             (a.cluster(), a.run_id()).cmp(&(b.cluster(), b.run_id()))
@@ -154,7 +154,7 @@ impl Study {
             let last = records.map(|records| records.last().map_or(0.0, |reading| reading.max(0.0).ln_1p()));
             facts.push((family.first_rule().signal.id.to_owned(), last.collect()));
         }
-        Picked::of_readings(&runs, &facts)
+        Picked::from_readings(&runs, &facts)
     }
 
     /// The unit of the savings.

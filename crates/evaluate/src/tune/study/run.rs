@@ -63,7 +63,7 @@ impl StudyRun {
         let mut ends: Vec<TrackEnd> = Vec::new();
         for point in on.early_points(Moment::AfterTools) {
             let by = ledger.until(point);
-            let spent = Unit::ALL.map(|unit| unit.of_amounts(by).unwrap_or(f64::NAN));
+            let spent = Unit::ALL.map(|unit| unit.amount_in(by).unwrap_or(f64::NAN));
             ends.push(TrackEnd { spent, verdict: course.verdict(Some(point)) });
         }
         ends.shrink_to_fit();

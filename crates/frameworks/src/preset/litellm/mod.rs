@@ -212,22 +212,22 @@ impl Proxy {
         }
     }
 
-    fn of_agent(&self, request: &ProxyRequest, rule: &str) -> Option<&Value> {
+    fn agent_setting(&self, request: &ProxyRequest, rule: &str) -> Option<&Value> {
         let agent = self.config["agents"].get(request.agent.as_deref()?)?;
         agent.get(rule).filter(|value| !value.is_null())
     }
 
     fn refusal(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
         if !self.sdk.is_null() {
-            return self.of_sdk();
+            return self.sdk_refusal();
         }
-        if let Some(refusal) = self.of_money() {
+        if let Some(refusal) = self.money_refusal() {
             return Some(refusal);
         }
-        if let Some(refusal) = self.of_iterations(request, now) {
+        if let Some(refusal) = self.iterations_refusal(request, now) {
             return Some(refusal);
         }
-        self.of_session(request, now)
+        self.session_refusal(request, now)
     }
 
     /// Whether a hook is active; hooks that a case does not drive are not.
@@ -235,10 +235,10 @@ impl Proxy {
         if let Some(hooks) = self.config["hooks"].as_array() { hooks.iter().any(|hook| hook == rule) } else { true }
     }
 
-    fn of_iterations(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
+    fn iterations_refusal(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
         let session = request.session.as_deref().filter(|_| self.is_hooked(ITERATIONS))?;
         let key = &self.config["key_metadata"][ITERATIONS];
-        let limit = self.of_agent(request, ITERATIONS).or(Some(key).filter(|limit| !limit.is_null()))?.clone();
+        let limit = self.agent_setting(request, ITERATIONS).or(Some(key).filter(|limit| !limit.is_null()))?.clone();
         let Some(limit) = python::small_int(&limit) else {
             let words = format!("invalid literal for int() with base 10: {}", python::repr(&limit));
             return Some((ITERATIONS, "ValueError".to_owned(), words, f64::NAN, f64::NAN));
@@ -255,8 +255,8 @@ impl Proxy {
         Some((ITERATIONS, "ProxyRateLimitError:max_iterations".to_owned(), words, count, limit as f64))
     }
 
-    fn of_session(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
-        let limit = self.of_agent(request, SESSION).filter(|_| self.is_hooked(SESSION))?.clone();
+    fn session_refusal(&mut self, request: &ProxyRequest, now: i64) -> Option<Refusal> {
+        let limit = self.agent_setting(request, SESSION).filter(|_| self.is_hooked(SESSION))?.clone();
         let Ok(Some(limit)) = python::float(&limit) else {
             let words = format!("could not convert string to float: {}", python::repr(&limit));
             return Some((SESSION, "ValueError".to_owned(), words, f64::NAN, f64::NAN));
@@ -274,7 +274,7 @@ impl Proxy {
         Some((SESSION, "ProxyRateLimitError:budget".to_owned(), words, spent, limit))
     }
 
-    fn of_money(&self) -> Option<Refusal> {
+    fn money_refusal(&self) -> Option<Refusal> {
         let exceeded = |rule, key: &str, limit: f64| {
             let [spend, most] = [self.key_spend, limit].map(python::repr_float);
             let words = format!("Budget has been exceeded! {key}Current cost: {spend}, Max budget: {most}");
@@ -293,7 +293,7 @@ impl Proxy {
     }
 
     /// The SDK's check, which uses the cost set beforehand.
-    fn of_sdk(&self) -> Option<Refusal> {
+    fn sdk_refusal(&self) -> Option<Refusal> {
         let cost = self.sdk["current_cost"].as_f64().unwrap_or(0.0);
         let limit = self.sdk["max_budget"].as_f64().filter(|limit| *limit != 0.0 && cost > *limit)?;
         let most = python::repr(&self.sdk["max_budget"]);
@@ -305,7 +305,7 @@ impl Proxy {
     fn book(&mut self, request: &ProxyRequest, reply: &Message, now: i64) {
         let cost = cost_in_dollars(reply);
         self.key_spend += cost;
-        let is_limited = self.of_agent(request, SESSION).is_some() && self.is_hooked(SESSION);
+        let is_limited = self.agent_setting(request, SESSION).is_some() && self.is_hooked(SESSION);
         let Some(session) = request.session.as_deref().filter(|_| is_limited && request.is_booked && cost > 0.0) else {
             return;
         };

@@ -15,7 +15,6 @@ use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
 use crate::framework::params;
-use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Event, Fingerprint, Message, Name, Point, ToolCall};
 
 const GUARD: &str = "unknown_tool_guard";
@@ -169,7 +168,7 @@ impl OpenClawMachine {
     fn asked(&self, call: &ToolCall) -> RequestedCall {
         let tool = tool_name(&call.name, self.limits.release);
         let arguments = arguments(call).into_owned();
-        let print = of_text(&format!("{tool}:{}", js_text(&arguments, KeyOrder::Sorted)));
+        let print = Fingerprint::from_text(&format!("{tool}:{}", js_text(&arguments, KeyOrder::Sorted)));
         RequestedCall { is_poll: is_poll(&tool, &arguments), tool, call: print, id: call.id.clone(), arguments }
     }
 

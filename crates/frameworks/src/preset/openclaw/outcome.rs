@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::config::Release;
 use crate::preset::frame::identity::{KeyOrder, js_text};
 use crate::transcript::Fingerprint;
-use crate::transcript::fingerprint::of_text;
 
 /// A call's outcome, as stored in the history.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +69,10 @@ const NEW_EACH_TIME: [&str; 18] = [
 /// The outcome of a thrown error.
 pub(super) fn thrown(message: &str, release: Release) -> CallOutcome {
     let message = if message.is_empty() { "Error" } else { message };
-    let print = of_text(&format!("error:{}", js_text(&without_ids(&Value::from(message), release), KeyOrder::Sorted)));
+    let print = Fingerprint::from_text(&format!(
+        "error:{}",
+        js_text(&without_ids(&Value::from(message), release), KeyOrder::Sorted)
+    ));
     CallOutcome { print: Some(print), no_progress: true, missing: missing_tool(message), ..CallOutcome::default() }
 }
 
@@ -83,7 +85,7 @@ pub(super) fn returned(given: &ReturnedResult<'_>, release: Release) -> CallOutc
         return CallOutcome { refused: release == Release::Constants, ..CallOutcome::default() };
     }
     if tool == "exec"
-        && let Some(outcome) = of_command(details, text, release)
+        && let Some(outcome) = command_outcome(details, text, release)
     {
         return outcome;
     }
@@ -125,7 +127,7 @@ fn is_send(tool: &str, arguments: &Value, release: Release) -> bool {
 }
 
 /// The outcome of an `exec` command by its status; `None` if the general rule applies.
-fn of_command(details: &Value, text: &str, release: Release) -> Option<CallOutcome> {
+fn command_outcome(details: &Value, text: &str, release: Release) -> Option<CallOutcome> {
     let status = details["status"].as_str().filter(|status| !status.is_empty())?;
     let word = |field: &str| details[field].as_str();
     let plain = |value: Value| Some(CallOutcome { print: Some(print(&value, release)), ..CallOutcome::default() });
@@ -203,7 +205,7 @@ fn without_new_fields(value: &Value) -> Value {
 }
 
 fn print(value: &Value, release: Release) -> Fingerprint {
-    of_text(&js_text(&without_ids(value, release), KeyOrder::Sorted))
+    Fingerprint::from_text(&js_text(&without_ids(value, release), KeyOrder::Sorted))
 }
 
 /// Every text without the ids of untrusted-content wrappers. Releases up to 2026.7 do compare these ids.

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::shell::is_overview;
 use crate::preset::frame::identity::{KeyOrder, arguments, js_text};
-use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Fingerprint, Message, Name, ToolCall};
 
 /// Limits: the same call in a row; overviews in a row; the same call in one prompt; the same name in a row.
@@ -60,7 +59,7 @@ fn canonical(name: &str) -> &str {
 
 /// The key by which two calls are considered the same.
 pub(super) fn key_of(name: &str, given: &Value) -> Fingerprint {
-    of_text(&format!("{}:{}", canonical(name), js_text(given, KeyOrder::Sorted)))
+    Fingerprint::from_text(&format!("{}:{}", canonical(name), js_text(given, KeyOrder::Sorted)))
 }
 
 impl SeenCall {
@@ -227,7 +226,7 @@ impl PromptCounts {
         let is_it = |call: &SeenCall| call.id.is_some() && call.id == result.tool_call_id;
         let Some(place) = self.awaited.iter().position(is_it) else { return false };
         let call = self.awaited.remove(place);
-        let print = of_text(&format!("{}{}", u8::from(result.is_error == Some(true)), result.text()));
+        let print = Fingerprint::from_text(&format!("{}{}", u8::from(result.is_error == Some(true)), result.text()));
         let results = self.results.entry(call.key).or_default();
         let is_first = results.last.is_none();
         let has_changed = !is_first && results.last != Some(print);

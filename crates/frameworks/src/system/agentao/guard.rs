@@ -5,7 +5,7 @@ use foldhash::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::python::{self, Strictness, loads, strip};
-use crate::transcript::{Fingerprint, Identity, fingerprint};
+use crate::transcript::{Fingerprint, Identity};
 
 /// How often the same call, an empty name, unreadable arguments or a cut-off reply is needed to end the chat.
 pub(super) const LIMIT: u32 = 3;
@@ -126,7 +126,7 @@ impl ChatGuard {
             self.empty_names += 1;
             return at_limit(self.empty_names, Tripped::EmptyName);
         }
-        let print = fingerprint::of_call(&Identity::Raw, call.name, call.arguments);
+        let print = Fingerprint::from_call(&Identity::Raw, call.name, call.arguments);
         let count = self.same.entry(print).or_default();
         *count += 1;
         if *count >= LIMIT {

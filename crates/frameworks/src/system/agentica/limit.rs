@@ -42,8 +42,8 @@ impl Limit {
     /// As JSON.
     pub fn json(self) -> Value {
         match self {
-            Self::Whole(limit) => python::of_digits(&limit.to_string()),
-            Self::Real(limit) => python::of_float(limit),
+            Self::Whole(limit) => python::from_digits(&limit.to_string()),
+            Self::Real(limit) => python::from_float(limit),
         }
     }
 

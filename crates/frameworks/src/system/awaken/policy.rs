@@ -6,7 +6,7 @@ use super::AwakenProfile;
 use super::counters::RunStatistics;
 use super::spec::StopConditionSpec;
 use crate::decision::{Evidence, Need};
-use crate::transcript::fingerprint;
+use crate::transcript::Fingerprint;
 
 /// A stop condition ready to be checked.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ fn loop_detection(window: usize, seen: &RunStatistics<'_>) -> Option<PolicyStop>
     }
     let from = seen.counters.recent.len().checked_sub(window)?;
     let mut latest = seen.counters.recent.iter().skip(from);
-    let first = latest.next().filter(|first| **first != fingerprint::of_text(""))?;
+    let first = latest.next().filter(|first| **first != Fingerprint::from_text(""))?;
     if !latest.all(|print| print == first) {
         return None;
     }

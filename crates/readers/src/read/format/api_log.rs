@@ -22,7 +22,7 @@ use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::text::word_list;
 use crate::transcript::{
-    Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, fingerprint,
+    Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage,
 };
 use crate::value::{json, time};
 
@@ -300,7 +300,7 @@ impl ApiConversation {
             }
         }
         for mut message in asked.into_iter().skip(begin + heard) {
-            let first = self.said.insert(fingerprint::of_text(&format!(
+            let first = self.said.insert(Fingerprint::from_text(&format!(
                 "{}\n{}\n{}",
                 message.role.name(),
                 message.tool_call_id.as_deref().unwrap_or_default(),
@@ -341,11 +341,11 @@ fn marks(message: &Message) -> Vec<Fingerprint> {
     if message.tool_calls.is_empty() {
         let text = message.text();
         let said = text.trim();
-        return if said.is_empty() { Vec::new() } else { vec![fingerprint::of_text(said)] };
+        return if said.is_empty() { Vec::new() } else { vec![Fingerprint::from_text(said)] };
     }
     let mark = |call: &crate::transcript::ToolCall| match call.id.as_deref().filter(|id| !id.is_empty()) {
-        Some(id) => fingerprint::of_text(id),
-        None => fingerprint::of_text(&format!("{}\n{}", call.name, call.arguments.as_str())),
+        Some(id) => Fingerprint::from_text(id),
+        None => Fingerprint::from_text(&format!("{}\n{}", call.name, call.arguments.as_str())),
     };
     message.tool_calls.iter().map(mark).collect()
 }

@@ -21,7 +21,7 @@ const BESIDE: [&str; 8] =
     ["action_input", "action_args", "tool_input", "tool_args", "arguments", "args", "params", "kwargs"];
 
 /// The fields of one message.
-pub(super) fn of_message(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
+pub(super) fn message_fields(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
     let mut fields = FoundFields::default();
     let map = FieldMap::default();
     let names_speaker = |value: &Sketch| matches!(value.text(), Some(word) if map.speaker(&word).is_some());

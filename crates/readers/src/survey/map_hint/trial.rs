@@ -8,7 +8,7 @@ use crate::read::{in_memory, wrappings};
 use crate::record::field_map::FieldMap;
 use crate::record::options::ReadOptions;
 use crate::survey::unread_parts;
-use crate::transcript::{Draft, Event, Fingerprint, Message, Role, Run, ToolCall, fingerprint, messages};
+use crate::transcript::{Draft, Event, Fingerprint, Message, Role, Run, ToolCall, messages};
 
 /// What a mapping makes of the file.
 #[derive(Debug, Default)]
@@ -122,7 +122,7 @@ impl MappingTrial {
 fn prints(draft: &Draft) -> Vec<(Role, Fingerprint)> {
     let print = |message: &Message| {
         let calls = message.tool_calls.iter().map(ToolCall::canonical_print);
-        (message.role, fingerprint::of_list(calls.chain([message.content_print()])))
+        (message.role, Fingerprint::from_list(calls.chain([message.content_print()])))
     };
     messages(&draft.events).map(print).collect()
 }

@@ -109,7 +109,7 @@ impl CapMachine {
         }
         let calls = CallLookup::from_reply(reply);
         let succeeded = results.iter().filter(|result| {
-            let ends = matches!(calls.of_result(result), Some(call) if self.is_end_tool(&call.name));
+            let ends = matches!(calls.answered_by(result), Some(call) if self.is_end_tool(&call.name));
             result.is_error != Some(true) && !ends
         });
         self.counts.calls_succeeded += succeeded.count() as u64;
@@ -247,7 +247,7 @@ impl<'m> CallLookup<'m> {
     }
 
     /// The first call that a result answers.
-    fn of_result(&self, result: &Message) -> Option<&'m ToolCall> {
+    fn answered_by(&self, result: &Message) -> Option<&'m ToolCall> {
         let named = if let Some(name) = result.name.as_deref() { self.by_name.get(name) } else { None };
         let nth = match result.tool_call_id.as_deref() {
             Some(id) => {

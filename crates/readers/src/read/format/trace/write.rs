@@ -19,8 +19,8 @@ pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
         // A score by itself would be read as a grade, so an ungraded score gets an explicit word.
         let word = if score.is_some() { Some(outcome.name()) } else { None };
         let line = match outcome.grade() {
-            Some(success) => WrittenObject::of_type("outcome").with("success", success),
-            None => WrittenObject::of_type("outcome").with_some("success", word),
+            Some(success) => WrittenObject::with_type("outcome").with("success", success),
+            None => WrittenObject::with_type("outcome").with_some("success", word),
         };
         let line = line.with_some("score", *score).with("end", end.name()).with_some("secured_step", *secured_step);
         line.write_line(&mut to)?;
@@ -33,15 +33,15 @@ pub fn write_event(event: &Event, to: impl Write) -> io::Result<()> {
     let line = match event {
         Event::Message(message) => message_line(message),
         Event::Metrics(metrics) => metrics_line(metrics),
-        Event::Judge(judge) => WrittenObject::of_type("judge")
+        Event::Judge(judge) => WrittenObject::with_type("judge")
             .with("reply", judge.reply.as_ref().map(Text::as_str))
             .with_some("error", judge.error.as_deref())
             .with_some("usage", judge.usage.map(RecordedTokens)),
-        Event::Checkpoint(checkpoint) => WrittenObject::of_type("checkpoint")
+        Event::Checkpoint(checkpoint) => WrittenObject::with_type("checkpoint")
             .with("success", checkpoint.success)
             .with_some("score", checkpoint.score),
         Event::Note(note) => {
-            WrittenObject::of_type("note").with("kind", &*note.kind).with("body", one_line(&note.body))
+            WrittenObject::with_type("note").with("kind", &*note.kind).with("body", one_line(&note.body))
         }
     };
     line.write_line(to)
@@ -52,7 +52,7 @@ pub fn write_event(event: &Event, to: impl Write) -> io::Result<()> {
 struct WrittenObject(Vec<u8>);
 
 impl WrittenObject {
-    fn of_type(name: &str) -> Self {
+    fn with_type(name: &str) -> Self {
         Self::default().with("type", name)
     }
 
@@ -102,7 +102,7 @@ impl WrittenObject {
 fn run_line(run: &Run) -> WrittenObject {
     let header = &run.header;
     let counted = run.totals.map(|totals| totals.usage).filter(|usage| !usage.is_empty());
-    WrittenObject::of_type("run")
+    WrittenObject::with_type("run")
         .with("run_id", &header.run_id)
         .with_some("parent", header.parent.as_deref())
         .with_some("task_id", header.task_id.as_deref())
@@ -122,7 +122,7 @@ fn run_line(run: &Run) -> WrittenObject {
 }
 
 fn message_line(message: &Message) -> WrittenObject {
-    let line = WrittenObject::of_type("message")
+    let line = WrittenObject::with_type("message")
         .with("role", message.role.name())
         .with_some("lane", lane(&message.lane))
         .with_some("origin", message.origin.name())
@@ -217,7 +217,7 @@ impl Serialize for RecordedTokens {
 
 fn metrics_line(metrics: &Metrics) -> WrittenObject {
     let values = Some(MetricValues(&metrics.values)).filter(|values| !values.0.is_empty());
-    WrittenObject::of_type("metrics")
+    WrittenObject::with_type("metrics")
         .with_some("experiment", metrics.experiment.as_deref())
         .with_some("status", metrics.status.as_deref())
         .with_some("values", values)
