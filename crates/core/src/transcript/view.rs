@@ -1,7 +1,7 @@
 //! What a rule can see: only the past. A view consists of slices that end at its point, so later events are out of
 //! reach.
 
-use super::{Event, Header, Instant, Message, Moment, Point, Role, RunNumbers, Step, messages, placeholder};
+use super::{Event, Header, Instant, Message, Moment, Point, RunNumbers, Step, messages, placeholder};
 
 /// The state of a run at one point. A [`Recorder`](super::Recorder) yields views of a live run and a
 /// [`Run`](super::Run) those of a finished one, in the same order and with the same contents.
@@ -133,11 +133,6 @@ impl<'r> PointView<'r> {
     /// True when the current reply calls no tool, so that the round ends with it.
     pub fn ends_round(&self) -> bool {
         matches!(self.reply(), Some(reply) if reply.tool_calls.is_empty())
-    }
-
-    /// True when there is a user message since the previous point.
-    pub fn user_spoke(&self) -> bool {
-        messages(self.news()).any(|message| message.role == Role::User)
     }
 
     /// The time at this point: the latest timestamp so far. `None` if there is none yet.
