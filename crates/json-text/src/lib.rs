@@ -49,7 +49,7 @@ pub fn array<'t>(text: &'t str, mut each: impl FnMut(&'t str)) -> bool {
     let mut cursor = Cursor::new(text);
     cursor.space();
     let elements = cursor.items(*b"[]", |cursor| {
-        each(<&str>::pass(cursor, DEPTH)?);
+        each(cursor.written(DEPTH)?);
         Some(())
     });
     elements.is_some() && cursor.is_at_end()
@@ -62,7 +62,7 @@ pub fn members<'t>(text: &'t str, mut each: impl FnMut(&'t str, &'t str)) -> boo
     cursor.space();
     let members = cursor.items(*b"{}", |cursor| {
         let key = cursor.key().filter(|key| !key.escaped)?;
-        each(text.get(key.from..key.to)?, <&str>::pass(cursor, DEPTH - 1)?);
+        each(text.get(key.from..key.to)?, cursor.written(DEPTH - 1)?);
         Some(())
     });
     members.is_some() && cursor.is_at_end()
@@ -167,6 +167,19 @@ impl<'t> Cursor<'t> {
         let byte = self.peek()?;
         self.at += 1;
         Some(byte)
+    }
+
+    /// Moves past the value that begins here, whose containers may be nested at most `depth` deep, and returns its text.
+    #[inline]
+    fn written(&mut self, depth: usize) -> Option<&'t str> {
+        let from = self.at;
+        // Strings are the most frequent values, so they are tried first.
+        if self.peek() == Some(b'"') {
+            self.string()?;
+        } else {
+            self.pass(depth)?;
+        }
+        self.text.get(from..self.at)
     }
 
     /// Moves past the value that begins here.
@@ -375,7 +388,7 @@ mod tests {
         cursor.space();
         FOLLOWS.with(|follows| {
             cursor.fields(DEPTH, &KEYS, follows, |cursor, nth| {
-                members.insert(NAMES[nth], <&str>::pass(cursor, DEPTH)?);
+                members.insert(NAMES[nth], cursor.written(DEPTH)?);
                 Some(())
             })
         })?;

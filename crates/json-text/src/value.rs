@@ -3,9 +3,10 @@
 use super::Cursor;
 
 /// A type that a JSON value can be scanned into.
-pub trait Value<'t>: Sized {
-    /// Moves past the value that begins here, whose containers may be nested at most `depth` deep, and returns it.
-    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self>;
+pub trait Value<'t>: Default {
+    /// Moves past the value that begins here, whose containers may be nested at most `depth` deep, and stores it in
+    /// place: a value may have many fields, and moving it takes longer than scanning it.
+    fn scan(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()>;
 
     /// The value whose raw text is `text`, as found by the parser.
     fn from_written(text: &'t str) -> Self;
@@ -20,15 +21,9 @@ pub trait Object<'t>: Default {
 
 impl<'t> Value<'t> for &'t str {
     #[inline]
-    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
-        let from = cursor.at;
-        // Strings are the most frequent values, so they are tried first.
-        if cursor.peek() == Some(b'"') {
-            cursor.string()?;
-        } else {
-            cursor.pass(depth)?;
-        }
-        cursor.text.get(from..cursor.at)
+    fn scan(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()> {
+        *self = cursor.written(depth)?;
+        Some(())
     }
 
     #[inline]
@@ -38,7 +33,7 @@ impl<'t> Value<'t> for &'t str {
 }
 
 /// A value expected to be an object of type `T`.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Inner<'t, T> {
     /// The raw text.
     pub written: &'t str,
@@ -47,15 +42,16 @@ pub struct Inner<'t, T> {
 }
 
 impl<'t, T: Object<'t>> Value<'t> for Inner<'t, T> {
-    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
+    fn scan(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()> {
         let from = cursor.at;
-        let mut object = T::default();
-        let filled = depth.checked_sub(1).and_then(|within| object.fill(cursor, within));
-        if filled.is_none() {
+        let object = self.object.insert(T::default());
+        if depth.checked_sub(1).and_then(|within| object.fill(cursor, within)).is_none() {
+            self.object = None;
             cursor.at = from;
             cursor.pass(depth)?;
         }
-        Some(Self { written: cursor.text.get(from..cursor.at)?, object: filled.map(|()| object) })
+        self.written = cursor.text.get(from..cursor.at)?;
+        Some(())
     }
 
     fn from_written(text: &'t str) -> Self {
@@ -69,7 +65,7 @@ const FEW: usize = 1024;
 const MOST_TIMES: usize = 4;
 
 /// A value expected to be an array of `V`.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct List<'t, V> {
     /// The raw text.
     pub written: &'t str,
@@ -78,7 +74,7 @@ pub struct List<'t, V> {
 }
 
 impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
-    fn pass(cursor: &mut Cursor<'t>, depth: usize) -> Option<Self> {
+    fn scan(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()> {
         let from = cursor.at;
         let mut elements = Vec::new();
         let whole = depth.checked_sub(1).and_then(|within| {
@@ -87,7 +83,8 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
                     // Most lists have one element.
                     elements = Vec::with_capacity(1);
                 }
-                elements.push(V::pass(cursor, within)?);
+                elements.push(V::default());
+                elements.last_mut()?.scan(cursor, within)?;
                 // A list of very short elements would take many times its size as text: only its raw text is kept.
                 let (kept, written) = (elements.len() * size_of::<V>(), cursor.at - from);
                 (elements.len() < FEW || kept / MOST_TIMES < written).then_some(())
@@ -97,7 +94,9 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
             cursor.at = from;
             cursor.pass(depth)?;
         }
-        Some(Self { written: cursor.text.get(from..cursor.at)?, elements: whole.map(|()| elements) })
+        self.written = cursor.text.get(from..cursor.at)?;
+        self.elements = whole.map(|()| elements);
+        Some(())
     }
 
     fn from_written(text: &'t str) -> Self {
@@ -112,7 +111,6 @@ impl<'t> Cursor<'t> {
             *place = None;
             return self.pass(depth);
         }
-        *place = Some(V::pass(self, depth)?);
-        Some(())
+        place.insert(V::default()).scan(self, depth)
     }
 }

@@ -124,7 +124,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         }
         // Nearly every line is one.
         if let (Some(r#""message""#), Some(draft)) = (line.type_, &mut draft) {
-            draft.events.extend(message(&line, text, out).map(Event::Message));
+            add_message(draft, &line, text, out);
             continue;
         }
         let Some(kind) = out.string(line.type_, "type") else {
@@ -224,11 +224,7 @@ fn totals(line: &TraceLine<'_>, out: &mut Reading<'_>) -> Option<Totals> {
 /// Adds the content of a line to its run.
 fn add(draft: &mut Draft, kind: &str, line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) {
     match kind {
-        "message" => {
-            if let Some(message) = message(line, text, out) {
-                draft.events.push(Event::Message(message));
-            }
-        }
+        "message" => add_message(draft, line, text, out),
         "metrics" => draft.events.push(Event::Metrics(metrics(line, out))),
         "judge" => draft.events.push(Event::Judge(JudgeReply {
             reply: out.content(line.reply, "reply"),
@@ -273,16 +269,14 @@ fn null_body(line: &str) -> Option<Json> {
     if found { Some(RawValue::NULL.to_owned()) } else { None }
 }
 
-fn message(line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
+fn add_message(draft: &mut Draft, line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) {
     let help = "the line is left out; roles are system, user, assistant and tool";
     let Some(name) = out.string(line.role, "role") else {
-        out.error_at(text, "a message without a `role`", help);
-        return None;
+        return out.error_at(text, "a message without a `role`", help);
     };
     let Some(role) = openai::role(&name) else {
         out.part_of_run(&format!("role {name}"), &Node::from_written(text));
-        out.error_at(text, format!("`{name}` is no role"), help);
-        return None;
+        return out.error_at(text, format!("`{name}` is no role"), help);
     };
     let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
@@ -300,7 +294,7 @@ fn message(line: &TraceLine<'_>, text: &str, out: &mut Reading<'_>) -> Option<Me
     message.set_model(out.word(line.model, "model").map(Into::into));
     message.set_finish_reason(out.word(line.finish_reason, "finish_reason").map(Into::into));
     message.set_extra(extra(line));
-    Some(message)
+    draft.events.push(Event::Message(message));
 }
 
 fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
