@@ -14,7 +14,6 @@ use super::files;
 use super::host::HostAgent;
 use super::log::{self, LogLine};
 use super::payload::{BatchCall, Payload, PayloadEvent};
-use super::question::is_unattended;
 use super::record::{Flag, RecordKind, SessionRecord, id_of};
 use super::round::{self, CountScope, StackDecisions, id_of_decision};
 use super::settings::{Folders, HookMode, Setup};
@@ -482,4 +481,9 @@ impl HookCall<'_> {
         // The agent has handed back: there is nothing to add to its next request.
         Ok(if answer.get("hookSpecificOutput").is_some() { answer::nothing() } else { answer })
     }
+}
+
+/// True if nobody is there to be asked: Claude Code says how it was started.
+fn is_unattended() -> bool {
+    std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry.starts_with("sdk"))
 }

@@ -54,8 +54,3 @@ impl HookCall<'_> {
         current.iter().filter(|record| record.kind == RecordKind::WentOn && record.a == stack).count() as u64
     }
 }
-
-/// True if nobody is there to be asked: Claude Code says how it was started.
-pub(super) fn is_unattended() -> bool {
-    std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry.starts_with("sdk"))
-}

@@ -1,7 +1,6 @@
 //! One end-of-round decision: the stop policy and the continuation decision, in the order the profile sets.
 
 use super::guardrail::{AgentProfile, GuardrailFindings, PlanFile, ProjectFolder, guard};
-use super::message::{AfterRun, RunKind};
 use super::plan;
 use super::policy::AutomationPolicy;
 use super::rules::{MiraRules, Order, ProviderCheck, Replan};
@@ -10,6 +9,40 @@ use crate::python::{self, Dict, Raised};
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
+
+/// The reason for another agent run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunKind {
+    /// The next cycle.
+    Continue,
+    /// A running experiment's record was not updated.
+    CheckpointRepair,
+    /// The guardrail blocked.
+    GuardrailRepair,
+    /// The guardrail still blocks, under contract version 2.
+    StrictContractRepair,
+}
+
+impl RunKind {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::CheckpointRepair => "checkpoint_repair",
+            Self::GuardrailRepair => "guardrail_repair",
+            Self::StrictContractRepair => "strict_contract_repair",
+        }
+    }
+}
+
+/// What follows a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AfterRun {
+    /// Start another run.
+    Run(RunKind),
+    /// End the message, with the last reason printed for it; without one if the mode is not `auto`.
+    Stop(Option<AutoStopReason>),
+}
 
 /// The inputs of a decision.
 #[derive(Clone, Copy, Debug)]

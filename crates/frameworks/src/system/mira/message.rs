@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::decide::Situation;
+use super::decide::{AfterRun, RunKind, Situation};
 use super::export;
 use super::guardrail::{AgentProfile, Contract, GuardrailFindings, ProjectFolder, guard};
 use super::plan;
@@ -10,40 +10,6 @@ use super::policy::AutomationPolicy;
 use super::rules::{MiraRules, Order, Repair, TokenScope};
 use super::stop::AutoStopReason;
 use crate::python::{self, Raised};
-
-/// The reason for another agent run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunKind {
-    /// The next cycle.
-    Continue,
-    /// A running experiment's record was not updated.
-    CheckpointRepair,
-    /// The guardrail blocked.
-    GuardrailRepair,
-    /// The guardrail still blocks, under contract version 2.
-    StrictContractRepair,
-}
-
-impl RunKind {
-    /// The name used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::CheckpointRepair => "checkpoint_repair",
-            Self::GuardrailRepair => "guardrail_repair",
-            Self::StrictContractRepair => "strict_contract_repair",
-        }
-    }
-}
-
-/// What follows a run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AfterRun {
-    /// Start another run.
-    Run(RunKind),
-    /// End the message, with the last reason printed for it; without one if the mode is not `auto`.
-    Stop(Option<AutoStopReason>),
-}
 
 /// The loop's output and decision after a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::decide::{AfterRun, RunKind};
 use super::guardrail::{AgentProfile, PlanFile, ProjectFolder, experiment_number};
-use super::message::{AfterRun, MessageLoop, RunKind};
+use super::message::MessageLoop;
 use super::param;
 use super::plan::MetricsScope;
 use super::policy::AutomationPolicy;
