@@ -137,9 +137,10 @@ impl Ag2Agent {
     ) -> Option<ChatEndReason> {
         let is_word = self.word.holds(text, has_calls);
         let at_limit = self.answers >= self.limit;
-        let met = format!("Termination message condition on agent '{}' met", self.name);
-        let unanswered = format!("{met} and no human input provided");
-        let requested = (HUMAN, "User requested to end the conversation".to_owned());
+        let name = self.name;
+        let met = || format!("Termination message condition on agent '{name}' met");
+        let unanswered = || format!("{} and no human input provided", met());
+        let requested = || (HUMAN, "User requested to end the conversation".to_owned());
         let mut ask = |skips: &str| {
             let words = if self.mode == HumanInputMode::Always {
                 format!(
@@ -161,23 +162,27 @@ impl Ag2Agent {
             (HumanInputMode::Always, ..) => {
                 let reply = ask("");
                 match reply.as_str() {
-                    "" if is_word => ("exit".to_owned(), (WORD, met)),
-                    _ => (reply, requested),
+                    "" if is_word => ("exit".to_owned(), (WORD, met())),
+                    _ => (reply, requested()),
                 }
             }
             (HumanInputMode::Never, true, _) => {
                 ("exit".to_owned(), (REPLIES, "Maximum number of consecutive auto-replies reached".to_owned()))
             }
-            (HumanInputMode::Never, false, true) => ("exit".to_owned(), (WORD, met)),
+            (HumanInputMode::Never, false, true) => ("exit".to_owned(), (WORD, met())),
             (HumanInputMode::Terminate, true, _) => {
                 let reply = ask(skips);
-                if reply.is_empty() && is_word { ("exit".to_owned(), (WORD, unanswered)) } else { (reply, requested) }
+                if reply.is_empty() && is_word {
+                    ("exit".to_owned(), (WORD, unanswered()))
+                } else {
+                    (reply, requested())
+                }
             }
             (HumanInputMode::Terminate, false, true) => {
                 let reply = ask(skips);
-                (if reply.is_empty() { "exit".to_owned() } else { reply }, (WORD, unanswered))
+                (if reply.is_empty() { "exit".to_owned() } else { reply }, (WORD, unanswered()))
             }
-            (_, false, false) => (String::new(), requested),
+            (_, false, false) => (String::new(), requested()),
         };
         if reply == "exit" {
             let (rule, words) = reason;

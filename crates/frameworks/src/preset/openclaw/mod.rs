@@ -196,8 +196,10 @@ impl OpenClawMachine {
         } else if self.limits.enabled && self.limits.release == Release::Constants {
             self.batch(reply, acts);
         } else {
-            for call in reply.tool_calls.iter().filter(|call| self.can_run(call)).cloned().collect::<Vec<_>>() {
-                self.single(&call, None, acts);
+            for call in &reply.tool_calls {
+                if self.can_run(call) {
+                    self.single(call, None, acts);
+                }
             }
         }
     }

@@ -107,10 +107,11 @@ impl CapMachine {
         if results.is_empty() {
             return;
         }
-        let calls = CallLookup::from_reply(reply);
+        let may_end = reply.tool_calls.iter().any(|call| self.is_end_tool(&call.name));
+        let calls = if may_end { Some(CallLookup::from_reply(reply)) } else { None };
         let succeeded = results.iter().filter(|result| {
-            let ends = matches!(calls.answered_by(result), Some(call) if self.is_end_tool(&call.name));
-            result.is_error != Some(true) && !ends
+            let call = calls.as_ref().and_then(|calls| calls.answered_by(result));
+            result.is_error != Some(true) && !call.is_some_and(|call| self.is_end_tool(&call.name))
         });
         self.counts.calls_succeeded += succeeded.count() as u64;
         if self.tool_stop(reply, acts) {
