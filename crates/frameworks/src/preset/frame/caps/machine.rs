@@ -218,11 +218,19 @@ impl Machine for CapMachine {
 
 /// The framework's message with its figures filled in.
 fn fill(template: &str, cap: &ActiveCap, counts: &RunCounters) -> String {
-    template
-        .replace("{limit}", &cap.written)
-        .replace("{value}", &counts.printed(cap.counts))
-        .replace("{requests}", &counts.requests.to_string())
-        .replace("{cost}", &format!("{:.4}", counts.cost_sum))
+    let figures: [(&str, &dyn Fn() -> String); 4] = [
+        ("{limit}", &|| cap.written.clone()),
+        ("{value}", &|| counts.printed(cap.counts)),
+        ("{requests}", &|| counts.requests.to_string()),
+        ("{cost}", &|| format!("{:.4}", counts.cost_sum)),
+    ];
+    let mut words = template.to_owned();
+    for (place, figure) in figures {
+        if words.contains(place) {
+            words = words.replace(place, &figure());
+        }
+    }
+    words
 }
 
 /// The calls of a reply by what their results may name: a reply can hold a hundred thousand.
