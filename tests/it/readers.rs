@@ -280,6 +280,26 @@ fn the_same_for_any_number_of_threads() {
     assert_eq!(results[0], results[2]);
 }
 
+/// A thread that finds nothing wrong does not read on past a loss that another has found.
+#[test]
+fn the_first_loss_ends_the_reading_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.jsonl");
+    let run = |n: usize| {
+        let broken = if n == 40 || n == 900 { "{\n" } else { "" };
+        format!("{{\"type\":\"run\",\"run_id\":\"{n}\"}}\n{broken}{{\"type\":\"message\",\"role\":\"assistant\"}}\n")
+    };
+    std::fs::write(&path, (0..2000).map(run).collect::<String>()).unwrap();
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        for _ in 0..10 {
+            let strict = ReadOptions { strict: true, ..ReadOptions::default() };
+            let read = pool.install(|| Corpus::open(std::slice::from_ref(&path), strict).unwrap().runs());
+            assert!(matches!(read, Err(ReadError::Strict(lost)) if lost.at.line == 82), "{threads} threads");
+        }
+    }
+}
+
 /// A session, one forked from it, a copy with another line at its end, an exact copy, and an unrelated one.
 #[test]
 fn copied_replies_count_once_in_a_corpus() {

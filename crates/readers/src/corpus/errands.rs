@@ -1,8 +1,7 @@
 //! Reads a corpus and works on its runs at the same time, an errand at a time.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
@@ -34,10 +33,10 @@ pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
     input: Mutex<CorpusInput<'c>>,
     order: Mutex<ReadingOrder<'c>>,
+    /// Told when a portion is no longer being parsed.
+    parsed: Condvar,
     /// For each thread, the runs it has parsed that are still to be worked on, each with its place in the errand.
     queues: Vec<Mutex<VecDeque<(usize, Run)>>>,
-    /// False if there is enough to work on in this errand.
-    reads_on: AtomicBool,
 }
 
 /// What is read from.
@@ -60,8 +59,12 @@ struct ReadingOrder<'c> {
     next: usize,
     /// The number of portions in the corpus, once its end is reached.
     portions: Option<usize>,
+    /// The number of portions being parsed, whose runs are still to come.
+    in_flight: usize,
     /// The number of runs in this errand.
     entered: usize,
+    /// Whether there is enough to work on in this errand.
+    is_enough: bool,
     outcome: Result<(), ReadError>,
 }
 
@@ -85,15 +88,17 @@ impl<'c> Errands<'c> {
             early: BTreeMap::new(),
             next: 0,
             portions: None,
+            in_flight: 0,
             entered: 0,
+            is_enough: false,
             outcome: Ok(()),
         };
         Ok(Self {
             corpus,
             input: Mutex::new(CorpusInput { stream, portions: 0, pieces: 0, bytes: 0 }),
             order: Mutex::new(order),
+            parsed: Condvar::new(),
             queues: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
-            reads_on: AtomicBool::new(true),
         })
     }
 
@@ -117,7 +122,7 @@ impl<'c> Errands<'c> {
         let own = rayon::current_thread_index().unwrap_or(0);
         loop {
             self.work_on(own, work);
-            let Some((number, pieces)) = self.read() else { break };
+            let Some((number, pieces, _in_flight)) = self.read() else { break };
             let parse = |piece: StreamPiece| {
                 let bytes = piece.bytes();
                 (self.corpus.parse(piece), bytes)
@@ -125,8 +130,17 @@ impl<'c> Errands<'c> {
             let portion = Portion { thread: own, parsed: pieces.into_iter().map(parse).collect() };
             self.add(number, portion);
         }
-        for thread in 0..self.queues.len() {
-            self.work_on(thread, work);
+        // Runs may be few and the work on each long, so none is left to the thread that parsed it alone.
+        let mut in_flight = lock(&self.order).in_flight;
+        loop {
+            for thread in 0..self.queues.len() {
+                self.work_on(thread, work);
+            }
+            if in_flight == 0 {
+                break;
+            }
+            let order = self.parsed.wait_while(lock(&self.order), |order| order.in_flight == in_flight);
+            in_flight = order.unwrap_or_else(PoisonError::into_inner).in_flight;
         }
     }
 
@@ -139,10 +153,9 @@ impl<'c> Errands<'c> {
     }
 
     /// The next portion with its number, unless this errand reads no more.
-    fn read(&self) -> Option<(usize, Vec<StreamPiece>)> {
+    fn read(&self) -> Option<(usize, Vec<StreamPiece>, InFlight<'_, 'c>)> {
         let mut input = lock(&self.input);
-        let is_enough = input.pieces >= MOST_RUNS || input.bytes >= MOST_BYTES;
-        if is_enough || !self.reads_on.load(Ordering::Relaxed) {
+        if input.pieces >= MOST_RUNS || input.bytes >= MOST_BYTES || lock(&self.order).is_enough {
             return None;
         }
         let most_pieces = (MOST_RUNS / (PORTIONS_A_THREAD * self.queues.len())).max(1);
@@ -156,7 +169,8 @@ impl<'c> Errands<'c> {
         input.pieces += pieces.len();
         input.bytes += pieces.iter().map(StreamPiece::bytes).sum::<usize>();
         input.portions += 1;
-        Some((input.portions - 1, pieces))
+        lock(&self.order).in_flight += 1;
+        Some((input.portions - 1, pieces, InFlight(self)))
     }
 
     /// Adds what was parsed, and enters what can be.
@@ -173,21 +187,20 @@ impl<'c> Errands<'c> {
 
     /// Enters what can be judged, of which there may be much once a source's first call is found.
     fn enter(&self, order: &mut ReadingOrder<'c>) {
-        while order.entered < MOST_RUNS && (order.is_at_end() || !order.sources.needs_more()) {
+        while order.outcome.is_ok() && order.entered < MOST_RUNS {
+            if !order.is_at_end() && order.sources.needs_more() {
+                break;
+            }
             let Some((parsed, thread)) = order.sources.next() else { break };
             let mut runs = Vec::new();
             order.outcome = order.ledger.enter(parsed, &mut runs);
-            if order.outcome.is_err() {
-                break;
-            }
             let mut queue = lock(&self.queues[thread]);
             for run in runs {
                 queue.push_back((order.entered, run));
                 order.entered += 1;
             }
         }
-        let is_enough = order.entered >= MOST_RUNS || order.outcome.is_err() || !order.sources.needs_more();
-        self.reads_on.store(!is_enough, Ordering::Relaxed);
+        order.is_enough = order.entered >= MOST_RUNS || order.outcome.is_err() || !order.sources.needs_more();
     }
 
     /// What was found in the corpus.
@@ -195,6 +208,16 @@ impl<'c> Errands<'c> {
         let order = self.order.into_inner().unwrap_or_else(PoisonError::into_inner);
         let report = order.ledger.close()?;
         Ok(CorpusReport { records_calls: order.sources.known(), ..report })
+    }
+}
+
+/// Counts a portion as being parsed, even if that ends in a panic: other threads wait for it.
+struct InFlight<'e, 'c>(&'e Errands<'c>);
+
+impl Drop for InFlight<'_, '_> {
+    fn drop(&mut self) {
+        lock(&self.0.order).in_flight -= 1;
+        self.0.parsed.notify_all();
     }
 }
 
