@@ -7,47 +7,32 @@ use serde::Serialize;
 
 use super::Changed;
 use crate::snapshot::StopLine;
-use crate::transcript::Point;
+use crate::transcript::{Point, named};
 use crate::verdict::Verdict;
 
-/// What a change means, most important first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Importance {
-    /// A success is now killed that was left alone before.
-    Kill,
-    /// A failure now runs on that was stopped before.
-    Missed,
-    /// A success is now left alone that was killed before.
-    Kept,
-    /// A failure is now stopped that ran on before.
-    Caught,
-    /// The verdict changed in some other way.
-    Verdict,
-    /// The same verdict at another point.
-    Moved,
-    /// The same verdict at the same point, by another rule.
-    Rule,
+named! {
+    /// What a change means, most important first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Importance {
+        /// A success is now killed that was left alone before.
+        Kill = "kill",
+        /// A failure now runs on that was stopped before.
+        Missed = "missed",
+        /// A success is now left alone that was killed before.
+        Kept = "kept",
+        /// A failure is now stopped that ran on before.
+        Caught = "caught",
+        /// The verdict changed in some other way.
+        Verdict = "verdict",
+        /// The same verdict at another point.
+        Moved = "moved",
+        /// The same verdict at the same point, by another rule.
+        Rule = "rule",
+    }
 }
 
 impl Importance {
-    /// All, most important first.
-    pub const ALL: [Self; 7] =
-        [Self::Kill, Self::Missed, Self::Kept, Self::Caught, Self::Verdict, Self::Moved, Self::Rule];
-
-    /// The kind of change as one word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Kill => "kill",
-            Self::Missed => "missed",
-            Self::Kept => "kept",
-            Self::Caught => "caught",
-            Self::Verdict => "verdict",
-            Self::Moved => "moved",
-            Self::Rule => "rule",
-        }
-    }
-
     /// The importance of a change from `before` to `now`.
     pub(super) fn between(before: &StopLine, now: &StopLine) -> Self {
         let is = |line: &StopLine, verdicts: &[Verdict]| verdicts.iter().any(|verdict| verdict.name() == line.verdict);

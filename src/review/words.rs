@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::transcript::{Moment, Point, Role, Run, messages};
+use crate::transcript::{Moment, Point, Role, Run, messages, named};
 
 /// Maximum characters of a text.
 const WIDTH: usize = 160;
@@ -31,32 +31,21 @@ pub struct TranscriptLine {
     pub text: String,
 }
 
-/// The speaker of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TranscriptKind {
-    /// Text of the agent.
-    Said,
-    /// A tool call, with the arguments.
-    Called,
-    /// A result.
-    Got,
-    /// A result flagged as an error.
-    Failed,
-    /// A stack stopped the run here.
-    Stop,
-}
-
-impl TranscriptKind {
-    /// The kind as one word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Said => "said",
-            Self::Called => "called",
-            Self::Got => "got",
-            Self::Failed => "failed",
-            Self::Stop => "stop",
-        }
+named! {
+    /// The speaker of a line.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TranscriptKind {
+        /// Text of the agent.
+        Said = "said",
+        /// A tool call, with the arguments.
+        Called = "called",
+        /// A result.
+        Got = "got",
+        /// A result flagged as an error.
+        Failed = "failed",
+        /// A stack stopped the run here.
+        Stop = "stop",
     }
 }
 

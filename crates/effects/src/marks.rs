@@ -6,30 +6,19 @@ use crate::parts::CallEffect;
 use crate::reader::EffectReader;
 use crate::transcript::{Event, Message, Origin, Round, Run, Text, ToolCall};
 use crate::{Effect, EffectTable};
+use whenstop_core::transcript::named;
 
-/// A sign of how a round turned out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum RoundMark {
-    /// The round was interrupted.
-    Interrupted,
-    /// Its edits were undone in the next round: by a rewind, a restored checkpoint or a `git checkout` of the files.
-    Undone,
-    /// Its work was handed over, in the round itself or as the first action of the next one.
-    Handover,
-}
-
-impl RoundMark {
-    /// All marks.
-    pub const ALL: [Self; 3] = [Self::Interrupted, Self::Undone, Self::Handover];
-
-    /// The name used in arguments and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Interrupted => "interrupted",
-            Self::Undone => "undone",
-            Self::Handover => "handover",
-        }
+named! {
+    /// A sign of how a round turned out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum RoundMark {
+        /// The round was interrupted.
+        Interrupted = "interrupted",
+        /// Its edits were undone in the next round: by a rewind, a restored checkpoint or a `git checkout` of the files.
+        Undone = "undone",
+        /// Its work was handed over, in the round itself or as the first action of the next one.
+        Handover = "handover",
     }
 }
 

@@ -4,6 +4,7 @@ use super::payload::PayloadEvent;
 use super::round::HookStrategy;
 use crate::decision::{Need, RuleName};
 use crate::signal::{Reads, TextOf};
+use crate::transcript::named;
 
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,25 +15,16 @@ pub enum HostAgent {
     QwenCode,
 }
 
-/// How well a rule reads its numbers on a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RuleVisibility {
-    /// As in a replay of the finished session.
-    Exact,
-    /// As in a replay, or a step later where the host's transcript lags.
-    Late,
-    /// Not at all.
-    Blind,
-}
-
-impl RuleVisibility {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Late => "late",
-            Self::Blind => "blind",
-        }
+named! {
+    /// How well a rule reads its numbers on a host.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum RuleVisibility {
+        /// As in a replay of the finished session.
+        Exact = "exact",
+        /// As in a replay, or a step later where the host's transcript lags.
+        Late = "late",
+        /// Not at all.
+        Blind = "blind",
     }
 }
 

@@ -4,27 +4,19 @@ use crate::answers::SplitChoice;
 use crate::cli::failure::CommandFailure;
 use crate::cli::values::share_inside;
 use crate::sweep::Split;
+use crate::transcript::named;
 
-/// Which part of the tasks is reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(in crate::cli) enum SplitPart {
-    /// The dev tasks only: the test tasks stay unseen.
-    Dev,
-    /// Choose on the dev tasks, report on the test tasks.
-    Test,
-    /// All tasks.
-    #[default]
-    None,
-}
-
-impl SplitPart {
-    /// The name in manifests.
-    pub(in crate::cli) fn name(self) -> &'static str {
-        match self {
-            Self::Dev => "dev",
-            Self::Test => "test",
-            Self::None => "none",
-        }
+named! {
+    /// Which part of the tasks is reported.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+    pub(in crate::cli) enum SplitPart {
+        /// The dev tasks only: the test tasks stay unseen.
+        Dev = "dev",
+        /// Choose on the dev tasks, report on the test tasks.
+        Test = "test",
+        /// All tasks.
+        #[default]
+        None = "none",
     }
 }
 

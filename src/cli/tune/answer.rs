@@ -4,6 +4,7 @@ use super::rated::{Elsewhere, RatedStack, elsewhere, rate};
 use crate::aggregate::{Rows, Standing};
 use crate::cli::inputs::undrawn_labels;
 use crate::reader::LabelDraw;
+use crate::transcript::named;
 use crate::tune::{
     Appetite, HeldOut, Learned, Learner, ListOptions, Refusal, Shipped, Study, TaskTotals, TuneQuestion, Tuned, Tuner,
     Walk, tasks_for_list,
@@ -46,37 +47,24 @@ impl TuneAnswer {
     }
 }
 
-/// What a line of the comparison is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rival {
-    /// Nothing is stopped.
-    NoStopping,
-    /// A stack that runs today.
-    Today,
-    /// The largest budget of steps that passes.
-    Budget,
-    /// The best of the presets.
-    Preset,
-    /// One limit, chosen on half of the tasks.
-    Halves,
-    /// The catalogue's own choice, if a list was learned.
-    Catalogue,
-    /// What is shipped.
-    Tuned,
-}
-
-impl Rival {
-    /// Its name in tables.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::NoStopping => "no stopping",
-            Self::Today => "today",
-            Self::Budget => "budget alone",
-            Self::Preset => "best preset",
-            Self::Halves => "chosen on half",
-            Self::Catalogue => "without --learn",
-            Self::Tuned => "tuned",
-        }
+named! {
+    /// What a line of the comparison is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Rival {
+        /// Nothing is stopped.
+        NoStopping = "no stopping",
+        /// A stack that runs today.
+        Today = "today",
+        /// The largest budget of steps that passes.
+        Budget = "budget alone",
+        /// The best of the presets.
+        Preset = "best preset",
+        /// One limit, chosen on half of the tasks.
+        Halves = "chosen on half",
+        /// The catalogue's own choice, if a list was learned.
+        Catalogue = "without --learn",
+        /// What is shipped.
+        Tuned = "tuned",
     }
 }
 

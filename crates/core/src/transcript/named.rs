@@ -7,21 +7,21 @@
 macro_rules! named {
     (
         $(#[$of_enum:meta])*
-        pub enum $enum:ident {
+        $visibility:vis enum $enum:ident {
             $($(#[$of_variant:meta])* $variant:ident = $name:literal,)*
         }
     ) => {
         $(#[$of_enum])*
-        pub enum $enum {
+        $visibility enum $enum {
             $($(#[$of_variant])* $variant,)*
         }
 
         impl $enum {
             /// All of them, in order.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+            $visibility const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// The name in files and tables.
-            pub fn name(self) -> &'static str {
+            $visibility fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }

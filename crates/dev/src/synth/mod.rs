@@ -18,51 +18,23 @@ mod scene;
 mod script;
 mod stage;
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::transcript::Run;
+use crate::transcript::{Run, named};
 
 pub use behaviour::Behaviour;
 use dice::Dice;
 use scene::{Casting, Scene};
 use script::TokenPrice;
 
-/// A family of tasks with its own tools and words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Suite {
-    /// Small repairs in a codebase.
-    Code,
-    /// A help desk: rounds with a customer.
-    Service,
-    /// Small experiments with metrics.
-    Research,
-}
-
-impl Suite {
-    /// All suites.
-    pub const ALL: [Self; 3] = [Self::Code, Self::Service, Self::Research];
-
-    /// The name in traces and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Service => "service",
-            Self::Research => "research",
-        }
-    }
-}
-
-impl fmt::Display for Suite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Suite {
-    type Err = ();
-    fn from_str(name: &str) -> Result<Self, ()> {
-        Self::ALL.into_iter().find(|suite| suite.name() == name).ok_or(())
+named! {
+    /// A family of tasks with its own tools and words.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Suite {
+        /// Small repairs in a codebase.
+        Code = "code",
+        /// A help desk: rounds with a customer.
+        Service = "service",
+        /// Small experiments with metrics.
+        Research = "research",
     }
 }
 

@@ -9,31 +9,21 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::{ExactnessName, Label};
-use crate::transcript::{EndCause, Outcome, Point};
+use crate::transcript::{EndCause, Outcome, Point, named};
 use crate::verdict::{Doubts, Verdict};
 
-/// What the cells of a column hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellKind {
-    /// Text.
-    Text,
-    /// A whole number.
-    Whole,
-    /// A number.
-    Real,
-    /// `true` or `false`.
-    Truth,
-}
-
-impl CellKind {
-    /// Its name in the documentation.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Whole => "whole number",
-            Self::Real => "number",
-            Self::Truth => "true or false",
-        }
+named! {
+    /// What the cells of a column hold.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CellKind {
+        /// Text.
+        Text = "text",
+        /// A whole number.
+        Whole = "whole number",
+        /// A number.
+        Real = "number",
+        /// `true` or `false`.
+        Truth = "true or false",
     }
 }
 

@@ -2,32 +2,23 @@
 
 use super::RowView;
 use super::sums::Count;
+use crate::transcript::named;
 use crate::verdict::Amounts;
 
-/// What a cost or a saving is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unit {
-    /// Model calls.
-    Steps,
-    /// Input plus output tokens.
-    Tokens,
-    /// US dollars.
-    CostUsd,
+named! {
+    /// What a cost or a saving is measured in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Unit {
+        /// Model calls.
+        Steps = "steps",
+        /// Input plus output tokens.
+        Tokens = "tokens",
+        /// US dollars.
+        CostUsd = "cost_usd",
+    }
 }
 
 impl Unit {
-    /// All units.
-    pub const ALL: [Self; 3] = [Self::Steps, Self::Tokens, Self::CostUsd];
-
-    /// The prefix of the unit's column names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Steps => "steps",
-            Self::Tokens => "tokens",
-            Self::CostUsd => "cost_usd",
-        }
-    }
-
     /// The unit as a noun for messages.
     pub fn noun(self) -> &'static str {
         match self {

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
 use crate::survey::told_limits::recorded_cap;
-use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run, messages};
+use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run, messages, named};
 
 /// Runs listed by id for each check.
 const NAMED: usize = 5;
@@ -18,110 +18,58 @@ const STEPS: usize = 6;
 /// Fewest graded runs for comparing outcomes with end causes.
 const GRADED: u64 = 20;
 
-/// A suspicious property of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
-    /// Two calls have the same id.
-    DuplicateCallIds,
-    /// A call before the last step has no result.
-    CallsWithoutResults,
-    /// A result answers no call.
-    ResultsWithoutCalls,
-    /// The usage of the calls only ever grows: it may be cumulative.
-    CumulativeUsage,
-    /// More tokens are counted as cached than as input.
-    CacheBeyondInput,
-    /// The prompt shrank to less than half, with no compaction recorded.
-    FallingPrompt,
-    /// Some calls have tokens and some have none.
-    PartialUsage,
-    /// Replies look like calls, and none was read.
-    CallsInTexts,
-    /// No run of this format has a call.
-    NoCalls,
-    /// The clock stepped back.
-    TimeStepsBack,
-    /// Steps are only milliseconds apart: seconds may have been read as milliseconds.
-    StepsTooFast,
-    /// Times before 1990 or after 2100.
-    OddDates,
-    /// Sub-agents' messages are mixed with the agent's.
-    SubAgents,
-    /// The context was compacted during the run.
-    Compaction,
-    /// Messages in the agent's name that no model produced.
-    CannedMessages,
-    /// Replies that are already in another file.
-    CopiedReplies,
-    /// The same steps as another run with the same id.
-    DuplicateRun,
-    /// The same messages and calls as a run of another id and another task.
-    RenamedRun,
-    /// The outcome is determined by the end cause, so it adds no information.
-    OutcomeIsEndCause,
-    /// More steps than the recording's own cap allows.
-    CapExceeded,
-    /// The run succeeded, and a cap ended it.
-    CapEndsSuccess,
-    /// The recording does not say why the run ended, and others of its format do.
-    EndUnsaid,
+named! {
+    /// A suspicious property of a run, in the order of reports.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Check {
+        /// Two calls have the same id.
+        DuplicateCallIds = "duplicate_call_ids",
+        /// A call before the last step has no result.
+        CallsWithoutResults = "calls_without_results",
+        /// A result answers no call.
+        ResultsWithoutCalls = "results_without_calls",
+        /// Replies look like calls, and none was read.
+        CallsInTexts = "calls_in_texts",
+        /// No run of this format has a call.
+        NoCalls = "no_calls",
+        /// The usage of the calls only ever grows: it may be cumulative.
+        CumulativeUsage = "cumulative_usage",
+        /// More tokens are counted as cached than as input.
+        CacheBeyondInput = "cache_beyond_input",
+        /// The prompt shrank to less than half, with no compaction recorded.
+        FallingPrompt = "falling_prompt",
+        /// Some calls have tokens and some have none.
+        PartialUsage = "partial_usage",
+        /// The clock stepped back.
+        TimeStepsBack = "time_steps_back",
+        /// Steps are only milliseconds apart: seconds may have been read as milliseconds.
+        StepsTooFast = "steps_too_fast",
+        /// Times before 1990 or after 2100.
+        OddDates = "odd_dates",
+        /// Sub-agents' messages are mixed with the agent's.
+        SubAgents = "sub_agents",
+        /// The context was compacted during the run.
+        Compaction = "compaction",
+        /// Messages in the agent's name that no model produced.
+        CannedMessages = "canned_messages",
+        /// Replies that are already in another file.
+        CopiedReplies = "copied_replies",
+        /// The same steps as another run with the same id.
+        DuplicateRun = "duplicate_run",
+        /// The same messages and calls as a run of another id and another task.
+        RenamedRun = "renamed_run",
+        /// The outcome is determined by the end cause, so it adds no information.
+        OutcomeIsEndCause = "outcome_is_end_cause",
+        /// More steps than the recording's own cap allows.
+        CapExceeded = "cap_exceeded",
+        /// The run succeeded, and a cap ended it.
+        CapEndsSuccess = "cap_ends_success",
+        /// The recording does not say why the run ended, and others of its format do.
+        EndUnsaid = "end_unsaid",
+    }
 }
 
 impl Check {
-    /// All checks, in the order used in reports.
-    pub const ALL: [Self; 22] = [
-        Self::DuplicateCallIds,
-        Self::CallsWithoutResults,
-        Self::ResultsWithoutCalls,
-        Self::CallsInTexts,
-        Self::NoCalls,
-        Self::CumulativeUsage,
-        Self::CacheBeyondInput,
-        Self::FallingPrompt,
-        Self::PartialUsage,
-        Self::TimeStepsBack,
-        Self::StepsTooFast,
-        Self::OddDates,
-        Self::SubAgents,
-        Self::Compaction,
-        Self::CannedMessages,
-        Self::CopiedReplies,
-        Self::DuplicateRun,
-        Self::RenamedRun,
-        Self::OutcomeIsEndCause,
-        Self::CapExceeded,
-        Self::CapEndsSuccess,
-        Self::EndUnsaid,
-    ];
-
-    /// The name used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::DuplicateCallIds => "duplicate_call_ids",
-            Self::CallsWithoutResults => "calls_without_results",
-            Self::ResultsWithoutCalls => "results_without_calls",
-            Self::CallsInTexts => "calls_in_texts",
-            Self::NoCalls => "no_calls",
-            Self::CumulativeUsage => "cumulative_usage",
-            Self::CacheBeyondInput => "cache_beyond_input",
-            Self::FallingPrompt => "falling_prompt",
-            Self::PartialUsage => "partial_usage",
-            Self::TimeStepsBack => "time_steps_back",
-            Self::StepsTooFast => "steps_too_fast",
-            Self::OddDates => "odd_dates",
-            Self::SubAgents => "sub_agents",
-            Self::Compaction => "compaction",
-            Self::CannedMessages => "canned_messages",
-            Self::CopiedReplies => "copied_replies",
-            Self::DuplicateRun => "duplicate_run",
-            Self::RenamedRun => "renamed_run",
-            Self::OutcomeIsEndCause => "outcome_is_end_cause",
-            Self::CapExceeded => "cap_exceeded",
-            Self::CapEndsSuccess => "cap_ends_success",
-            Self::EndUnsaid => "end_unsaid",
-        }
-    }
-
     /// How it affects the numbers.
     pub fn advice(self) -> &'static str {
         match self {

@@ -7,33 +7,23 @@ use super::limit::Limit;
 use super::ruling::{Cause, Ruling};
 use super::{GoalRules, Version};
 use crate::python;
+use crate::transcript::named;
 
-/// The status of a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GoalStatus {
-    /// Being pursued.
-    Active,
-    /// Stopped until someone resumes it.
-    Paused,
-    /// Reached.
-    Complete,
-    /// Given up.
-    Cleared,
-    /// Stopped because a budget is used up.
-    BudgetLimited,
-}
-
-impl GoalStatus {
-    /// agentica's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Paused => "paused",
-            Self::Complete => "complete",
-            Self::Cleared => "cleared",
-            Self::BudgetLimited => "budget_limited",
-        }
+named! {
+    /// The status of a goal.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GoalStatus {
+        /// Being pursued.
+        Active = "active",
+        /// Stopped until someone resumes it.
+        Paused = "paused",
+        /// Reached.
+        Complete = "complete",
+        /// Given up.
+        Cleared = "cleared",
+        /// Stopped because a budget is used up.
+        BudgetLimited = "budget_limited",
     }
 }
 

@@ -9,29 +9,20 @@ use crate::python::{self, Dict, Raised};
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
+use crate::transcript::named;
 
-/// The reason for another agent run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunKind {
-    /// The next cycle.
-    Continue,
-    /// A running experiment's record was not updated.
-    CheckpointRepair,
-    /// The guardrail blocked.
-    GuardrailRepair,
-    /// The guardrail still blocks, under contract version 2.
-    StrictContractRepair,
-}
-
-impl RunKind {
-    /// The name used in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::CheckpointRepair => "checkpoint_repair",
-            Self::GuardrailRepair => "guardrail_repair",
-            Self::StrictContractRepair => "strict_contract_repair",
-        }
+named! {
+    /// The reason for another agent run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RunKind {
+        /// The next cycle.
+        Continue = "continue",
+        /// A running experiment's record was not updated.
+        CheckpointRepair = "checkpoint_repair",
+        /// The guardrail blocked.
+        GuardrailRepair = "guardrail_repair",
+        /// The guardrail still blocks, under contract version 2.
+        StrictContractRepair = "strict_contract_repair",
     }
 }
 

@@ -4,50 +4,32 @@ use super::param;
 use super::plan::MetricsScope;
 use crate::framework;
 use crate::text::Wording;
+use crate::transcript::named;
 
-/// Which source is followed: the design page, the code it describes, or a release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MiraProfile {
-    /// The code that the design page describes. It is in the repository between the releases 0.2.0/0.3.0 and the later
-    /// ones, and was never released.
-    Described03,
-    /// The design page, taken literally.
-    Documented,
-    /// Release 0.2.0.
-    Published020,
-    /// Release 0.3.0.
-    Published030,
-    /// Releases 0.3.1 and 0.3.2, which behave alike.
-    Published032,
-    /// Releases 0.3.3, 0.3.4 and 0.5.0, which behave alike.
-    Published050,
+named! {
+    /// Which source is followed: the design page, the code it describes, or a release.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MiraProfile {
+        /// The code that the design page describes. It is in the repository between the releases 0.2.0/0.3.0 and the later
+        /// ones, and was never released.
+        Described03 = "described-0.3",
+        /// The design page, taken literally.
+        Documented = "documented",
+        /// Release 0.2.0.
+        Published020 = "published-0.2.0",
+        /// Release 0.3.0.
+        Published030 = "published-0.3.0",
+        /// Releases 0.3.1 and 0.3.2, which behave alike.
+        Published032 = "published-0.3.2",
+        /// Releases 0.3.3, 0.3.4 and 0.5.0, which behave alike.
+        Published050 = "published-0.5.0",
+    }
 }
 
 impl MiraProfile {
-    const ALL: [Self; 6] = [
-        Self::Described03,
-        Self::Documented,
-        Self::Published020,
-        Self::Published030,
-        Self::Published032,
-        Self::Published050,
-    ];
-
     /// The profile with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Described03 => "described-0.3",
-            Self::Documented => "documented",
-            Self::Published020 => "published-0.2.0",
-            Self::Published030 => "published-0.3.0",
-            Self::Published032 => "published-0.3.2",
-            Self::Published050 => "published-0.5.0",
-        }
     }
 }
 

@@ -5,19 +5,22 @@ use serde_json::{Map, Value};
 use super::ProjectFolder;
 use crate::python::{self, Dict};
 use crate::system::mira::rules::{Guardrail, MiraRules};
+use crate::transcript::named;
 
-/// The agent's role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AgentProfile {
-    /// No profile.
-    #[default]
-    Default,
-    /// A researcher.
-    Research,
-    /// An engineer.
-    Engineer,
-    /// A team, from 0.3.3 on; the researcher's contract applies.
-    Team,
+named! {
+    /// The agent's role.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum AgentProfile {
+        /// No profile.
+        #[default]
+        Default = "default",
+        /// A researcher.
+        Research = "research",
+        /// An engineer.
+        Engineer = "engineer",
+        /// A team, from 0.3.3 on; the researcher's contract applies.
+        Team = "team",
+    }
 }
 
 impl AgentProfile {
@@ -29,15 +32,6 @@ impl AgentProfile {
             "engineer" => Some(Self::Engineer),
             "team" => Some(Self::Team),
             _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Research => "research",
-            Self::Engineer => "engineer",
-            Self::Team => "team",
         }
     }
 }
