@@ -69,7 +69,8 @@ impl CallSources {
         self.parsed < end + FAR && self.calls(next) == Some(CallEvidence::NoneYet)
     }
 
-    /// The next one and the thread that parsed it. Runs are marked that have no calls because their source records none.
+    /// The next one and the thread that parsed it. Runs that have no calls because their source records none are marked
+    /// in it.
     pub(super) fn next(&mut self) -> Option<(Parsed, usize)> {
         let (end, mut next, thread) = self.waiting.pop_front()?;
         let records_calls = match self.calls(&next) {

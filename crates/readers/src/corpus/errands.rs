@@ -21,14 +21,15 @@ const MOST_BYTES: usize = 4 << 20;
 const MOST_RUNS: usize = 256;
 /// A thread reads this many bytes at a time, so that they are parsed while still in the processor's cache …
 const PORTION_BYTES: usize = 256 << 10;
-/// … or a part of an errand's runs, of which there are this many for each thread, so that no thread waits long for another.
+/// … or a part of an errand's runs, of which there are this many for each thread, so that no thread waits long for
+/// another.
 const PORTIONS_A_THREAD: usize = 4;
 
 /// A corpus being read. It does not know the type of the results, so that it is compiled only once.
 ///
-/// Every thread of the pool reads a portion, parses it, and works on its runs, without waiting for the others; only reading
-/// and entering are done by one thread at a time. A thread works on the runs it has parsed, because the allocator makes
-/// threads wait that free each other's memory; it takes over from others when it has nothing else to do.
+/// Every thread of the pool reads a portion, parses it, and works on its runs, without waiting for the others; only
+/// reading and entering are done by one thread at a time. A thread works on the runs it has parsed, because the
+/// allocator makes threads wait that free each other's memory; it takes over from others when it has nothing else to do.
 pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
     input: Mutex<CorpusInput<'c>>,
@@ -63,8 +64,6 @@ struct ReadingOrder<'c> {
     in_flight: usize,
     /// The number of runs in this errand.
     entered: usize,
-    /// Whether there is enough to work on in this errand.
-    is_enough: bool,
     outcome: Result<(), ReadError>,
 }
 
@@ -90,7 +89,6 @@ impl<'c> Errands<'c> {
             portions: None,
             in_flight: 0,
             entered: 0,
-            is_enough: false,
             outcome: Ok(()),
         };
         Ok(Self {
@@ -155,7 +153,7 @@ impl<'c> Errands<'c> {
     /// The next portion with its number, unless this errand reads no more.
     fn read(&self) -> Option<(usize, Vec<StreamPiece>, InFlight<'_, 'c>)> {
         let mut input = lock(&self.input);
-        if input.pieces >= MOST_RUNS || input.bytes >= MOST_BYTES || lock(&self.order).is_enough {
+        if input.pieces >= MOST_RUNS || input.bytes >= MOST_BYTES || lock(&self.order).is_enough() {
             return None;
         }
         let most_pieces = (MOST_RUNS / (PORTIONS_A_THREAD * self.queues.len())).max(1);
@@ -187,20 +185,19 @@ impl<'c> Errands<'c> {
 
     /// Enters what can be judged, of which there may be much once a source's first call is found.
     fn enter(&self, order: &mut ReadingOrder<'c>) {
+        let mut runs = Vec::new();
         while order.outcome.is_ok() && order.entered < MOST_RUNS {
             if !order.is_at_end() && order.sources.needs_more() {
                 break;
             }
             let Some((parsed, thread)) = order.sources.next() else { break };
-            let mut runs = Vec::new();
             order.outcome = order.ledger.enter(parsed, &mut runs);
             let mut queue = lock(&self.queues[thread]);
-            for run in runs {
+            for run in runs.drain(..) {
                 queue.push_back((order.entered, run));
                 order.entered += 1;
             }
         }
-        order.is_enough = order.entered >= MOST_RUNS || order.outcome.is_err() || !order.sources.needs_more();
     }
 
     /// What was found in the corpus.
@@ -227,6 +224,11 @@ impl ReadingOrder<'_> {
         let portion = self.early.remove(&self.next)?;
         self.next += 1;
         Some(portion)
+    }
+
+    /// True if there is enough to work on in this errand.
+    fn is_enough(&self) -> bool {
+        self.entered >= MOST_RUNS || self.outcome.is_err() || !self.sources.needs_more()
     }
 
     /// True if all portions of the corpus are parsed.
