@@ -15,7 +15,8 @@ named! {
     pub enum RoundMark {
         /// The round was interrupted.
         Interrupted = "interrupted",
-        /// Its edits were undone in the next round: by a rewind, a restored checkpoint or a `git checkout` of the files.
+        /// Its edits were undone in the next round: by a rewind, a restored checkpoint or a `git checkout` of the
+        /// files.
         Undone = "undone",
         /// Its work was handed over, in the round itself or as the first action of the next one.
         Handover = "handover",

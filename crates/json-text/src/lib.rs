@@ -169,7 +169,8 @@ impl<'t> Cursor<'t> {
         Some(byte)
     }
 
-    /// Moves past the value that begins here, whose containers may be nested at most `depth` deep, and returns its text.
+    /// Moves past the value that begins here, whose containers may be nested at most `depth` deep, and returns its
+    /// text.
     #[inline]
     fn written(&mut self, depth: usize) -> Option<&'t str> {
         let from = self.at;

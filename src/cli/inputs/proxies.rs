@@ -21,7 +21,7 @@ impl FromStr for OutcomeFrom {
                 return Err(format!("`{part}` is no `MARK=OUTCOME`, such as `interrupted=failure`"));
             };
             let (mark, outcome) = (mark.trim(), outcome.trim());
-            let Some(mark) = RoundMark::ALL.into_iter().find(|one| one.name() == mark) else {
+            let Ok(mark) = mark.parse::<RoundMark>() else {
                 return Err(format!("`{mark}` is no mark: there are interrupted, undone and handover"));
             };
             let outcome = match outcome {

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_groups_the_largest_are_drawn_in_their_order() {
+    fn the_largest_of_many_groups_are_drawn_in_their_order() {
         let none = Rows::default();
         assert!(budget_curves(&Group::empty(&none), Unit::Steps).is_empty());
         let curve = |runs: u64| BudgetCurve {

@@ -153,8 +153,8 @@ impl Message {
         Self { content: Some(content.into()), ..Self::new(role) }
     }
 
-    /// A message of `role` of which only the fingerprint of the text is known ([`Fingerprint::from_text`]), as kept by a
-    /// program that must not store texts. It is equal to every message with the same fingerprint; rules that read the
+    /// A message of `role` of which only the fingerprint of the text is known ([`Fingerprint::from_text`]), as kept by
+    /// a program that must not store texts. It is equal to every message with the same fingerprint; rules that read the
     /// text itself cannot be evaluated on it ([`Need::Texts`](crate::decision::Need)).
     pub fn with_print(role: Role, print: Fingerprint) -> Self {
         Self { content_print: OnceLock::from(print), is_print: true, ..Self::new(role) }

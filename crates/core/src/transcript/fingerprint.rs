@@ -54,7 +54,8 @@ impl Fingerprint {
         }
     }
 
-    /// The fingerprint of something that was not recorded: the `nth` part of the run's event `index`. It equals no other.
+    /// The fingerprint of something that was not recorded: the `nth` part of the run's event `index`. It equals no
+    /// other.
     pub(super) fn unknown(index: usize, nth: usize) -> Self {
         Self::from_list([xxh3_64(b"not recorded"), index as u64, nth as u64].map(Fingerprint))
     }

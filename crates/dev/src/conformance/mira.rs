@@ -84,7 +84,7 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
 fn profile_of_release(version: &str) -> Option<MiraProfile> {
     let settings = Settings { profile: Some(format!("published-{version}")), ..Settings::default() };
     let settings = catalog::find("mira")?.checked(&settings).ok()?;
-    MiraProfile::from_name(&settings.profile?)
+    settings.profile?.parse().ok()
 }
 
 /// Where the replay of a session of several messages stops: the index of the event, and how many runs there were since the

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_comes_nothing() {
+    fn nothing_comes_of_nothing() {
         assert_eq!(beaten(&[], Unit::Steps), []);
         let rows = vec![row("alone", 1, true, Some(3))];
         assert_eq!(beaten_of(&rows), [None]);

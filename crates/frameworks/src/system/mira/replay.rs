@@ -53,7 +53,7 @@ struct Mira {
 
 /// Builds the strategy from an automation policy or a project.json that contains one.
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
-    let profile = settings.profile.as_deref().and_then(MiraProfile::from_name).unwrap_or(MiraProfile::Described03);
+    let profile = settings.profile.as_deref().and_then(|name| name.parse().ok()).unwrap_or(MiraProfile::Described03);
     let project = settings.config.as_ref().map(read_config).transpose()?;
     let policy = project.as_ref().and_then(|project| project["automation_policy"].as_object());
     let mut policy = policy.cloned().unwrap_or_default();

@@ -10,8 +10,8 @@ named! {
     /// Which source is followed: the design page, the code it describes, or a release.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum MiraProfile {
-        /// The code that the design page describes. It is in the repository between the releases 0.2.0/0.3.0 and the later
-        /// ones, and was never released.
+        /// The code that the design page describes. It is in the repository between the releases 0.2.0/0.3.0 and the
+        /// later ones, and was never released.
         Described03 = "described-0.3",
         /// The design page, taken literally.
         Documented = "documented",
@@ -23,13 +23,6 @@ named! {
         Published032 = "published-0.3.2",
         /// Releases 0.3.3, 0.3.4 and 0.5.0, which behave alike.
         Published050 = "published-0.5.0",
-    }
-}
-
-impl MiraProfile {
-    /// The profile with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 }
 
