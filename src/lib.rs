@@ -52,6 +52,7 @@
 
 pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
 pub use whenstop_effects as effects;
+pub(crate) use whenstop_evaluate::parallel;
 pub use whenstop_evaluate::{against, aggregate, bench, class, compare, explain, forecast, stats, sweep, tune, words};
 pub use whenstop_frameworks::{catalog, export, framework, host, preset, python, system};
 pub use whenstop_guard as guard;

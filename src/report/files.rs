@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tempfile::NamedTempFile;
@@ -16,6 +15,7 @@ use tempfile::NamedTempFile;
 use super::CsvStyle;
 use super::owned::refuse_input;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::parallel;
 use crate::reader::open_regular;
 
 /// Writes a file through `fill`; on any error no file of that name appears, and an existing one stays. A file that the
@@ -110,9 +110,8 @@ pub fn write_rows<T: Serialize + Send + Sync>(
         let mut has_headers = true;
         while rows.peek().is_some() {
             let block: Vec<T> = rows.by_ref().take(ROWS_AT_ONCE).collect();
-            let parts = block.par_chunks(ROWS_A_PART).enumerate();
-            let texts: Vec<io::Result<Vec<u8>>> =
-                parts.map(|(nth, part)| csv_text(part, has_headers && nth == 0)).collect();
+            let parts: Vec<&[T]> = block.chunks(ROWS_A_PART).collect();
+            let texts = parallel::map_range(0..parts.len(), |nth| csv_text(parts[nth], has_headers && nth == 0));
             texts.into_iter().try_for_each(|text| out.write_all(&text?))?;
             has_headers = false;
         }

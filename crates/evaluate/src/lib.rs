@@ -33,6 +33,8 @@ pub mod class;
 pub mod compare;
 pub mod explain;
 pub mod forecast;
+#[doc(hidden)]
+pub mod parallel;
 pub mod stats;
 pub mod sweep;
 pub mod tune;

@@ -1,10 +1,9 @@
 //! Finds stacks that another stack beats on both counts (successes killed, cost saved) beyond chance.
 
-use rayon::prelude::*;
-
 use super::group::rows_of_all;
 use super::tasks::Tasks;
 use super::{Ends, Group, LEVEL, RowView, RunEffect, Unit};
+use crate::parallel;
 use crate::stats::frontier::surely_beaten;
 use crate::stats::{PairedSums, RatioDifference};
 
@@ -25,7 +24,7 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     let pairs = acted.len() * acted.len().saturating_sub(1);
     let known = |group: usize| groups[group].rows().map(|row| &endings[row.ending()]);
     let killed_of = |group: usize| known(group).map(killed_success).collect();
-    let killed: Vec<Vec<Option<Ends<bool>>>> = (0..groups.len()).into_par_iter().map(killed_of).collect();
+    let killed: Vec<Vec<Option<Ends<bool>>>> = parallel::map_range(0..groups.len(), killed_of);
     let by = |worse: usize| {
         let mut others = acted.iter().copied().filter(|other| *other != worse);
         others.find(|better| {
@@ -36,7 +35,7 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
             differences.is_some_and(|(killed, saved)| surely_beaten(&killed, &saved, pairs, 1.0 - LEVEL))
         })
     };
-    (0..groups.len()).into_par_iter().map(|at| if acted.contains(&at) { by(at) } else { None }).collect()
+    parallel::map_range(0..groups.len(), |at| if acted.contains(&at) { by(at) } else { None })
 }
 
 /// Whether a judged success was killed; `None` for any other run.

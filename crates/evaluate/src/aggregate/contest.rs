@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
-
 use super::chains::{ChainPlace, KillBound, bounds_together};
 use super::ratios::net_benefit;
 use super::ship::{Candidate, ShipDecision, ShipTerms, decide, is_open};
 use super::task_sums::{by_task, cost_at_worst, killed_of_all, known_share, saved_at_worst};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, LostSuccess, Over, RunEffect, TaskSums, Unit, corrected_fes_rate};
+use crate::parallel;
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::gaffke::{Surpluses, is_bound, upper_bound};
 use crate::stats::labels::ErrorRates;
@@ -93,11 +92,9 @@ impl<'r> Contest<'r> {
     /// Rates `groups`, one per stack over the same runs. `entrants` are in their order; what they lack counts as nothing.
     /// The bound on what a stack kills allows for all of them; or for `whole`, if these are the best of more.
     pub fn new(groups: Vec<Group<'r>>, premises: Premises, entrants: &[Entrant], whole: Option<Whole>) -> Self {
-        let rated = groups
-            .par_iter()
-            .enumerate()
-            .map(|(at, group)| candidate(group, premises, entrants.get(at).copied().unwrap_or_default()));
-        let (mut candidates, kills): (Vec<Candidate>, Vec<WorstKills<'_, '_>>) = rated.unzip();
+        let rate = |at: usize| candidate(&groups[at], premises, entrants.get(at).copied().unwrap_or_default());
+        let rated = parallel::map_range(0..groups.len(), rate);
+        let (mut candidates, kills): (Vec<Candidate>, Vec<WorstKills<'_, '_>>) = rated.into_iter().unzip();
         let places = places(entrants, groups.len());
         let whole = whole.unwrap_or_default();
         let others = (whole.chains as f64 - n_chains(&places) as f64).max(0.0);

@@ -1,7 +1,5 @@
 //! What the recordings show after each stop of a comparison, per run and per stack: evidence that needs no labels.
 
-use rayon::prelude::*;
-
 use super::columns::{followed_columns, record};
 use super::rows::FollowedView;
 use super::{FollowedRows, Label, Row};
@@ -113,7 +111,7 @@ pub struct FollowedSummary {
 
 /// One summary per stack, in order of first appearance.
 pub fn followed_by_stack(rows: &FollowedRows) -> Vec<FollowedSummary> {
-    rows.by_stack().map(|(stack, rows)| summary(stack, &rows)).collect()
+    rows.map_stacks(summary)
 }
 
 /// Whether it stopped and may have killed a success that had changed something and whose reply nobody waited for.
@@ -184,7 +182,7 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
     if !rows.any_interrupted() {
         return Vec::new();
     }
-    let lines = rows.by_stack().filter_map(|(stack, rows)| {
+    let lines = rows.map_stacks(|stack, rows| {
         let count = |of: u8| {
             let all = rows.iter().filter(|row| row.interrupted() == of);
             (all.clone().count() as u64, all.filter(|row| row.stopped_low() > 0).count() as u64)
@@ -193,7 +191,7 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
         if interrupted.0 == 0 {
             return None;
         }
-        let sums = by_cluster(&rows, |sums: &mut [f64; 4], row| {
+        let sums = by_cluster(rows, |sums: &mut [f64; 4], row| {
             let from = if row.interrupted() == 1 { 0 } else { 2 };
             sums[from] += f64::from(row.stopped_low());
             sums[from + 1] += 1.0;
@@ -201,13 +199,13 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
         Some(Agreement {
             stack: stack.clone(),
             interrupted,
-            steps_earlier: earlier(&rows, FollowedView::steps_after_stop),
-            tokens_earlier: earlier(&rows, FollowedView::tokens_after_stop),
+            steps_earlier: earlier(rows, FollowedView::steps_after_stop),
+            tokens_earlier: earlier(rows, FollowedView::tokens_after_stop),
             others,
             difference: crate::stats::difference_of_shares(&sums, super::LEVEL),
         })
     });
-    lines.collect()
+    lines.into_iter().flatten().collect()
 }
 
 /// The median of `after` over the interrupted runs that were stopped; the lower of two middle values.

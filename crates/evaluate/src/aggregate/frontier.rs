@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::group::rows_of_all;
 use super::tasks::{present_tasks, resample_tasks};
 use super::{Group, LEVEL, Label, RowView, RunEffect, SEED, Summary, Unit, beaten, useful_parts};

@@ -4,13 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use rayon::prelude::*;
-
 use super::savings::Unit;
 use super::ship::{Candidate, ShipTerms, decide};
 use super::task_sums::{by_task, cost_at_worst, killed_of_all, killed_rate, saved_at_worst};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, Label, Over, RowView, RunEffect, TaskSums, useful_parts};
+use crate::parallel;
 use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
@@ -60,7 +59,7 @@ pub fn chosen_elsewhere(
         let sums = StackSums::from_group(group, unit);
         halves.iter().map(|half| sums.candidate(|task| is_in(half, task), level)).collect()
     };
-    let candidates: Vec<Vec<Candidate>> = groups.par_iter().map(candidates_of).collect();
+    let candidates: Vec<Vec<Candidate>> = parallel::map(groups, candidates_of);
     let best_of = (0..halves.len()).map(|half| {
         let of_half: Vec<Candidate> = candidates.iter().map(|of_stack| of_stack[half]).collect();
         decide(&of_half, terms, |_, _| false).ship

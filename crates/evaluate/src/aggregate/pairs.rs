@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::outcomes::interval_of;
 use super::tasks::resample_tasks;
 use super::{Group, LEVEL, Label, RunEffect, Unit, killed_parts, useful_parts};
+use crate::parallel;
 use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
@@ -69,7 +68,8 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let sign_flip_p = |tasks: &[PairedCounts]| {
         sign_flip(&tasks.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect::<Vec<f64>>(), SEED)
     };
-    let pair = |(at, group): (usize, &&Group<'_>)| {
+    let pair = |at: usize| {
+        let group = others[at];
         let counts = discordant(group, base);
         let success = success_difference(group, base);
         let sum = |of: fn(&PairedCounts) -> u64| counts.iter().map(of).sum();
@@ -88,7 +88,7 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
             success,
         }
     };
-    others.par_iter().enumerate().map(pair).collect()
+    parallel::map_range(0..others.len(), pair)
 }
 
 /// One family of tests: for each item of `sums`, the difference of two ratios by task, with its p-value adjusted for

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::estimates::share;
 use super::tasks::Tasks;
 use super::{Firing, Firings, Group, LEVEL, Label, RowView, Rows, by_stack};
+use crate::parallel;
 use crate::stats::Estimate;
 
 /// The share one rule has in its stack's stops.
@@ -58,7 +57,7 @@ pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &Rows, firings: &Firing
         };
         rules.iter().map(|rule| rule_share(stack, rule, &stopped, &tasks, of_rule(rule))).collect::<Vec<_>>()
     };
-    stacks.par_iter().flat_map_iter(of_stack).collect()
+    parallel::map(stacks, of_stack).into_iter().flatten().collect()
 }
 
 /// The share of one rule in the rows that its stack stopped, and in its own firings.

@@ -1,7 +1,5 @@
 //! One summary per stack: counts, rates with intervals, bounds, and sums.
 
-use rayon::prelude::*;
-
 use super::group::rows_of_all;
 use super::ratios::net_benefit;
 use super::sums::{Addends, Count, Sum, Sums};
@@ -10,6 +8,7 @@ use super::tasks::Tasks;
 use super::{
     Contest, CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Unit, corrected_fes_rate,
 };
+use crate::parallel;
 use crate::stats::RangeEstimate;
 use crate::stats::labels::ErrorRates;
 use crate::verdict::Verdict;
@@ -198,5 +197,5 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             sums,
         }
     };
-    groups.par_iter().map(summarise).collect()
+    parallel::map(groups, summarise)
 }

@@ -3,8 +3,6 @@
 //! A row counts towards one of a few dozen combinations of properties, its class. One fold by class therefore yields
 //! every count and every sum of a group.
 
-use rayon::prelude::*;
-
 use super::{ExactnessName, Group, RowView, Rows, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
@@ -160,7 +158,8 @@ pub(super) struct Addends(Vec<(Class, [f64; AMOUNTS.len()])>);
 impl Addends {
     /// Those of all rows of a comparison. An unknown amount adds nothing; the row's class marks it as unknown.
     pub(super) fn from_rows(rows: &Rows) -> Self {
-        let of_ending = |row| (Class::from_row(row), AMOUNTS.map(|amount| amount.amount(row).unwrap_or_default()));
+        let of_ending =
+            |row: RowView<'_>| (Class::from_row(row), AMOUNTS.map(|amount| amount.amount(row).unwrap_or_default()));
         Self(rows.endings().map(of_ending).collect())
     }
 }

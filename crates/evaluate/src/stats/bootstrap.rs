@@ -3,9 +3,8 @@
 //!
 //! Chamandy, Muralidharan, Najmi & Naidu (2012), Estimating uncertainty for massive data streams.
 
-use rayon::prelude::*;
-
 use super::interval::Interval;
+use crate::parallel;
 
 /// The default number of replicates.
 pub const REPLICATES: usize = 2000;
@@ -101,15 +100,11 @@ impl Resamples {
     /// What `of` makes of the weights of each replicate, which are in ascending order of the keys. The replicates are
     /// shared between threads; the result is in their order.
     pub fn map<T: Send>(&self, of: impl Fn(&[u8]) -> T + Sync) -> Vec<T> {
-        let fresh = || vec![0; self.keys.len()];
-        let replicate = |weights: &mut Vec<u8>, replicate: usize| {
+        parallel::map_range(0..self.replicates, |replicate| {
             let stream = stream(self.seed, replicate);
-            for (weight, key) in weights.iter_mut().zip(&self.keys) {
-                *weight = weight_in(stream, *key);
-            }
-            of(weights)
-        };
-        (0..self.replicates).into_par_iter().map_init(fresh, replicate).collect()
+            let weights: Vec<u8> = self.keys.iter().map(|key| weight_in(stream, *key)).collect();
+            of(&weights)
+        })
     }
 
     /// Calls `each` once per replicate with a sign (1 or -1) for every cluster, in ascending order of the keys.

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::engine::{Extract, Formula, Plan};
 use crate::aggregate::{Label, Row, Rows, RowsBuilder};
+use crate::parallel;
 use crate::stack::Stack;
 
 /// Extracts whose rows are made at a time.
@@ -36,7 +35,7 @@ impl Candidates {
         let extracts: Vec<&Extract> = extracts.into_iter().collect();
         let mut rows = RowsBuilder::default();
         for some in extracts.chunks(BATCH) {
-            let made: Vec<Vec<Row>> = some.par_iter().map(|on| self.rows_of(on)).collect();
+            let made: Vec<Vec<Row>> = parallel::map(some, |on| self.rows_of(on));
             rows.extend(made.into_iter().flatten());
         }
         rows.finish()

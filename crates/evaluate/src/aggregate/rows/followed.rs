@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::column::{Cell, Column, frame};
 use super::in_order;
 use super::kept::{Kept, Viewed};
@@ -12,6 +10,7 @@ use super::names::{Name, Names};
 use super::repeating::Repeating;
 use crate::aggregate::columns::followed_columns;
 use crate::aggregate::{FollowedRow, Label};
+use crate::parallel;
 use crate::transcript::Point;
 
 /// Declares the frames of runs and of what followed their stops, and a view of both, from the list of columns.
@@ -130,12 +129,17 @@ impl FollowedRows {
         })
     }
 
-    /// The rows of each stack, in the order the stacks were given. Only one stack's are in memory per thread.
-    pub(in crate::aggregate) fn by_stack(
+    /// What `work` makes of each stack's rows, in the order the stacks were given. Only one stack's are in memory per
+    /// thread.
+    pub(in crate::aggregate) fn map_stacks<T: Send>(
         &self,
-    ) -> impl IndexedParallelIterator<Item = (&Label, Vec<FollowedView<'_>>)> {
-        let rows_of = move |stack: &Name| self.stack_of.positions(|of| of == *stack).map(|at| self.view(at)).collect();
-        self.stacks.par_iter().map(move |stack| (self.names.label(*stack), rows_of(stack)))
+        work: impl Fn(&Label, &[FollowedView<'_>]) -> T + Sync,
+    ) -> Vec<T> {
+        parallel::map(&self.stacks, |stack| {
+            let rows: Vec<FollowedView<'_>> =
+                self.stack_of.positions(|of| of == *stack).map(|at| self.view(at)).collect();
+            work(self.names.label(*stack), &rows)
+        })
     }
 
     /// Whether any recording ends in an interruption.

@@ -15,7 +15,6 @@ mod repeating;
 mod view;
 
 use foldhash::HashMap;
-use rayon::prelude::*;
 
 use self::column::{Cell, Column, frame};
 use self::kept::Kept;
@@ -24,6 +23,7 @@ use self::names::{Name, Names};
 use self::repeating::Repeating;
 use super::columns::row_columns;
 use super::{Label, Row};
+use crate::parallel;
 use crate::transcript::{EndCause, Point};
 
 pub use self::firings::Firings;
@@ -132,8 +132,8 @@ impl Rows {
 
     /// One row per ending, for computations that depend on nothing else. The stack and rule of these rows are
     /// meaningless.
-    pub(super) fn endings(&self) -> impl IndexedParallelIterator<Item = RowView<'_>> {
-        (0..self.endings.run.len()).into_par_iter().map(|ending| RowView::with_ending(self, usize::MAX, ending))
+    pub(super) fn endings(&self) -> impl Iterator<Item = RowView<'_>> {
+        (0..self.endings.run.len()).map(|ending| RowView::with_ending(self, usize::MAX, ending))
     }
 
     /// The rows for which `keep` is true, in their order.
@@ -283,5 +283,5 @@ fn by_stack(lines: &Lines, stack_of: &Repeating<Stack>, n_rows: &[(Name, usize)]
         places.extend(stack_of.positions(|(of, _)| of == *stack).map(place));
         (*stack, places)
     };
-    n_rows.par_iter().map(of_stack).collect()
+    parallel::map(n_rows, of_stack)
 }

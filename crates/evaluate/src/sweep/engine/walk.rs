@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::atom::{Atom, AtomColumn, AxisChoice, Join, UnreadSets};
 use super::kernel::{FirstStop, Joins, Kernel, Last, Slice};
 use super::plan::Plan;
 use super::product::Product;
 use super::runs::{LaneBlock, LaneKind, Runs};
 use super::tally::{Base, BlockSums, Tally};
+use crate::parallel;
 use crate::transcript::Outcome;
 
 /// Stacks walked at a time: small enough that their sums stay in the cache.
@@ -54,7 +53,7 @@ impl<'p, 'e> GridWalk<'p, 'e> {
                 Some(atom) => AtomColumn::from_atom(atom, runs, product.join),
                 None => (AtomColumn::absent(runs, product.join), Vec::new()),
             };
-            let made: Vec<(AtomColumn, Vec<u64>)> = axis.par_iter().map(of).collect();
+            let made: Vec<(AtomColumn, Vec<u64>)> = parallel::map(axis, of);
             let settled =
                 made.into_iter().map(|(column, unread)| Some(AtomColumn { dark: dark.bit(unread)?, ..column }));
             columns.push(settled.collect::<Option<Vec<AtomColumn>>>()?);
@@ -99,8 +98,8 @@ impl<'p, 'e> GridWalk<'p, 'e> {
 
     /// Chunks `from..to`, computed on all threads, in order.
     pub fn chunks(&self, from: u64, to: u64) -> Vec<(u64, Tally)> {
-        let chunks: Vec<Vec<(u64, Tally)>> = (from..to).into_par_iter().map(|nth| self.chunk(nth)).collect();
-        chunks.concat()
+        let nth: Vec<u64> = (from..to).collect();
+        parallel::map(&nth, |nth| self.chunk(*nth)).concat()
     }
 
     /// How much a stack's index increases with the next choice of an axis.
