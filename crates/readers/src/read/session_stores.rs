@@ -1,6 +1,7 @@
 //! Databases in which agents keep their sessions: each session becomes the document that the agent itself exports, which
 //! a format then reads.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,6 +23,8 @@ pub(crate) struct SessionStore {
     left: std::vec::IntoIter<StoredSession>,
     /// The sessions that each started.
     children: HashMap<String, Vec<StoredSession>>,
+    /// For each table asked so far, the condition for the rows of one session.
+    conditions: HashMap<&'static str, String>,
     limit: u64,
 }
 
@@ -102,7 +105,15 @@ impl SessionStore {
                 None => left.push(session),
             }
         }
-        Ok(Self { database, agent, name: name.to_owned(), left: left.into_iter(), children, limit })
+        Ok(Self {
+            database,
+            agent,
+            name: name.to_owned(),
+            left: left.into_iter(),
+            children,
+            conditions: HashMap::new(),
+            limit,
+        })
     }
 
     /// The format that reads the documents.
@@ -157,50 +168,57 @@ impl SessionStore {
         Ok(())
     }
 
-    fn open_code_messages(&self, session: &str, to: &mut String) -> Result<(), String> {
+    fn open_code_messages(&mut self, session: &str, to: &mut String) -> Result<(), String> {
+        let limit = self.limit;
         let mut parts: HashMap<String, Vec<String>> = HashMap::new();
         let mut length = to.len() as u64;
-        self.each("SELECT message_id, id, data FROM part WHERE session_id = ?1 ORDER BY id", session, &mut |row| {
-            let [message, id, data] = row;
+        self.each("part", ["message_id", "id", "data"], "id", session, &mut |[message, id, data]| {
             let ids = [("id", id.as_str()), ("messageID", message.as_str()), ("sessionID", session)];
             let part = with_members(&data, &ids)?;
             length += part.len() as u64;
             parts.entry(message).or_default().push(part);
-            within(length, self.limit)
+            within(length, limit)
         })?;
         let mut is_first = true;
-        let query = "SELECT id, id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id";
-        self.each(query, session, &mut |[id, _, data]| {
+        self.each("message", ["id", "data"], "time_created, id", session, &mut |[id, data]| {
             let info = with_members(&data, &[("id", &id), ("sessionID", session)])?;
             let parts = parts.remove(&id).unwrap_or_default().join(",");
             to.push_str(if is_first { "" } else { "," });
             let _ = write!(to, "{{\"info\":{info},\"parts\":[{parts}]}}");
             is_first = false;
-            within(to.len() as u64, self.limit)
+            within(to.len() as u64, limit)
         })
     }
 
-    fn goose_messages(&self, session: &str, to: &mut String) -> Result<(), String> {
+    fn goose_messages(&mut self, session: &str, to: &mut String) -> Result<(), String> {
+        let limit = self.limit;
         let mut is_first = true;
-        let query = "SELECT role, created_timestamp, content_json FROM messages WHERE session_id = ?1 ORDER BY id";
-        self.each(query, session, &mut |[role, created, content]| {
+        let columns = ["role", "created_timestamp", "content_json"];
+        self.each("messages", columns, "id", session, &mut |[role, created, content]| {
             serde_json::from_str::<&RawValue>(&content).map_err(|error| format!("a message is no JSON: {error}"))?;
             to.push_str(if is_first { "" } else { "," });
             let _ = write!(to, "{{\"role\":{},\"created\":{},\"content\":{content}}}", quoted(&role), quoted(&created));
             is_first = false;
-            within(to.len() as u64, self.limit)
+            within(to.len() as u64, limit)
         })
     }
 
-    /// Hands three columns of each row to `take`.
-    fn each(
-        &self,
-        query: &str,
+    /// Hands columns of a session's rows in `table` to `take`.
+    fn each<const N: usize>(
+        &mut self,
+        table: &'static str,
+        columns: [&str; N],
+        order: &str,
         session: &str,
-        take: &mut dyn FnMut([String; 3]) -> Result<(), String>,
+        take: &mut dyn FnMut([String; N]) -> Result<(), String>,
     ) -> Result<(), String> {
+        let condition = match self.conditions.entry(table) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(self.database.condition(table, "session_id")?),
+        };
+        let query = format!("SELECT {} FROM {table} WHERE {condition} ORDER BY {order}", columns.join(", "));
         let mut outcome = Ok(());
-        self.database.rows(query, Some(session), &mut |row| {
+        self.database.rows(&query, Some(session), &mut |row| {
             let mut columns = row.into_iter().map(Option::unwrap_or_default);
             outcome = take(std::array::from_fn(|_| columns.next().unwrap_or_default()));
             outcome.is_ok()

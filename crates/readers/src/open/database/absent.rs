@@ -21,6 +21,10 @@ impl AbsentDatabase {
         match self.0 {}
     }
 
+    pub(crate) fn condition(&self, _: &str, _: &str) -> Result<String, String> {
+        match self.0 {}
+    }
+
     pub(crate) fn rows(&self, _: &str, _: Option<&str>, _: &mut dyn FnMut(Row) -> bool) -> Result<(), String> {
         match self.0 {}
     }

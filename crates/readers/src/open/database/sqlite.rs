@@ -66,6 +66,26 @@ impl Database {
         Ok(tables)
     }
 
+    /// The condition of a query for those rows of `table` whose `column` is the parameter. Where the database has no index
+    /// for it, it gets one in a temporary table: otherwise each such query would read the whole table.
+    pub(crate) fn condition(&self, table: &str, column: &str) -> Result<String, String> {
+        let mut has_index = false;
+        let plan = format!("EXPLAIN QUERY PLAN SELECT 1 FROM {table} WHERE {column} = ?1");
+        self.rows(&plan, Some(""), &mut |row| {
+            has_index |= row.into_iter().flatten().any(|words| words.starts_with("SEARCH"));
+            true
+        })?;
+        if has_index {
+            return Ok(format!("{column} = ?1"));
+        }
+        let index = format!(
+            "CREATE TEMP TABLE {table}_places AS SELECT {column}, rowid AS place FROM {table};
+             CREATE INDEX temp.{table}_by_{column} ON {table}_places ({column});"
+        );
+        self.connection.execute_batch(&index).map_err(|error| in_words(&error))?;
+        Ok(format!("rowid IN (SELECT place FROM temp.{table}_places WHERE {column} = ?1)"))
+    }
+
     /// Hands the rows of a query to `take` until it returns false.
     pub(crate) fn rows(
         &self,
@@ -146,4 +166,34 @@ fn uri(path: &Path) -> String {
     }
     uri.push_str("?immutable=1");
     uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_query_for_one_session_reads_all_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, index) in [("with.db", "CREATE INDEX by_session ON part (session_id);"), ("without.db", "")] {
+            let path = folder.path().join(name);
+            let part = "CREATE TABLE part (session_id TEXT, data TEXT);";
+            let rows = "INSERT INTO part VALUES ('one', 'a'), ('other', 'b'), (NULL, 'c'), ('one', 'd');";
+            Connection::open(&path).unwrap().execute_batch(&[part, rows, index].concat()).unwrap();
+            let database = Database::open(&path, 1 << 20).unwrap();
+            let query = format!("SELECT data FROM part WHERE {}", database.condition("part", "session_id").unwrap());
+            let asked = |query: &str| {
+                let mut words = Vec::new();
+                let mut take = |row: Row| {
+                    words.extend(row.into_iter().flatten());
+                    true
+                };
+                database.rows(query, Some("one"), &mut take).unwrap();
+                words
+            };
+            assert_eq!(asked(&query), ["a", "d"], "{name}");
+            let plan = asked(&format!("EXPLAIN QUERY PLAN {query}"));
+            assert!(plan.iter().all(|step| !step.starts_with("SCAN")), "{name}: {plan:?}");
+        }
+    }
 }
