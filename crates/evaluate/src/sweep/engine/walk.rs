@@ -98,8 +98,8 @@ impl<'p, 'e> GridWalk<'p, 'e> {
 
     /// Chunks `from..to`, computed on all threads, in order.
     pub fn chunks(&self, from: u64, to: u64) -> Vec<(u64, Tally)> {
-        let nth: Vec<u64> = (from..to).collect();
-        parallel::map(&nth, |nth| self.chunk(*nth)).concat()
+        let chunks: Vec<u64> = (from..to).collect();
+        parallel::map(&chunks, |nth| self.chunk(*nth)).concat()
     }
 
     /// How much a stack's index increases with the next choice of an axis.
