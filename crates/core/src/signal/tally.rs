@@ -8,6 +8,9 @@ use super::Options;
 use super::calls::{Asked, StepPrint};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
+/// Most runs have no more different items. A table that grows is filled anew each time.
+const USUAL: usize = 28;
+
 /// Counts by fingerprint.
 #[derive(Clone, Debug, Default)]
 struct WindowedCounts {
@@ -31,6 +34,9 @@ impl WindowedCounts {
             {
                 *count -= 1;
             }
+        }
+        if self.counts.is_empty() {
+            self.counts.reserve(USUAL);
         }
         let count = self.counts.entry(print).or_default();
         *count += 1;

@@ -43,7 +43,7 @@ pub(crate) struct Records<R> {
     path: String,
     limit: u64,
     state: ReadingPosition,
-    /// Length of the previous record in bytes, as an estimate for the next one.
+    /// A length in bytes that few of the latest records exceeded, as an estimate for the next one.
     usual: usize,
     /// Why the stream broke off; reported after everything before it was delivered.
     broken: Option<ScanError>,
@@ -191,7 +191,7 @@ impl<R: Read> Records<R> {
                 text.truncate(end);
             }
         }
-        self.usual = text.len().min(USUAL);
+        self.usual = text.len().max(self.usual - self.usual / 16).min(USUAL);
         if too_long {
             return Ok(Some(self.too_long(first, "run")));
         }

@@ -115,9 +115,9 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut line = TraceLine::default();
     // A record is usually one run, and most of its lines are events. Memory is reserved only for the first run, because
     // a document may hold thousands.
-    let lines: Vec<&str> = record.lines().collect();
-    let mut usual = lines.len().min(record.text.len() / SHORT_LINE);
-    for text in lines {
+    let n_lines = memchr::memchr_iter(b'\n', record.text.as_bytes()).count() + 1;
+    let mut usual = n_lines.min(record.text.len() / SHORT_LINE);
+    for text in record.lines() {
         if let Err(error) = line.read(text) {
             out.broken_line(text, &error);
             continue;
