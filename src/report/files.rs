@@ -101,10 +101,7 @@ const ROWS_AT_ONCE: usize = 1 << 14;
 const ROWS_A_PART: usize = 1 << 10;
 
 /// Writes records as CSV, one column per field. They become text on all threads, and are written in their order.
-pub fn write_rows<T: Serialize + Send + Sync>(
-    path: &Path,
-    rows: impl IntoIterator<Item = T>,
-) -> Result<(), Diagnostic> {
+pub fn write_rows<T: Serialize + Sync>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), Diagnostic> {
     write_atomically(path, |out| {
         let mut rows = rows.into_iter().peekable();
         let mut has_headers = true;
