@@ -1,7 +1,9 @@
 //! What the recording shows after a stop: evidence of what the stop would have cost, without any label.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashSet};
 
 use crate::parts::CallEffect;
 use crate::reader::EffectReader;
@@ -268,7 +270,7 @@ impl<'r> StepErrorFlags<'r> {
         let events = if let Some(at) = run.steps().get(step) { &run.events()[at.reply..at.end] } else { &[] };
         let messages = events.iter().filter_map(|event| event.message());
         let results: Vec<&Message> = messages.filter(|message| message.is_result()).collect();
-        let mut named = HashMap::new();
+        let mut named = HashMap::default();
         for result in &results {
             if let Some(id) = result.tool_call_id.as_deref() {
                 named.entry(id).or_insert(*result);

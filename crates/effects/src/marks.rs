@@ -1,6 +1,6 @@
 //! Signs in a recording of how a round turned out. They are not grades.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::parts::CallEffect;
 use crate::reader::EffectReader;
@@ -98,7 +98,7 @@ impl RoundActions {
 
     /// True if it changed a file that later commands discard, whatever their working directory was.
     fn edited_one_of<'d>(&self, discarded: impl Iterator<Item = &'d String>) -> bool {
-        let mut named = HashSet::new();
+        let mut named = HashSet::default();
         for path in discarded {
             if matches!(path.as_str(), "." | ":/" | "*") {
                 return true;

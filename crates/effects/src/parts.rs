@@ -1,6 +1,6 @@
 //! Combines the effects of the parts of one call.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::Effect;
 

@@ -25,7 +25,7 @@ use crate::cli::output::TableFormat;
 use crate::decision::NumberOf;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
-use crate::report::{refuse_foreign, write_atomically, write_folder};
+use crate::report::{cannot_write, refuse_foreign, write_atomically, write_folder};
 use crate::snapshot::known_or;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
 use crate::sweep::{Find, GridFile, GridKind, GridQuestion, Search, WideGrid};
@@ -223,7 +223,7 @@ impl Sweep<'_> {
                 })?;
                 walked
             } else {
-                self.walk(None).ok()
+                Some(self.walk(None).map_err(|error| cannot_write(folder, &error))?)
             };
             let Some(walked) = walked else { return Ok(()) };
             let judged = self.judge(&walked);
