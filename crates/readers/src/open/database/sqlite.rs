@@ -193,8 +193,12 @@ mod tests {
         ] {
             let path = folder.path().join(name);
             let rows = "INSERT INTO part VALUES ('one', 'a'), ('other', 'b'), (NULL, 'c'), ('one', 'd');";
-            Connection::open(&path).unwrap().execute_batch(&[schema, rows].concat()).unwrap();
+            // Of a kind that this SQLite does not have, as agents add for their search.
+            let words = "PRAGMA writable_schema=ON; INSERT INTO sqlite_master
+                VALUES ('table', 'words', 'words', 0, 'CREATE VIRTUAL TABLE words USING fts5(data)');";
+            Connection::open(&path).unwrap().execute_batch(&[schema, rows, words].concat()).unwrap();
             let database = Database::open(&path, 1 << 20).unwrap();
+            assert_eq!(database.tables().unwrap().into_keys().collect::<Vec<_>>(), ["part"], "{name}");
             let query = format!("SELECT data FROM part WHERE {}", database.condition("part", "session_id").unwrap());
             assert_eq!(asked(&database, &query), ["a", "d"], "{name}");
             let plan = asked(&database, &format!("EXPLAIN QUERY PLAN {query}"));
