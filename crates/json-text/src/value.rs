@@ -1,5 +1,7 @@
 //! The types a reader can scan values into: raw text, nested objects and lists, all read in the same pass.
 
+use smallvec::SmallVec;
+
 use super::Cursor;
 
 /// A type that a JSON value can be scanned into.
@@ -65,24 +67,27 @@ const FEW: usize = 1024;
 const MOST_TIMES: usize = 4;
 
 /// A value expected to be an array of `V`.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct List<'t, V> {
     /// The raw text.
     pub written: &'t str,
-    /// `None` if it is another kind of value, if it would take too much memory, or if only the parser can decide.
-    pub elements: Option<Vec<V>>,
+    /// `None` if it is another kind of value, if it would take too much memory, or if only the parser can decide. Most lists
+    /// have one element, which is stored in place.
+    pub elements: Option<SmallVec<[V; 1]>>,
+}
+
+impl<V> Default for List<'_, V> {
+    fn default() -> Self {
+        Self { written: "", elements: None }
+    }
 }
 
 impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
     fn scan(&mut self, cursor: &mut Cursor<'t>, depth: usize) -> Option<()> {
         let from = cursor.at;
-        let mut elements = Vec::new();
+        let elements = self.elements.insert(SmallVec::new());
         let whole = depth.checked_sub(1).and_then(|within| {
             cursor.items(*b"[]", |cursor| {
-                if elements.is_empty() {
-                    // Most lists have one element.
-                    elements = Vec::with_capacity(1);
-                }
                 elements.push(V::default());
                 elements.last_mut()?.scan(cursor, within)?;
                 // A list of very short elements would take many times its size as text: only its raw text is kept.
@@ -91,11 +96,11 @@ impl<'t, V: Value<'t>> Value<'t> for List<'t, V> {
             })
         });
         if whole.is_none() {
+            self.elements = None;
             cursor.at = from;
             cursor.pass(depth)?;
         }
         self.written = cursor.text.get(from..cursor.at)?;
-        self.elements = whole.map(|()| elements);
         Some(())
     }
 
