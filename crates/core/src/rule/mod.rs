@@ -101,35 +101,39 @@ impl Rule {
         (self.signal.start)(&self.options)
     }
 
-    /// What the rule needs from a recording. A redacted recording keeps the names of tools, fields and metrics only if
+    /// Calls `each` with everything the rule needs from a recording. A redacted recording keeps the names of tools, fields and metrics only if
     /// they look like identifiers; a rule that names a tool also needs that no tool's name was redacted.
-    pub fn needs(&self) -> Vec<Need> {
+    pub fn each_need(&self, each: &mut dyn FnMut(Need)) {
         let Options { identity, exempt_tools, only_tools, tool, metric, .. } = &self.options;
         let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
         let mut named = fields.iter().chain(exempt_tools).chain(only_tools).chain(tool).chain(metric);
         let names_tool = tool.is_some() || !exempt_tools.is_empty() || !only_tools.is_empty();
-        let mut needs = Vec::with_capacity(8);
         if !OF_SUMS.contains(&self.signal.id) {
-            needs.push(Need::Replies);
+            each(Need::Replies);
         }
         if ["call", "result", "tool", "errors"].iter().any(|of| self.signal.id.starts_with(of)) {
-            needs.push(Need::Calls);
+            each(Need::Calls);
         }
-        needs.extend(self.signal.need);
-        needs.extend(number::needs(self.signal, &self.options));
+        if let Some(need) = self.signal.need {
+            each(need);
+        }
+        number::each_need(self.signal, &self.options, each);
         // Calls compared by the names of their tools alone need no arguments.
         let by_name = matches!(identity, Identity::Name);
-        needs.extend(self.signal.contents.iter().filter(|need| !(by_name && **need == Need::CallArguments)));
+        for need in self.signal.contents {
+            if !(by_name && *need == Need::CallArguments) {
+                each(*need);
+            }
+        }
         if named.any(|name| !is_public_name(name)) {
-            needs.push(Need::Texts);
+            each(Need::Texts);
         }
         if matches!(identity, Identity::Raw | Identity::Fields(_)) {
-            needs.push(Need::Arguments);
+            each(Need::Arguments);
         }
         if names_tool {
-            needs.push(Need::ToolNames);
+            each(Need::ToolNames);
         }
-        needs
     }
 }
 

@@ -54,13 +54,18 @@ pub fn number_of(guard: &Arc<dyn Strategy>) -> Option<NumberOf> {
     Some(NumberOf::program(info(&id)?.id, Arc::clone(guard)))
 }
 
-/// What a rule that reads the guard's number needs from a recording: what the guard needs, and its answers.
-pub(crate) fn needs(info: &SignalInfo, options: &Options) -> Vec<Need> {
+/// Calls `each` with everything that a rule that reads the guard's number needs from a recording: what the guard needs, and
+/// its answers.
+pub(crate) fn each_need(info: &SignalInfo, options: &Options, each: &mut dyn FnMut(Need)) {
     if guard_of(info.id).is_none() {
-        return Vec::new();
+        return;
     }
-    let requirements = options.number.strategy().map(|guard| guard.requirements()).unwrap_or_default();
-    requirements.into_iter().map(|requirement| requirement.need).chain([Need::Number(info.id)]).collect()
+    if let Some(guard) = options.number.strategy() {
+        for requirement in guard.requirements() {
+            each(requirement.need);
+        }
+    }
+    each(Need::Number(info.id));
 }
 
 /// The readings of a guard on one run.

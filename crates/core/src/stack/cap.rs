@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::bailout::{self, AfterCap, AtCap, Bailout, Reply, RunHistory, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Requirement, RuleName, RuleReading};
-use crate::rule::{Condition, Rule, Watching};
+use crate::rule::{Condition, Watching};
 use crate::transcript::{Header, Moment, PointView};
 
 /// A cap on the number of steps, checked before each request.
@@ -67,9 +67,11 @@ impl Cap {
     /// What the conditions of its table need from a recording.
     pub(super) fn requirements(&self) -> Vec<Requirement> {
         let OnHit::Table(rows) = &self.on_hit else { return Vec::new() };
-        let conditions = rows.iter().filter_map(|row| row.when.as_ref());
-        let needs = conditions.flat_map(Condition::rules).flat_map(Rule::needs);
-        needs.map(|need| Requirement { rule: self.name(), need }).collect()
+        let mut requirements = Vec::new();
+        for rule in rows.iter().filter_map(|row| row.when.as_ref()).flat_map(Condition::rules) {
+            rule.each_need(&mut |need| requirements.push(Requirement { rule: self.name(), need }));
+        }
+        requirements
     }
 }
 

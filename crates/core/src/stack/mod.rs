@@ -94,8 +94,7 @@ impl Strategy for Stack {
         let mut requirements = Vec::with_capacity(8);
         for clause in &self.clauses {
             clause.condition.each_rule(&mut |rule| {
-                requirements
-                    .extend(rule.needs().into_iter().map(|need| Requirement { rule: clause.name.clone(), need }));
+                rule.each_need(&mut |need| requirements.push(Requirement { rule: clause.name.clone(), need }));
             });
         }
         if let Some(cap) = &self.cap {

@@ -49,9 +49,9 @@ impl Study {
         let mut plan = Plan::default();
         for rule in families.iter().map(Family::first_rule) {
             plan.feature(rule, Moment::AfterTools);
-            for need in rule.needs() {
+            rule.each_need(&mut |need| {
                 plan.need(need);
-            }
+            });
         }
         plan
     }

@@ -61,7 +61,8 @@ impl Readings {
         for family in families {
             let rule = family.first_rule();
             let feature = plan.place(rule, Moment::AfterTools).expect("the plan reads the signals of the families");
-            let is_unread = rule.needs().into_iter().any(|need| on.holding(need) != Holding::Throughout);
+            let mut is_unread = false;
+            rule.each_need(&mut |need| is_unread |= on.holding(need) != Holding::Throughout);
             let falls = matches!(rule.comparator, Comparator::AtMost | Comparator::LessThan);
             let exceeds = |reading: f64, other: f64| if falls { reading < other } else { reading > other };
             let (mut farthest, mut last) = (f64::NAN, f64::NAN);
