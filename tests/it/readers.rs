@@ -15,7 +15,12 @@ mod table;
 mod wrappings;
 
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use whenstop::reader::{self, Corpus, CorpusReport, NamedBy, ReadError, ReadOptions};
 use whenstop::transcript::{Event, Lane, Message, Point, Run, Text, ToolCall};
@@ -278,6 +283,41 @@ fn the_same_for_any_number_of_threads() {
     assert!(results[0].0.len() > 10);
     assert_eq!(results[0], results[1]);
     assert_eq!(results[0], results[2]);
+}
+
+/// All runs of one file are parsed by one thread, and the work on each may be long.
+#[test]
+fn a_thread_with_nothing_to_do_takes_over_runs_of_another() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let (begun, n_begun) = (Mutex::new(0), Condvar::new());
+    let work = |_: Run| {
+        *begun.lock().unwrap() += 1;
+        n_begun.notify_all();
+        let both = n_begun.wait_timeout_while(begun.lock().unwrap(), Duration::from_secs(20), |begun| *begun < 2);
+        !both.unwrap().1.timed_out()
+    };
+    let mut done = Vec::new();
+    pool.install(|| {
+        let corpus = Corpus::open(&[fixtures().join("trace")], ReadOptions::default()).unwrap();
+        corpus.process(work, |together| done.push(together)).unwrap();
+    });
+    assert!(done.len() >= 2 && done.iter().all(|together| *together), "{done:?}");
+}
+
+#[test]
+fn work_that_uses_the_pool_or_panics_ends() {
+    for threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let corpus = Corpus::open(&[fixtures()], ReadOptions::default()).unwrap();
+        let mut sums = Vec::new();
+        let work = |run: Run| (0..run.events().len()).into_par_iter().map(|_| std::thread::yield_now()).count();
+        pool.install(|| corpus.process(work, |sum| sums.push(sum)).unwrap());
+        let (runs, _) = corpus.runs().unwrap();
+        assert_eq!(sums, runs.iter().map(|run| run.events().len()).collect::<Vec<_>>(), "{threads} threads");
+        let panicking = |run: Run| assert_ne!(run.header.run_id, runs[7].header.run_id, "as it should");
+        let ended = catch_unwind(AssertUnwindSafe(|| pool.install(|| corpus.process(panicking, |()| ()).is_ok())));
+        assert!(ended.is_err(), "{threads} threads");
+    }
 }
 
 /// A thread that finds nothing wrong does not read on past a loss that another has found.

@@ -12,51 +12,70 @@ const FAR: u64 = 64 << 20;
 /// … and each record counts as this many bytes more, since a short run takes more memory than its text.
 const A_RECORD: u64 = 4 << 10;
 
-/// The runs that are judged together: those of a format, and in tables of a layout.
-type Source = (&'static str, String);
-
-fn source_of(file: &OpenFile) -> Source {
-    let layout = if file.format.id() == "parquet" { file.envelope.clone() } else { String::new() };
-    (file.format.id(), layout)
+/// The runs that are judged together, some of which take steps: those of a format, and in tables of a layout.
+struct CallSource {
+    format: &'static str,
+    /// Empty but for tables.
+    layout: String,
+    calls: CallEvidence,
 }
 
-/// What is known of a source that takes steps.
+/// What is known of the calls of a source.
 #[derive(Clone, Copy, PartialEq)]
 enum CallEvidence {
     NoneYet,
     FirstEndsAt(u64),
 }
 
+/// What was parsed and not yet judged.
+struct UnjudgedPiece {
+    parsed: Parsed,
+    /// The bytes of the corpus up to its end.
+    end: u64,
+    /// The number of its source, if a run of it takes a step.
+    source: Option<usize>,
+    /// The thread that parsed it.
+    thread: usize,
+}
+
 /// What was parsed and not yet judged, in order, and the sources seen so far.
 #[derive(Default)]
 pub(super) struct CallSources {
-    /// Each with the bytes of the corpus up to its end, and the thread that parsed it.
-    waiting: VecDeque<(u64, Parsed, usize)>,
+    waiting: VecDeque<UnjudgedPiece>,
     /// The bytes that were parsed.
     parsed: u64,
     /// There are few.
-    calls: Vec<(Source, CallEvidence)>,
+    sources: Vec<CallSource>,
 }
 
 impl CallSources {
     /// Adds what a thread parsed of a record of this many bytes.
     pub(super) fn add(&mut self, parsed: Parsed, bytes: usize, thread: usize) {
+        let mut source = None;
         if let Parsed::Runs { file, results: RecordResults { runs, .. }, .. } = &parsed {
             self.parsed += bytes as u64 + A_RECORD;
             let has_calls = runs.iter().any(|found| found.run.has_calls());
             if has_calls || runs.iter().any(|found| !found.run.steps().is_empty()) {
-                let source = source_of(file);
-                let at = self.calls.iter().position(|(known, _)| *known == source).unwrap_or_else(|| {
-                    self.calls.push((source, CallEvidence::NoneYet));
-                    self.calls.len() - 1
-                });
-                let (_, calls) = &mut self.calls[at];
+                let at = self.source(file);
+                let calls = &mut self.sources[at].calls;
                 if has_calls && *calls == CallEvidence::NoneYet {
                     *calls = CallEvidence::FirstEndsAt(self.parsed);
                 }
+                source = Some(at);
             }
         }
-        self.waiting.push_back((self.parsed, parsed, thread));
+        self.waiting.push_back(UnjudgedPiece { parsed, end: self.parsed, source, thread });
+    }
+
+    /// The number of a file's source.
+    fn source(&mut self, file: &OpenFile) -> usize {
+        let format = file.format.id();
+        let layout = if format == "parquet" { &*file.envelope } else { "" };
+        let known = self.sources.iter().position(|source| source.format == format && source.layout == layout);
+        known.unwrap_or_else(|| {
+            self.sources.push(CallSource { format, layout: layout.to_owned(), calls: CallEvidence::NoneYet });
+            self.sources.len() - 1
+        })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -65,40 +84,37 @@ impl CallSources {
 
     /// True if more must be parsed before the next one can be judged.
     pub(super) fn needs_more(&self) -> bool {
-        let Some((end, next, _)) = self.waiting.front() else { return true };
-        self.parsed < end + FAR && self.calls(next) == Some(CallEvidence::NoneYet)
+        let Some(next) = self.waiting.front() else { return true };
+        let Some(source) = next.source else { return false };
+        self.parsed < next.end + FAR && self.sources[source].calls == CallEvidence::NoneYet
     }
 
     /// The next one and the thread that parsed it. Runs that have no calls because their source records none are marked
     /// in it.
     pub(super) fn next(&mut self) -> Option<(Parsed, usize)> {
-        let (end, mut next, thread) = self.waiting.pop_front()?;
-        let records_calls = match self.calls(&next) {
+        let UnjudgedPiece { mut parsed, end, source, thread } = self.waiting.pop_front()?;
+        let records_calls = match source.map(|source| self.sources[source].calls) {
             Some(CallEvidence::FirstEndsAt(place)) => place <= end + FAR,
             Some(CallEvidence::NoneYet) => false,
             None => true,
         };
-        if let (false, Parsed::Runs { results, .. }) = (records_calls, &mut next) {
+        if let (false, Parsed::Runs { results, .. }) = (records_calls, &mut parsed) {
             for found in results.runs.iter_mut().filter(|found| !found.run.steps().is_empty()) {
                 if found.run.header.requests != Requests::OnlySums {
                     found.run.header.requests = Requests::NoCalls;
                 }
             }
         }
-        Some((next, thread))
-    }
-
-    /// What is known of the runs' source; `None` where no run of it takes a step.
-    fn calls(&self, parsed: &Parsed) -> Option<CallEvidence> {
-        let Parsed::Runs { file, .. } = parsed else { return None };
-        let source = source_of(file);
-        self.calls.iter().find(|(known, _)| *known == source).map(|(_, calls)| *calls)
+        Some((parsed, thread))
     }
 
     /// Whether each source records calls, by its format and layout.
     pub(super) fn known(self) -> BTreeMap<String, bool> {
-        let name =
-            |(format, layout): Source| if layout.is_empty() { format.to_owned() } else { format!("{format} {layout}") };
-        self.calls.into_iter().map(|(source, calls)| (name(source), calls != CallEvidence::NoneYet)).collect()
+        let mut known = BTreeMap::new();
+        for CallSource { format, layout, calls } in self.sources {
+            let name = if layout.is_empty() { format.to_owned() } else { format!("{format} {layout}") };
+            known.insert(name, calls != CallEvidence::NoneYet);
+        }
+        known
     }
 }

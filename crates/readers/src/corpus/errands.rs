@@ -1,7 +1,8 @@
 //! Reads a corpus and works on its runs at the same time, an errand at a time.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
@@ -24,18 +25,22 @@ const PORTION_BYTES: usize = 256 << 10;
 /// … or a part of an errand's runs, of which there are this many for each thread, so that no thread waits long for
 /// another.
 const PORTIONS_A_THREAD: usize = 4;
+/// A thread that has nothing else to do waits this long before it takes over runs of another: there may be few runs, and the
+/// work on each may be long.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A corpus being read. It does not know the type of the results, so that it is compiled only once.
 ///
 /// Every thread of the pool reads a portion, parses it, and works on its runs, without waiting for the others; only
-/// reading and entering are done by one thread at a time. A thread works on the runs it has parsed, because the
-/// allocator makes threads wait that free each other's memory; it takes over from others when it has nothing else to do.
+/// reading and entering are done by one thread at a time. A thread enters and works on what it has parsed, because the
+/// allocator makes threads wait that free each other's memory; it takes over from others when it has had nothing else to do
+/// for a while.
 pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
     input: Mutex<CorpusInput<'c>>,
     order: Mutex<ReadingOrder<'c>>,
-    /// Told when a portion is no longer being parsed.
-    parsed: Condvar,
+    /// Told when something was entered or is lost, and when a thread has nothing more to do.
+    told: Condvar,
     /// For each thread, the runs it has parsed that are still to be worked on, each with its place in the errand.
     queues: Vec<Mutex<VecDeque<(usize, Run)>>>,
 }
@@ -54,14 +59,16 @@ struct CorpusInput<'c> {
 struct ReadingOrder<'c> {
     sources: CallSources,
     ledger: ReportBuilder<'c>,
-    /// Portions that were parsed before the next one, by their number.
-    early: BTreeMap<usize, Portion>,
-    /// The number of the next portion.
+    /// For each thread, the portions it has parsed that are still to be entered.
+    parsed: Vec<VecDeque<Portion>>,
+    /// The number of the portion that is entered next.
     next: usize,
     /// The number of portions in the corpus, once its end is reached.
     portions: Option<usize>,
-    /// The number of portions being parsed, whose runs are still to come.
+    /// The number of portions that were read and not entered, whose runs are still to come.
     in_flight: usize,
+    /// True if a thread panicked: what it was parsing will never be entered.
+    is_broken: bool,
     /// The number of runs in this errand.
     entered: usize,
     outcome: Result<(), ReadError>,
@@ -69,14 +76,14 @@ struct ReadingOrder<'c> {
 
 /// A portion of the input, parsed.
 struct Portion {
-    /// The thread that parsed it.
-    thread: usize,
+    number: usize,
     /// Each with its size in bytes.
     parsed: Vec<(Parsed, usize)>,
 }
 
 impl<'c> Errands<'c> {
     pub(super) fn new(corpus: &'c Corpus) -> Result<Self, ReadError> {
+        let n_threads = rayon::current_num_threads();
         let joined = Joined::default();
         let stream = CorpusStream::new(corpus, joined.clone());
         let mut ledger = ReportBuilder::new(corpus, joined);
@@ -84,10 +91,11 @@ impl<'c> Errands<'c> {
         let order = ReadingOrder {
             sources: CallSources::default(),
             ledger,
-            early: BTreeMap::new(),
+            parsed: (0..n_threads).map(|_| VecDeque::new()).collect(),
             next: 0,
             portions: None,
             in_flight: 0,
+            is_broken: false,
             entered: 0,
             outcome: Ok(()),
         };
@@ -95,8 +103,8 @@ impl<'c> Errands<'c> {
             corpus,
             input: Mutex::new(CorpusInput { stream, portions: 0, pieces: 0, bytes: 0 }),
             order: Mutex::new(order),
-            parsed: Condvar::new(),
-            queues: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+            told: Condvar::new(),
+            queues: (0..n_threads).map(|_| Mutex::default()).collect(),
         })
     }
 
@@ -117,29 +125,47 @@ impl<'c> Errands<'c> {
 
     /// What one thread does in an errand.
     fn take_part(&self, work: &(dyn Fn(usize, Run) + Sync)) {
+        let _watch = PanicWatch(self);
         let own = rayon::current_thread_index().unwrap_or(0);
         loop {
             self.work_on(own, work);
-            let Some((number, pieces, _in_flight)) = self.read() else { break };
+            let Some((number, pieces)) = self.read() else { break };
             let parse = |piece: StreamPiece| {
                 let bytes = piece.bytes();
                 (self.corpus.parse(piece), bytes)
             };
-            let portion = Portion { thread: own, parsed: pieces.into_iter().map(parse).collect() };
-            self.add(number, portion);
+            let portion = Portion { number, parsed: pieces.into_iter().map(parse).collect() };
+            let mut order = lock(&self.order);
+            order.parsed[own].push_back(portion);
+            self.enter_in_turn(own, &mut order);
         }
-        // Runs may be few and the work on each long, so none is left to the thread that parsed it alone.
-        let mut in_flight = lock(&self.order).in_flight;
+        self.finish(own, work);
+    }
+
+    /// Enters and works on what is left of what this thread has parsed and, after a while, what others have.
+    fn finish(&self, own: usize, work: &(dyn Fn(usize, Run) + Sync)) {
+        let mut threads = own..own + 1;
         loop {
-            for thread in 0..self.queues.len() {
-                self.work_on(thread, work);
-            }
-            if in_flight == 0 {
+            let mut order = lock(&self.order);
+            threads.clone().for_each(|thread| self.enter_in_turn(thread, &mut order));
+            drop(order);
+            threads.for_each(|thread| self.work_on(thread, work));
+            let is_idle = |order: &mut ReadingOrder<'_>| {
+                lock(&self.queues[own]).is_empty() && !order.is_turn_of(own) && !self.has_ended(order)
+            };
+            let waited = self.told.wait_timeout_while(lock(&self.order), PATIENCE, is_idle);
+            let (order, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            if self.has_ended(&order) {
                 break;
             }
-            let order = self.parsed.wait_while(lock(&self.order), |order| order.in_flight == in_flight);
-            in_flight = order.unwrap_or_else(PoisonError::into_inner).in_flight;
+            threads = if timeout.timed_out() { 0..self.queues.len() } else { own..own + 1 };
         }
+        self.told.notify_all();
+    }
+
+    /// True if nobody has anything left to do in this errand but what has been begun.
+    fn has_ended(&self, order: &ReadingOrder<'_>) -> bool {
+        order.is_broken || order.in_flight == 0 && self.queues.iter().all(|queue| lock(queue).is_empty())
     }
 
     /// Works on what a thread has parsed.
@@ -151,12 +177,12 @@ impl<'c> Errands<'c> {
     }
 
     /// The next portion with its number, unless this errand reads no more.
-    fn read(&self) -> Option<(usize, Vec<StreamPiece>, InFlight<'_, 'c>)> {
+    fn read(&self) -> Option<(usize, Vec<StreamPiece>)> {
         let mut input = lock(&self.input);
         if input.pieces >= MOST_RUNS || input.bytes >= MOST_BYTES || lock(&self.order).is_enough() {
             return None;
         }
-        let most_pieces = (MOST_RUNS / (PORTIONS_A_THREAD * self.queues.len())).max(1);
+        let most_pieces = (MOST_RUNS / (PORTIONS_A_THREAD * self.queues.len())).clamp(1, MOST_RUNS - input.pieces);
         let pieces = input.stream.next_portion(most_pieces, PORTION_BYTES);
         if pieces.is_empty() {
             let mut order = lock(&self.order);
@@ -168,19 +194,21 @@ impl<'c> Errands<'c> {
         input.bytes += pieces.iter().map(StreamPiece::bytes).sum::<usize>();
         input.portions += 1;
         lock(&self.order).in_flight += 1;
-        Some((input.portions - 1, pieces, InFlight(self)))
+        Some((input.portions - 1, pieces))
     }
 
-    /// Adds what was parsed, and enters what can be.
-    fn add(&self, number: usize, portion: Portion) {
-        let mut order = lock(&self.order);
-        order.early.insert(number, portion);
-        while let Some(portion) = order.next_portion() {
+    /// Enters what a thread has parsed, as far as it is its turn: in the order in which it was read.
+    fn enter_in_turn(&self, thread: usize, order: &mut ReadingOrder<'c>) {
+        while order.is_turn_of(thread)
+            && let Some(portion) = order.parsed[thread].pop_front()
+        {
+            order.next += 1;
+            order.in_flight -= 1;
             for (parsed, bytes) in portion.parsed {
-                order.sources.add(parsed, bytes, portion.thread);
+                order.sources.add(parsed, bytes, thread);
             }
+            self.enter(order);
         }
-        self.enter(&mut order);
     }
 
     /// Enters what can be judged, of which there may be much once a source's first call is found.
@@ -198,6 +226,7 @@ impl<'c> Errands<'c> {
                 order.entered += 1;
             }
         }
+        self.told.notify_all();
     }
 
     /// What was found in the corpus.
@@ -208,22 +237,22 @@ impl<'c> Errands<'c> {
     }
 }
 
-/// Counts a portion as being parsed, even if that ends in a panic: other threads wait for it.
-struct InFlight<'e, 'c>(&'e Errands<'c>);
+/// Tells the other threads if this one panics: they wait for what it parses.
+struct PanicWatch<'e, 'c>(&'e Errands<'c>);
 
-impl Drop for InFlight<'_, '_> {
+impl Drop for PanicWatch<'_, '_> {
     fn drop(&mut self) {
-        lock(&self.0.order).in_flight -= 1;
-        self.0.parsed.notify_all();
+        if std::thread::panicking() {
+            lock(&self.0.order).is_broken = true;
+            self.0.told.notify_all();
+        }
     }
 }
 
 impl ReadingOrder<'_> {
-    /// The next portion, if it has been parsed.
-    fn next_portion(&mut self) -> Option<Portion> {
-        let portion = self.early.remove(&self.next)?;
-        self.next += 1;
-        Some(portion)
+    /// True if what is entered next was parsed by this thread.
+    fn is_turn_of(&self, thread: usize) -> bool {
+        matches!(self.parsed[thread].front(), Some(portion) if portion.number == self.next)
     }
 
     /// True if there is enough to work on in this errand.
