@@ -10,7 +10,7 @@ pub use values::{KeywordArguments, OptionValue};
 
 use super::compare::shard::{ShardScope, write};
 use super::failure::CommandFailure;
-use super::inputs::NOTATION;
+use super::inputs::WRITE_EVENT;
 use super::output::Output;
 use super::{CliCommand, compare, corpus, report, tune};
 use crate::answers::CompareAnswer;
@@ -32,7 +32,7 @@ pub struct EmbeddedGuard {
 
 impl EmbeddedGuard {
     fn into_strategy(self) -> Arc<dyn Strategy> {
-        Arc::new(Guard::new(&self.name, self.program, self.open, NOTATION))
+        Arc::new(Guard::new(&self.name, self.program, self.open, WRITE_EVENT))
     }
 }
 

@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 
 use whenstop::decision::{Need, Program, Strategy};
 use whenstop::guard::process::Launch;
-use whenstop::guard::{EXAMPLES, Guard, NUMBER_EXAMPLES, Notation, SCHEMA};
+use whenstop::guard::{EXAMPLES, EventWriter, Guard, NUMBER_EXAMPLES, SCHEMA};
 use whenstop::reader::{Corpus, ReadOptions, trace, trace_schema};
 use whenstop::replay::{Live, Replay, replay};
 use whenstop::stack::{Guards, Stack, StackFile};
 use whenstop::sweep::engine::{Extract, Formula, Plan};
 use whenstop::transcript::{Moment, Run};
 use whenstop::verdict::Assumptions;
+
+const WRITE_EVENT: EventWriter = |event, to| trace::write_event(event, to);
 
 /// A guard in `sh`. `hello` is the rest of the answer to the handshake; `run`, `event`, `point` and `end` are what it
 /// does then. `say` answers the question.
@@ -69,8 +71,7 @@ done
         let path = self.write(folder, name);
         let command = vec!["sh".to_owned(), path.display().to_string()];
         let launch = Launch { command, folder: None, time_limit: 60 };
-        let notation = Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
-        Arc::new(Guard::new(name, Program::default(), Box::new(move || launch.start()), notation))
+        Arc::new(Guard::new(name, Program::default(), Box::new(move || launch.start()), WRITE_EVENT))
     }
 }
 
@@ -329,8 +330,7 @@ fn lines(folder: &Path, hello: &'static str, runs: &[Run]) -> Vec<serde_json::Va
     let script = Sh { hello, ..CONTINUES }.write(folder, "seen");
     let tee = format!("tee -a {0} | sh {1} | tee -a {0}", seen.display(), script.display());
     let launch = Launch { command: vec!["sh".to_owned(), "-c".to_owned(), tee], folder: None, time_limit: 60 };
-    let notation = Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
-    let guard = Arc::new(Guard::new("seen", Program::default(), Box::new(move || launch.start()), notation));
+    let guard = Arc::new(Guard::new("seen", Program::default(), Box::new(move || launch.start()), WRITE_EVENT));
     for run in runs {
         assert_eq!(replay(run, &guard).stop, None);
     }
@@ -819,8 +819,7 @@ fn the_rules_of_the_example_stacks_in_python_stop_as_ours_do() {
         let script = root.join("tests/guards/signals.py").display().to_string();
         let launch =
             Launch { command: vec!["python3".to_owned(), script, name.to_owned()], folder: None, time_limit: 60 };
-        let notation = Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
-        let guard = Arc::new(Guard::new(name, Program::default(), Box::new(move || launch.start()), notation));
+        let guard = Arc::new(Guard::new(name, Program::default(), Box::new(move || launch.start()), WRITE_EVENT));
         for run in &runs {
             let (here, there) = (replay(run, stack), replay(run, &guard));
             assert_eq!(here.stop, there.stop, "{} under {name}", run.header.run_id);

@@ -20,7 +20,7 @@ mod watch;
 pub use answer::AnswerKind;
 pub use failure::GuardFailure;
 pub use hello::{GuardInput, Hello, RuleHello};
-pub use lines::Notation;
+pub use lines::EventWriter;
 pub use strategy::{Guard, Link, Opener};
 
 /// The version of the protocol.

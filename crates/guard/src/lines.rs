@@ -8,14 +8,8 @@ use whenstop_core::transcript::{Event, Fingerprint, Header, Instant, JudgeReply,
 
 use super::{GuardInput, Hello};
 
-/// How events and times are written. This crate reads and writes no formats of its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Notation {
-    /// Writes an event as one line of a trace.
-    pub event: fn(&Event, &mut Vec<u8>) -> io::Result<()>,
-    /// Writes a time as RFC 3339.
-    pub time: fn(Instant) -> String,
-}
+/// Writes an event as one line of a trace. This crate reads and writes no formats of its own.
+pub type EventWriter = fn(&Event, &mut Vec<u8>) -> io::Result<()>;
 
 /// The id under which a guard sees a run: the same for the same run, and saying nothing about it. Recorded ids often
 /// contain the task, or how it ended.
@@ -25,7 +19,7 @@ pub(super) fn alias(header: &Header) -> String {
 
 /// The line that begins a run: what the agent's host knows before it starts. It has no outcome, no task and nothing that
 /// was recorded afterwards.
-pub(super) fn header(header: &Header, hello: &Hello, notation: Notation) -> Vec<u8> {
+pub(super) fn header(header: &Header, hello: &Hello) -> Vec<u8> {
     let mut line = serde_json::Map::new();
     let mut put = |key: &str, value: Option<serde_json::Value>| {
         if let Some(value) = value {
@@ -36,7 +30,7 @@ pub(super) fn header(header: &Header, hello: &Hello, notation: Notation) -> Vec<
     put("run_id", Some(json!(alias(header))));
     put("model", header.model.as_deref().map(|model| json!(model)));
     put("agent", header.agent.as_deref().map(|agent| json!(agent)));
-    let started_at = header.started_at.filter(|_| hello.reads(GuardInput::Times)).map(notation.time);
+    let started_at = header.started_at.filter(|_| hello.reads(GuardInput::Times)).map(Instant::to_rfc3339);
     put("started_at", started_at.filter(|text| !text.is_empty()).map(|text| json!(text)));
     put("prompted_by", Some(header.prompted_by.name()).filter(|name| !name.is_empty()).map(|name| json!(name)));
     put("redacted", if header.redacted { Some(json!(true)) } else { None });
@@ -46,9 +40,9 @@ pub(super) fn header(header: &Header, hello: &Hello, notation: Notation) -> Vec<
 }
 
 /// Appends an event, without what the guard does not read. Grades are never sent.
-pub(super) fn event(event: &Event, hello: &Hello, notation: Notation, to: &mut Vec<u8>) -> io::Result<()> {
+pub(super) fn event(event: &Event, hello: &Hello, write: EventWriter, to: &mut Vec<u8>) -> io::Result<()> {
     match sent(event, hello) {
-        Some(event) => (notation.event)(&event, to),
+        Some(event) => write(&event, to),
         None => Ok(()),
     }
 }

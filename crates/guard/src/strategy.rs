@@ -10,7 +10,7 @@ use whenstop_core::transcript::{Header, Point};
 use super::answer::{AnswerKind, AnswerLine};
 use super::ledger::FailureLedger;
 use super::watch::GuardWatch;
-use super::{GuardFailure, Hello, Notation, lines};
+use super::{EventWriter, GuardFailure, Hello, lines};
 
 /// A connection to one instance of a guard, which is asked about one run at a time.
 pub trait Link: Send {
@@ -38,7 +38,7 @@ pub struct Guard {
     program: Program,
     hello: Hello,
     open: Box<Opener>,
-    pub(super) notation: Notation,
+    pub(super) write_event: EventWriter,
     /// Links that no run is using.
     idle: Mutex<Vec<IdleLink>>,
     ledger: Mutex<FailureLedger>,
@@ -58,7 +58,7 @@ struct IdleLink {
 impl Guard {
     /// Opens a first link and shakes hands. A guard whose handshake fails is unknown on every run; see
     /// [`Self::broken`].
-    pub fn new(name: &str, program: Program, open: Box<Opener>, notation: Notation) -> Self {
+    pub fn new(name: &str, program: Program, open: Box<Opener>, write_event: EventWriter) -> Self {
         let first = connected(&*open, name);
         let (hello, idle, broken) = match first {
             Ok((hello, link)) => (hello, vec![IdleLink { link, unfinished: None }], None),
@@ -69,7 +69,7 @@ impl Guard {
             program: Program { version: hello.version.clone(), ..program },
             hello,
             open,
-            notation,
+            write_event,
             idle: Mutex::new(idle),
             ledger: Mutex::default(),
             broken,

@@ -41,7 +41,7 @@ impl GuardWatch {
         let mut watch = Self {
             run: header.run_id.clone(),
             alias: lines::alias(header),
-            header: Some(lines::header(header, guard.hello(), guard.notation)),
+            header: Some(lines::header(header, guard.hello())),
             link: None,
             sent: 0,
             asked: 0,
@@ -71,7 +71,7 @@ impl GuardWatch {
         let hello = self.guard.hello();
         let mut lines = self.header.take().unwrap_or_default();
         for event in &view.events()[self.sent.min(view.events().len())..] {
-            lines::event(event, hello, self.guard.notation, &mut lines)
+            lines::event(event, hello, self.guard.write_event, &mut lines)
                 .map_err(|error| GuardFailure::NotStarted(format!("an event cannot be written: {error}")))?;
         }
         self.sent = view.events().len();

@@ -20,7 +20,7 @@ use super::settings::{Folders, HookMode, Setup};
 use super::state::{self, SessionHeader, SessionState};
 use super::tail;
 use crate::decision::{Action, Decision, Need};
-use crate::transcript::Fingerprint;
+use crate::transcript::{Fingerprint, Instant};
 
 /// How long a decision waits for the tokens of the batch to reach the transcript.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -414,9 +414,8 @@ impl HookCall<'_> {
     }
 
     pub(super) fn line(&self) -> LogLine {
-        let time = jiff::Timestamp::from_millisecond(self.time).map(|time| time.to_string()).unwrap_or_default();
         LogLine {
-            time,
+            time: Instant(self.time).to_rfc3339(),
             session: self.session.clone(),
             round: self.n_rounds(),
             mode: self.setup.settings.mode.name().to_owned(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::transcript::{Fingerprint, ToolCall, named};
+use crate::transcript::{Fingerprint, Instant, ToolCall, named};
 
 /// One event.
 #[derive(Debug)]
@@ -73,8 +73,7 @@ impl<'p> Payload<'p> {
 
     /// The time it states, in milliseconds since the epoch. Claude Code states none.
     pub fn time(&self) -> Option<i64> {
-        let time: jiff::Timestamp = self.text("timestamp")?.parse().ok()?;
-        Some(time.as_millisecond())
+        Some(Instant::from_iso(&self.text("timestamp")?)?.0)
     }
 
     /// True if it comes from a sub-agent.

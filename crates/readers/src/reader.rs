@@ -43,7 +43,6 @@ pub use crate::value::json::Written;
 pub mod trace {
     pub use crate::read::format::{write_trace as write, write_trace_event as write_event};
     pub use crate::read::in_memory::read_trace_text as read_text;
-    pub use crate::value::time::rfc3339;
 }
 
 /// The JSON Schema of one line of a `whenstop trace v1` file.

@@ -14,7 +14,7 @@ use crate::cli::failure::CommandFailure;
 use crate::cli::output::Output;
 use crate::decision::{Program, Strategy, Trouble};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
-use crate::guard::{Guard, GuardFailure, Notation};
+use crate::guard::{EventWriter, Guard, GuardFailure};
 use crate::reader::{add_input, trace};
 use crate::stack::{GuardCommand, Guards};
 
@@ -115,7 +115,7 @@ pub(in crate::cli) fn started(guard: &GuardCommand, folder: Option<&Path>) -> Re
     let time_limit = guard.time_limit.unwrap_or(GuardCommand::TIME_LIMIT);
     let program = Program { command: guard.command.clone(), version: None, files: files(&guard.command, folder) };
     let open = opener(guard.command.clone(), folder.map(Path::to_owned), time_limit);
-    let strategy = Guard::new(&guard.name, program, open, NOTATION);
+    let strategy = Guard::new(&guard.name, program, open, WRITE_EVENT);
     match strategy.broken() {
         Some(failure @ GuardFailure::NotStarted(_)) => {
             let what = format!("guard `{}` {failure}", guard.name);
@@ -126,8 +126,7 @@ pub(in crate::cli) fn started(guard: &GuardCommand, folder: Option<&Path>) -> Re
 }
 
 /// Events as in `whenstop trace v1`.
-pub(in crate::cli) const NOTATION: Notation =
-    Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
+pub(in crate::cli) const WRITE_EVENT: EventWriter = |event, to| trace::write_event(event, to);
 
 #[cfg(unix)]
 fn opener(command: Vec<String>, folder: Option<PathBuf>, time_limit: u32) -> Box<crate::guard::Opener> {

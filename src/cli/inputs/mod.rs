@@ -20,7 +20,7 @@ use clap::Args;
 pub(super) use self::class::ByArg;
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
 pub(super) use self::forecast::{KeptForecasts, to_come};
-pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
+pub(super) use self::guards::{GuardArgs, WRITE_EVENT, split, started, tell_troubles};
 pub(super) use self::process::{counted, has_read, has_runs, open, process, process_telling, tell_findings};
 use self::proxies::OutcomeFrom;
 pub(super) use self::runs::RecordedRuns;

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::spend::{SpendGrouping, group_of};
 use crate::diagnostic::one_line;
-use crate::reader::trace::rfc3339;
 use crate::transcript::{Event, Instant, Run, messages};
 use crate::words::cut;
 
@@ -32,7 +31,7 @@ fn end_of(text: &str, most: usize) -> String {
 
 /// The day of a time, in UTC: `2026-11-23`. Empty for a time outside the calendar.
 fn day(time: Instant) -> String {
-    let mut text = rfc3339(time);
+    let mut text = time.to_rfc3339();
     text.truncate(text.find('T').unwrap_or(0));
     text
 }

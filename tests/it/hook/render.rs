@@ -101,7 +101,7 @@ impl Session {
                 });
                 // Claude Code states no time; here the recording's stands for the clock's.
                 if let Some(time) = time {
-                    base["timestamp"] = json!(jiff::Timestamp::from_millisecond(time.0).unwrap().to_string());
+                    base["timestamp"] = json!(time.to_rfc3339());
                 }
                 base
             };
@@ -243,10 +243,10 @@ impl Ends {
             let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
             let message = &line["message"];
             let id = message["id"].as_str().unwrap_or_default().to_owned();
-            let time = line["timestamp"].as_str().and_then(|time| time.parse::<jiff::Timestamp>().ok());
+            let time = line["timestamp"].as_str().and_then(Instant::from_iso);
             if line["type"] == "assistant" {
                 of_message.insert(id.clone(), end);
-                of_time.extend(time.map(|time| (time.as_millisecond(), end)));
+                of_time.extend(time.map(|time| (time.0, end)));
             }
             for block in message["content"].as_array().into_iter().flatten() {
                 if let Some(call) = block["tool_use_id"].as_str() {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 /// A number of tokens.
@@ -23,7 +24,32 @@ pub struct Instant(pub i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Usd(pub f64);
 
+/// How ISO 8601 spells a time whose offset may have hours only, as PostgreSQL writes them.
+const WITH_OFFSET: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z"];
+/// How it spells a time without a zone.
+const WITHOUT_ZONE: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+
 impl Instant {
+    /// The time that `text` states in ISO 8601, with a zone, with an offset, or without a zone (read as UTC); a day is its
+    /// beginning. Digits finer than milliseconds are dropped.
+    pub fn from_iso(text: &str) -> Option<Self> {
+        if let Ok(stamp) = text.parse::<DateTime<Utc>>() {
+            return Some(Self(stamp.timestamp_millis()));
+        }
+        if let Some(stamp) = WITH_OFFSET.iter().find_map(|spelling| DateTime::parse_from_str(text, spelling).ok()) {
+            return Some(Self(stamp.timestamp_millis()));
+        }
+        let day = || text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0);
+        let civil = WITHOUT_ZONE.iter().find_map(|spelling| NaiveDateTime::parse_from_str(text, spelling).ok());
+        Some(Self(civil.or_else(day)?.and_utc().timestamp_millis()))
+    }
+
+    /// RFC 3339 in UTC with milliseconds; empty for a time beyond the years that it can write.
+    pub fn to_rfc3339(self) -> String {
+        let stamp = DateTime::from_timestamp_millis(self.0).filter(|stamp| (0..=9999).contains(&stamp.year()));
+        stamp.map(|stamp| stamp.to_rfc3339_opts(SecondsFormat::Millis, true)).unwrap_or_default()
+    }
+
     /// Time passed since `earlier`; negative if the recording's clock went backwards.
     pub fn since(self, earlier: Self) -> Millis {
         Millis(self.0.saturating_sub(earlier.0))
@@ -120,5 +146,39 @@ impl Usage {
     /// Input that was not read from a cache; `None` when the input is unknown.
     pub fn uncached_input(&self) -> Option<Tokens> {
         self.input.map(|input| Tokens(input.saturating_sub(self.cache_read.unwrap_or(0))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_the_spellings_of_iso_8601() {
+        for spelling in [
+            "2026-01-05T10:00:00Z",
+            "2026-01-05t10:00:00z",
+            "2026-01-05T10:00:00.000000000Z",
+            "2026-01-05 12:00:00+02:00",
+            "2026-01-05T12:00:00+0200",
+            "2026-01-05T12:00:00.0+02",
+            "2026-01-05 10:00:00 UTC",
+            "2026-01-05T10:00:00.000",
+            "2026-01-05 10:00",
+        ] {
+            assert_eq!(Instant::from_iso(spelling), Some(Instant(1_767_607_200_000)), "{spelling}");
+        }
+        assert_eq!(Instant::from_iso("2026-01-05"), Some(Instant(1_767_571_200_000)));
+        for other in
+            ["", "yesterday", "2026", "2026-13-05", "2026-01-05T10:00:00+", "10:00:00", "2026-01-05T10:00:00Zz"]
+        {
+            assert_eq!(Instant::from_iso(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn times_are_written_as_rfc_3339() {
+        assert_eq!(Instant(1_767_607_200_120).to_rfc3339(), "2026-01-05T10:00:00.120Z");
+        assert_eq!([i64::MAX, 253_402_300_800_000].map(|time| Instant(time).to_rfc3339()), ["", ""]);
     }
 }

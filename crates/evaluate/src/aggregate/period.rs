@@ -1,8 +1,6 @@
 //! Days, ISO weeks and months, in UTC.
 
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
+use chrono::{DateTime, Datelike as _, Days, NaiveDate};
 
 use crate::transcript::Instant;
 
@@ -31,21 +29,18 @@ impl PeriodLength {
 /// A day, week or month; ordered by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period {
-    first: Date,
+    first: NaiveDate,
     length: PeriodLength,
 }
 
 impl Period {
     /// The period that holds a time; `None` for a time beyond the years that a calendar has.
     pub fn holding(time: Instant, length: PeriodLength) -> Option<Self> {
-        let time = Timestamp::from_millisecond(time.0).ok()?;
-        let day = TimeZone::UTC.to_datetime(time).date();
+        let day = DateTime::from_timestamp_millis(time.0)?.date_naive();
         let first = match length {
             PeriodLength::Day => day,
-            PeriodLength::Week => {
-                day.checked_sub(jiff::Span::new().days(day.weekday().to_monday_zero_offset())).ok()?
-            }
-            PeriodLength::Month => day.first_of_month(),
+            PeriodLength::Week => day.checked_sub_days(Days::new(day.weekday().num_days_from_monday().into()))?,
+            PeriodLength::Month => day.with_day(1)?,
         };
         Some(Self { first, length })
     }
@@ -55,7 +50,7 @@ impl Period {
         match self.length {
             PeriodLength::Day => self.first_day(),
             PeriodLength::Week => {
-                let week = self.first.iso_week_date();
+                let week = self.first.iso_week();
                 format!("{:04}-W{:02}", week.year(), week.week())
             }
             PeriodLength::Month => format!("{:04}-{:02}", self.first.year(), self.first.month()),
@@ -69,7 +64,7 @@ impl Period {
 
     /// The number of days from 1970-01-01 to its first day.
     pub fn days_since_1970(&self) -> i64 {
-        self.first.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24
+        i64::from(self.first.to_epoch_days())
     }
 }
 
@@ -78,7 +73,7 @@ mod tests {
     use super::*;
 
     fn at(time: &str) -> Instant {
-        Instant(time.parse::<Timestamp>().unwrap().as_millisecond())
+        Instant::from_iso(time).unwrap()
     }
 
     #[test]

@@ -48,8 +48,7 @@ pub fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 /// When the team started, if the settings say so.
 #[doc(hidden)]
 pub fn started_at(settings: &Settings) -> Result<Option<Instant>, SettingsError> {
-    let started_at = settings.text(&param::STARTED_AT)?.and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    Ok(started_at.map(|at| Instant(at.as_millisecond())))
+    Ok(settings.text(&param::STARTED_AT)?.and_then(Instant::from_iso))
 }
 
 /// Reports the result of calling a condition as an act.

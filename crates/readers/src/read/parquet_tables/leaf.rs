@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use chrono::{DateTime, SecondsFormat};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{
@@ -262,10 +262,12 @@ fn number(value: f64, out: &mut Vec<u8>) {
 
 /// Writes a point in time as text; one outside the calendar becomes null.
 fn instant(ticks: i128, a_second: i64, out: &mut Vec<u8>) {
-    let nanos = ticks.checked_mul(1_000_000_000 / i128::from(a_second));
-    match nanos.map(Timestamp::from_nanosecond) {
-        Some(Ok(at)) => put(out, format_args!("\"{at}\"")),
-        Some(Err(_)) | None => out.extend_from_slice(b"null"),
+    let (seconds, rest) = (ticks.div_euclid(a_second.into()), ticks.rem_euclid(a_second.into()));
+    let nanos = u32::try_from(rest * (1_000_000_000 / i128::from(a_second))).unwrap_or(0);
+    let at = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, nanos));
+    match at {
+        Some(at) => put(out, format_args!("\"{}\"", at.to_rfc3339_opts(SecondsFormat::AutoSi, true))),
+        None => out.extend_from_slice(b"null"),
     }
 }
 
@@ -331,7 +333,7 @@ mod tests {
         assert_eq!(shown(|out| whole(-1, 32, Meaning::Unsigned, out)), "4294967295");
         assert_eq!(shown(|out| whole(-12_345, 64, Meaning::Decimal(2), out)), "-123.45");
         assert_eq!(shown(|out| whole(5, 64, Meaning::Decimal(3), out)), "0.005");
-        assert_eq!(shown(|out| whole(1_500, 64, Meaning::Ticks(1_000), out)), "\"1970-01-01T00:00:01.5Z\"");
+        assert_eq!(shown(|out| whole(1_500, 64, Meaning::Ticks(1_000), out)), "\"1970-01-01T00:00:01.500Z\"");
         assert_eq!(shown(|out| whole(i64::MAX, 64, Meaning::Ticks(1_000), out)), "null");
         assert_eq!(shown(|out| whole(1, 32, Meaning::Days, out)), "\"1970-01-02T00:00:00Z\"");
         assert_eq!(shown(|out| number(f64::NAN, out)), "\"NaN\"");

@@ -8,7 +8,6 @@ use serde_json::value::RawValue;
 use crate::transcript::{
     EndCause, Event, Grade, Instant, Json, Lane, Message, Metrics, Name, Outcome, Requests, Run, Text, ToolCall, Usage,
 };
-use crate::value::time::rfc3339;
 
 /// Writes a run as lines of `whenstop trace v1`.
 pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
@@ -159,7 +158,7 @@ struct Extra {
 }
 
 fn time(instant: Option<Instant>) -> Option<String> {
-    instant.map(rfc3339).filter(|text| !text.is_empty())
+    instant.map(Instant::to_rfc3339).filter(|text| !text.is_empty())
 }
 
 fn lane(lane: &Lane) -> Option<String> {
