@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// hashes. Anyone who can guess an id can verify the guess, unless there is a `--salt`.
     #[arg(long)]
     redact: bool,
-    /// With `--redact`: key the hashes of ids (BLAKE3, 128 bits) with this secret. The same secret gives the same ids.
+    /// With `--redact`: key the hashes of ids (HMAC-SHA256, 128 bits) with this secret. The same secret gives the same ids.
     /// Use a long random secret: a short one can itself be guessed.
     #[arg(long, value_name = "SECRET", requires = "redact", default_value = "", hide_default_value = true)]
     salt: String,

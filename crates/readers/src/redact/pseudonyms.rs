@@ -3,6 +3,10 @@
 //! An ordinal shows only what is equal within the run. Unlike a hash, it cannot be used to test a guess.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
 
 use super::words;
 use crate::text::marks::{self, Marks};
@@ -126,13 +130,16 @@ fn nth(known: &mut HashMap<String, usize>, name: &str) -> usize {
     nth
 }
 
-/// A name that is the same in every recording: 128 bits of a BLAKE3 hash of kind and name, keyed with the salt. With an
+/// A name that is the same in every recording: 128 bits of an HMAC-SHA256 of kind and name, keyed with the salt. With an
 /// empty salt, anybody can test a guess of the name.
 pub(super) fn hashed(salt: &str, kind: &str, name: &str) -> String {
     const CONTEXT: &str = "whenstop 2026-11-22 ids of redacted recordings";
-    let named = format!("{kind}\0{name}");
-    let hash = blake3::keyed_hash(&blake3::derive_key(CONTEXT, salt.as_bytes()), named.as_bytes());
-    let [high, low] = [&hash.as_bytes()[..8], &hash.as_bytes()[8..16]]
-        .map(|half| half.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)));
-    format!("{kind}-{high:016x}{low:016x}")
+    let mut mac = Hmac::<Sha256>::new_from_slice(salt.as_bytes()).expect("keys have any length");
+    mac.update(format!("{CONTEXT}\0{kind}\0{name}").as_bytes());
+    let mut hashed = format!("{kind}-");
+    for byte in mac.finalize().into_bytes().iter().take(16) {
+        // Writing to a string cannot fail.
+        let _ = write!(hashed, "{byte:02x}");
+    }
+    hashed
 }
