@@ -39,8 +39,8 @@ pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
     input: Mutex<CorpusInput<'c>>,
     order: Mutex<ReadingOrder<'c>>,
-    /// Told when something was entered or is lost, and when a thread has nothing more to do.
-    told: Condvar,
+    /// Notified when something was entered or is lost, and when a thread has nothing more to do.
+    changed: Condvar,
     /// For each thread, the runs it has parsed that are still to be worked on, each with its place in the errand.
     queues: Vec<Mutex<VecDeque<(usize, Run)>>>,
 }
@@ -48,8 +48,6 @@ pub(super) struct Errands<'c> {
 /// What is read from.
 struct CorpusInput<'c> {
     stream: CorpusStream<'c>,
-    /// The portions read so far.
-    portions: usize,
     /// What was read in this errand.
     pieces: usize,
     bytes: usize,
@@ -61,12 +59,11 @@ struct ReadingOrder<'c> {
     ledger: ReportBuilder<'c>,
     /// For each thread, the portions it has parsed that are still to be entered.
     parsed: Vec<VecDeque<Portion>>,
-    /// The number of the portion that is entered next.
-    next: usize,
-    /// The number of portions in the corpus, once its end is reached.
-    portions: Option<usize>,
-    /// The number of portions that were read and not entered, whose runs are still to come.
-    in_flight: usize,
+    /// The numbers of the portions that are read and entered next. Between them are those whose runs are still to come.
+    next_read: usize,
+    next_entered: usize,
+    /// True if the end of the corpus was read.
+    is_all_read: bool,
     /// True if a thread panicked: what it was parsing will never be entered.
     is_broken: bool,
     /// The number of runs in this errand.
@@ -92,18 +89,18 @@ impl<'c> Errands<'c> {
             sources: CallSources::default(),
             ledger,
             parsed: (0..n_threads).map(|_| VecDeque::new()).collect(),
-            next: 0,
-            portions: None,
-            in_flight: 0,
+            next_read: 0,
+            next_entered: 0,
+            is_all_read: false,
             is_broken: false,
             entered: 0,
             outcome: Ok(()),
         };
         Ok(Self {
             corpus,
-            input: Mutex::new(CorpusInput { stream, portions: 0, pieces: 0, bytes: 0 }),
+            input: Mutex::new(CorpusInput { stream, pieces: 0, bytes: 0 }),
             order: Mutex::new(order),
-            told: Condvar::new(),
+            changed: Condvar::new(),
             queues: (0..n_threads).map(|_| Mutex::default()).collect(),
         })
     }
@@ -153,19 +150,20 @@ impl<'c> Errands<'c> {
             let is_idle = |order: &mut ReadingOrder<'_>| {
                 lock(&self.queues[own]).is_empty() && !order.is_turn_of(own) && !self.has_ended(order)
             };
-            let waited = self.told.wait_timeout_while(lock(&self.order), PATIENCE, is_idle);
+            let waited = self.changed.wait_timeout_while(lock(&self.order), PATIENCE, is_idle);
             let (order, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             if self.has_ended(&order) {
                 break;
             }
             threads = if timeout.timed_out() { 0..self.queues.len() } else { own..own + 1 };
         }
-        self.told.notify_all();
+        self.changed.notify_all();
     }
 
     /// True if nobody has anything left to do in this errand but what has been begun.
     fn has_ended(&self, order: &ReadingOrder<'_>) -> bool {
-        order.is_broken || order.in_flight == 0 && self.queues.iter().all(|queue| lock(queue).is_empty())
+        order.is_broken
+            || order.next_read == order.next_entered && self.queues.iter().all(|queue| lock(queue).is_empty())
     }
 
     /// Works on what a thread has parsed.
@@ -184,17 +182,16 @@ impl<'c> Errands<'c> {
         }
         let most_pieces = (MOST_RUNS / (PORTIONS_A_THREAD * self.queues.len())).clamp(1, MOST_RUNS - input.pieces);
         let pieces = input.stream.next_portion(most_pieces, PORTION_BYTES);
+        let mut order = lock(&self.order);
         if pieces.is_empty() {
-            let mut order = lock(&self.order);
-            order.portions = Some(input.portions);
+            order.is_all_read = true;
             self.enter(&mut order);
             return None;
         }
         input.pieces += pieces.len();
         input.bytes += pieces.iter().map(StreamPiece::bytes).sum::<usize>();
-        input.portions += 1;
-        lock(&self.order).in_flight += 1;
-        Some((input.portions - 1, pieces))
+        order.next_read += 1;
+        Some((order.next_read - 1, pieces))
     }
 
     /// Enters what a thread has parsed, as far as it is its turn: in the order in which it was read.
@@ -202,8 +199,7 @@ impl<'c> Errands<'c> {
         while order.is_turn_of(thread)
             && let Some(portion) = order.parsed[thread].pop_front()
         {
-            order.next += 1;
-            order.in_flight -= 1;
+            order.next_entered += 1;
             for (parsed, bytes) in portion.parsed {
                 order.sources.add(parsed, bytes, thread);
             }
@@ -226,7 +222,7 @@ impl<'c> Errands<'c> {
                 order.entered += 1;
             }
         }
-        self.told.notify_all();
+        self.changed.notify_all();
     }
 
     /// What was found in the corpus.
@@ -244,7 +240,7 @@ impl Drop for PanicWatch<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(&self.0.order).is_broken = true;
-            self.0.told.notify_all();
+            self.0.changed.notify_all();
         }
     }
 }
@@ -252,7 +248,7 @@ impl Drop for PanicWatch<'_, '_> {
 impl ReadingOrder<'_> {
     /// True if what is entered next was parsed by this thread.
     fn is_turn_of(&self, thread: usize) -> bool {
-        matches!(self.parsed[thread].front(), Some(portion) if portion.number == self.next)
+        matches!(self.parsed[thread].front(), Some(portion) if portion.number == self.next_entered)
     }
 
     /// True if there is enough to work on in this errand.
@@ -262,7 +258,7 @@ impl ReadingOrder<'_> {
 
     /// True if all portions of the corpus are parsed.
     fn is_at_end(&self) -> bool {
-        self.portions == Some(self.next)
+        self.is_all_read && self.next_read == self.next_entered
     }
 }
 
