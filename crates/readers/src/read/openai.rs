@@ -214,31 +214,31 @@ pub(crate) fn tool_calls(list: Option<&List<'_, Inner<'_, WireCall<'_>>>>, out: 
 }
 
 fn call(found: &Inner<'_, WireCall<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> {
-    let mut call = out.inner(Some(found), "tool call", "an object")?;
+    let call = out.inner(found, "tool call", "an object")?;
     let raw = found.written;
-    if let Some(inner) = call.function.or(call.custom) {
-        if json::string(inner.written).is_some() {
-            call.name = Some(inner.written);
+    let (mut name, mut named_arguments) = (call.name, call.arguments);
+    if let Some(function) = call.function.as_ref().or(call.custom.as_ref()) {
+        if json::string(function.written).is_some() {
+            name = Some(function.written);
         } else {
-            let written = inner.written;
-            let inner = out.inner(Some(&inner), "function", "an object")?;
-            call.name = inner.name;
+            let inner = out.inner(function, "function", "an object")?;
+            name = inner.name;
             let own = [inner.arguments, inner.input, inner.args, inner.parameters, inner.params, inner.kwargs];
             let own = own.into_iter().flatten().next();
             if own.is_none() {
-                out.left_untaken(Of::Call, written, &[]);
+                out.left_untaken(Of::Call, function.written, &[]);
             }
-            call.arguments = own.or(call.arguments);
+            named_arguments = own.or(named_arguments);
         }
     }
-    let Some(name) = out.string(call.name, "name") else {
-        if call.name.is_none() {
+    let Some(name) = out.string(name, "name") else {
+        if name.is_none() {
             out.error_at(raw, "a tool call without a name", "the call is left out");
         }
         return None;
     };
     let id = out.name(call.id.or(call.other_id), "id");
-    let asked = [call.arguments, call.input, call.args, call.parameters, call.params, call.kwargs];
+    let asked = [named_arguments, call.input, call.args, call.parameters, call.params, call.kwargs];
     let asked = asked.into_iter().flatten().next();
     if asked.is_none() {
         out.left_untaken(Of::Call, raw, &["function", "custom"]);

@@ -461,16 +461,15 @@ impl<'r> Reading<'r> {
     }
 
     /// Like [`Self::object`], for an object that may already have been read with its parent.
-    pub(crate) fn inner<'a, T: DeclaredFields<'a> + Clone>(
+    pub(crate) fn inner<'f, 'a, T: DeclaredFields<'a> + Clone>(
         &mut self,
-        found: Option<&Inner<'a, T>>,
+        found: &'f Inner<'a, T>,
         field: &str,
         wanted: &str,
-    ) -> Option<T> {
-        let found = found?;
+    ) -> Option<Cow<'f, T>> {
         match &found.object {
-            Some(object) => Some(object.clone()),
-            None => self.object(Some(found.written), field, wanted),
+            Some(object) => Some(Cow::Borrowed(object)),
+            None => self.object(Some(found.written), field, wanted).map(Cow::Owned),
         }
     }
 

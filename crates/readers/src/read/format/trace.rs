@@ -115,8 +115,7 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
     let mut line = TraceLine::default();
     // A record is usually one run, and most of its lines are events. Memory is reserved only for the first run, because
     // a document may hold thousands.
-    let n_lines = memchr::memchr_iter(b'\n', record.text.as_bytes()).count() + 1;
-    let mut usual = n_lines.min(record.text.len() / SHORT_LINE);
+    let mut usual = about_lines(record.text).min(record.text.len() / SHORT_LINE);
     for text in record.lines() {
         if let Err(error) = line.read(text) {
             out.broken_line(text, &error);
@@ -155,6 +154,14 @@ fn read(record: &Record<'_>, out: &mut Reading<'_>) {
         add(draft, &kind, &line, text, out);
     }
     out.drafts.extend(draft);
+}
+
+/// About how many lines there are in `text`, going by its beginning.
+fn about_lines(text: &str) -> usize {
+    const SAMPLE: usize = 2048;
+    let sample = &text.as_bytes()[..text.len().min(SAMPLE)];
+    let in_sample = memchr::memchr_iter(b'\n', sample).count() + 1;
+    in_sample * text.len() / sample.len().max(1)
 }
 
 /// Whether a line begins a run.
