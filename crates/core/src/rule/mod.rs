@@ -101,8 +101,8 @@ impl Rule {
         (self.signal.start)(&self.options)
     }
 
-    /// Calls `each` with everything the rule needs from a recording. A redacted recording keeps the names of tools, fields and metrics only if
-    /// they look like identifiers; a rule that names a tool also needs that no tool's name was redacted.
+    /// Calls `each` with everything the rule needs from a recording. A redacted recording keeps the names of tools, fields and
+    /// metrics only if they look like identifiers; a rule that names a tool also needs that no tool's name was redacted.
     pub fn each_need(&self, each: &mut dyn FnMut(Need)) {
         let Options { identity, exempt_tools, only_tools, tool, metric, .. } = &self.options;
         let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
