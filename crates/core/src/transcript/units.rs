@@ -24,20 +24,26 @@ pub struct Instant(pub i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Usd(pub f64);
 
+/// Rare spellings of ISO 8601: an offset in hours, as PostgreSQL writes it, and the basic format.
+const WITH_OFFSET: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y%m%dT%H%M%S%.f%#z"];
+/// The same without a zone: minutes, and the basic format.
+const WITHOUT_ZONE: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y%m%dT%H%M%S%.f"];
+
 impl Instant {
     /// The time that `text` states in ISO 8601, with a zone, with an offset, or without a zone (read as UTC); a day is its
     /// beginning. Digits finer than milliseconds are dropped.
     pub fn from_iso(text: &str) -> Option<Self> {
-        // The space that many write in place of the T.
-        let text = &*text.replacen(' ', "T", 1);
+        // Many write a space in place of the T, and a comma before the fraction; the name of the zone may follow its offset.
+        let text = &*text.split('[').next()?.replacen(' ', "T", 1).replacen(',', ".", 1);
+        let with_offset = |spelling: &&str| DateTime::parse_from_str(text, spelling).ok();
+        let without_zone = |spelling: &&str| NaiveDateTime::parse_from_str(text, spelling).ok();
         let stamp = if let Ok(stamp) = text.parse::<DateTime<Utc>>() {
             stamp
         } else if let Ok(civil) = text.parse::<NaiveDateTime>() {
             civil.and_utc()
-        } else if let Ok(stamp) = DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f%#z") {
-            // An offset in hours, as PostgreSQL writes it.
+        } else if let Some(stamp) = WITH_OFFSET.iter().find_map(with_offset) {
             stamp.to_utc()
-        } else if let Ok(civil) = NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M") {
+        } else if let Some(civil) = WITHOUT_ZONE.iter().find_map(without_zone) {
             civil.and_utc()
         } else {
             text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc()
@@ -166,6 +172,10 @@ mod tests {
             "2026-01-05 10:00:00 UTC",
             "2026-01-05T10:00:00.000",
             "2026-01-05 10:00",
+            "2026-01-05 10:00:00,000",
+            "2026-01-05T11:00:00+01:00[Europe/Berlin]",
+            "20260105T100000Z",
+            "20260105T100000.000",
         ] {
             assert_eq!(Instant::from_iso(spelling), Some(Instant(1_767_607_200_000)), "{spelling}");
         }
