@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, RangeInclusive, Sub};
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
@@ -28,13 +28,19 @@ pub struct Usd(pub f64);
 const WITH_OFFSET: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y%m%dT%H%M%S%.f%#z"];
 /// The same without a zone: minutes, and the basic format.
 const WITHOUT_ZONE: [&str; 2] = ["%Y-%m-%dT%H:%M", "%Y%m%dT%H%M%S%.f"];
+/// The years that RFC 3339 can write.
+const YEARS: RangeInclusive<i32> = 0..=9999;
 
 impl Instant {
     /// The time that `text` states in ISO 8601, with a zone, with an offset, or without a zone (read as UTC); a day is its
-    /// beginning. Digits finer than milliseconds are dropped.
+    /// beginning. Digits finer than milliseconds are dropped. `None` for other texts, and beyond the years of RFC 3339.
     pub fn from_iso(text: &str) -> Option<Self> {
         // Many write a space in place of the T, and a comma before the fraction; the name of the zone may follow its offset.
-        let text = &*text.split('[').next()?.replacen(' ', "T", 1).replacen(',', ".", 1);
+        let text = match text.split_once('[') {
+            Some((time, zone)) if zone.ends_with(']') => time,
+            _ => text,
+        };
+        let text = &*text.replacen(' ', "T", 1).replacen(',', ".", 1);
         let with_offset = |spelling: &&str| DateTime::parse_from_str(text, spelling).ok();
         let without_zone = |spelling: &&str| NaiveDateTime::parse_from_str(text, spelling).ok();
         let stamp = if let Ok(stamp) = text.parse::<DateTime<Utc>>() {
@@ -48,12 +54,12 @@ impl Instant {
         } else {
             text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc()
         };
-        Some(Self(stamp.timestamp_millis()))
+        if YEARS.contains(&stamp.year()) { Some(Self(stamp.timestamp_millis())) } else { None }
     }
 
     /// RFC 3339 in UTC with milliseconds; empty for a time beyond the years that it can write.
     pub fn to_rfc3339(self) -> String {
-        let stamp = DateTime::from_timestamp_millis(self.0).filter(|stamp| (0..=9999).contains(&stamp.year()));
+        let stamp = DateTime::from_timestamp_millis(self.0).filter(|stamp| YEARS.contains(&stamp.year()));
         stamp.map(|stamp| stamp.to_rfc3339_opts(SecondsFormat::Millis, true)).unwrap_or_default()
     }
 
@@ -180,9 +186,17 @@ mod tests {
             assert_eq!(Instant::from_iso(spelling), Some(Instant(1_767_607_200_000)), "{spelling}");
         }
         assert_eq!(Instant::from_iso("2026-01-05"), Some(Instant(1_767_571_200_000)));
-        for other in
-            ["", "yesterday", "2026", "2026-13-05", "2026-01-05T10:00:00+", "10:00:00", "2026-01-05T10:00:00Zz"]
-        {
+        for other in [
+            "",
+            "yesterday",
+            "2026",
+            "2026-13-05",
+            "2026-01-05T10:00:00+",
+            "10:00:00",
+            "2026-01-05T10:00:00Zz",
+            "2026-01-05T10:00:00Z[UTC",
+            "+12345-01-05T10:00:00Z",
+        ] {
             assert_eq!(Instant::from_iso(other), None, "{other}");
         }
     }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use chrono::{DateTime, SecondsFormat};
+use chrono::{DateTime, Datelike as _, SecondsFormat};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{
@@ -266,8 +266,11 @@ fn instant(ticks: i128, a_second: i64, out: &mut Vec<u8>) {
     let nanos = u32::try_from(rest * (1_000_000_000 / i128::from(a_second))).unwrap_or(0);
     let at = i64::try_from(seconds).ok().and_then(|seconds| DateTime::from_timestamp(seconds, nanos));
     match at {
-        Some(at) => put(out, format_args!("\"{}\"", at.to_rfc3339_opts(SecondsFormat::AutoSi, true))),
-        None => out.extend_from_slice(b"null"),
+        // Those that RFC 3339 can write.
+        Some(at) if (0..=9999).contains(&at.year()) => {
+            put(out, format_args!("\"{}\"", at.to_rfc3339_opts(SecondsFormat::AutoSi, true)));
+        }
+        _ => out.extend_from_slice(b"null"),
     }
 }
 
@@ -335,6 +338,7 @@ mod tests {
         assert_eq!(shown(|out| whole(5, 64, Meaning::Decimal(3), out)), "0.005");
         assert_eq!(shown(|out| whole(1_500, 64, Meaning::Ticks(1_000), out)), "\"1970-01-01T00:00:01.500Z\"");
         assert_eq!(shown(|out| whole(i64::MAX, 64, Meaning::Ticks(1_000), out)), "null");
+        assert_eq!(shown(|out| whole(253_402_300_800, 64, Meaning::Ticks(1), out)), "null");
         assert_eq!(shown(|out| whole(1, 32, Meaning::Days, out)), "\"1970-01-02T00:00:00Z\"");
         assert_eq!(shown(|out| number(f64::NAN, out)), "\"NaN\"");
         assert_eq!(shown(|out| bytes(&[0xff, 0x38], Meaning::Decimal(1), out)), "-20.0");
