@@ -20,7 +20,7 @@ impl CorpusStream<'_> {
     /// A table of runs, recognised by its columns.
     pub(super) fn recognise_table(&self, source: &InputFile) -> Result<Opened, NotRead> {
         let options = &self.corpus.options;
-        let table = ParquetTable::open(source.path(), &source.name.path).map_err(NotRead::unreadable)?;
+        let table = ParquetTable::open(source.path()).map_err(NotRead::unreadable)?;
         let plan = ColumnPlan::from_columns(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
         let (format, envelope, cuts) = match dialect {
@@ -36,7 +36,8 @@ impl CorpusStream<'_> {
             _ => {
                 let format = if dialect == RowDialect::Trace { "trace" } else { "parquet" };
                 let name = plan.layout.name;
-                (format, name, Cuts::Table(Box::new(TableRecords::new(table, plan, options.limit))))
+                let records = TableRecords::new(table, source.name.path.clone(), plan, options.limit);
+                (format, name, Cuts::Table(Box::new(records)))
             }
         };
         let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
@@ -49,7 +50,7 @@ impl CorpusStream<'_> {
         let is_beside =
             |other: &&InputFile| other.name.folder == source.name.folder && Signature::is_parquet(other.path());
         let observes = |other: &&InputFile| {
-            let Ok(table) = ParquetTable::open(other.path(), &other.name.path) else { return false };
+            let Ok(table) = ParquetTable::open(other.path()) else { return false };
             ColumnPlan::are_of_dialect(&table.columns(), RowDialect::Observations)
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);

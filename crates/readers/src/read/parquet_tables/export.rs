@@ -7,10 +7,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::assemble::{RowField, begin, object};
+use whenstop_parquet::{ParquetTable, RowField, TableRows, TornColumn, begin_field, write_object};
+
 use super::layout::{ColumnPlan, RowDialect};
-use super::leaf::Torn;
-use super::table::{ParquetTable, TableRows};
+use super::records::damage;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::open::finding::Finding;
 use crate::open::records::{Cut, Item};
@@ -43,7 +43,8 @@ struct OpenTrace {
 /// All observations of a directory, as one record per trace.
 pub(crate) struct Export {
     files: VecDeque<(PathBuf, String)>,
-    rows: Option<(TableRows, Vec<&'static str>)>,
+    /// The rows of the file being read, its name for messages, and the names of the columns read.
+    rows: Option<(TableRows, String, Vec<&'static str>)>,
     /// Trace ids in the order of their first rows; traces left at the end are emitted in this order.
     order: Vec<String>,
     open: HashMap<String, OpenTrace>,
@@ -84,8 +85,8 @@ impl Export {
             path,
             limit,
         };
-        for (path, name) in export.files.clone() {
-            export.count(&ParquetTable::open(&path, &name)?.columns(), &path, &name)?;
+        for (path, _) in export.files.clone() {
+            export.count(&path)?;
         }
         let folder = match export.files.front() {
             Some((path, _)) => path.parent().map(Path::to_path_buf).unwrap_or_default(),
@@ -99,9 +100,10 @@ impl Export {
     }
 
     /// Counts the rows of each trace in a file.
-    fn count(&mut self, columns: &[String], path: &Path, name: &str) -> Result<(), String> {
-        let at = columns.iter().position(|column| column == "trace_id").ok_or("it has no column `trace_id`")?;
-        let mut rows = ParquetTable::open(path, name)?.rows(vec![at]);
+    fn count(&mut self, path: &Path) -> Result<(), String> {
+        let table = ParquetTable::open(path)?;
+        let at = table.columns().iter().position(|column| column == "trace_id").ok_or("it has no column `trace_id`")?;
+        let mut rows = table.rows(vec![at]);
         while let Some(row) = rows.next(|nodes| text_of(nodes.first_mut())) {
             // Damage is reported when the rows themselves are read.
             if let Ok((_, Some(trace))) = row {
@@ -117,8 +119,7 @@ impl Export {
     }
 
     fn read_scores(&mut self, path: &Path) {
-        let name = path.display().to_string();
-        let Ok(table) = ParquetTable::open(path, &name) else { return };
+        let Ok(table) = ParquetTable::open(path) else { return };
         if !ColumnPlan::are_of_dialect(&table.columns(), RowDialect::Scores) {
             return;
         }
@@ -128,7 +129,7 @@ impl Export {
             let trace = text_of(nodes.first_mut())?;
             let rest = nodes.get_mut(1..).unwrap_or_default();
             let mut score = Vec::new();
-            object(names.iter().skip(1).copied(), rest, &mut score)?;
+            write_object(names.iter().skip(1).copied(), rest, &mut score)?;
             Ok((trace, score))
         }) {
             match row {
@@ -136,7 +137,10 @@ impl Export {
                     self.scores.entry(trace).or_default().push(score);
                 }
                 Ok(_) => {}
-                Err(damage) => self.ready.push_back(Item::Broken(damage)),
+                Err(lost) => {
+                    let lost = damage(&path.display().to_string(), lost);
+                    self.ready.push_back(Item::Broken(lost));
+                }
             }
         }
     }
@@ -147,7 +151,7 @@ impl Export {
             if let Some(item) = self.ready.pop_front() {
                 return Some(item);
             }
-            let Some((rows, names)) = &mut self.rows else {
+            let Some((rows, path, names)) = &mut self.rows else {
                 match self.files.pop_front() {
                     Some((path, name)) => self.begin(&path, &name),
                     None => self.flush()?,
@@ -157,18 +161,18 @@ impl Export {
             let names = &names[..];
             match rows.next(|nodes| observation(names, nodes)) {
                 None => self.rows = None,
-                Some(Err(damage)) => self.ready.push_back(Item::Broken(damage)),
+                Some(Err(lost)) => self.ready.push_back(Item::Broken(damage(path, lost))),
                 Some(Ok((_, row))) => self.enter(row),
             }
         }
     }
 
     fn begin(&mut self, path: &Path, name: &str) {
-        match ParquetTable::open(path, name) {
+        match ParquetTable::open(path) {
             Ok(table) => {
                 let wanted: Vec<&'static str> = OWN.iter().chain(READ).copied().collect();
                 let (names, columns) = numbered(&table, &wanted);
-                self.rows = Some((table.rows(columns), names));
+                self.rows = Some((table.rows(columns), name.to_owned(), names));
             }
             Err(why) => {
                 let help = crate::open::input_errors::CUT;
@@ -219,15 +223,15 @@ impl Export {
             return;
         }
         let mut bytes = vec![b'{'];
-        begin(0, b"id", &mut bytes);
+        begin_field(0, b"id", &mut bytes);
         bytes.extend(serde_json::Value::from(trace).to_string().into_bytes());
         if let Some(task) = open.task.or(open.trace_name) {
-            begin(1, b"datasetItemId", &mut bytes);
+            begin_field(1, b"datasetItemId", &mut bytes);
             bytes.extend(serde_json::Value::String(task).to_string().into_bytes());
         }
         let observations: Vec<Vec<u8>> = open.observations.into_iter().map(|(_, object)| object).collect();
         for (name, list) in [("observations", observations), ("scores", scores)] {
-            begin(1, name.as_bytes(), &mut bytes);
+            begin_field(1, name.as_bytes(), &mut bytes);
             bytes.push(b'[');
             bytes.extend(list.join(&b','));
             bytes.push(b']');
@@ -246,7 +250,7 @@ struct Observation {
     object: Vec<u8>,
 }
 
-fn observation(names: &[&str], nodes: &mut [RowField]) -> Result<Observation, Torn> {
+fn observation(names: &[&str], nodes: &mut [RowField]) -> Result<Observation, TornColumn> {
     let mut row = Observation { trace: None, id: String::new(), trace_name: None, task: None, object: Vec::new() };
     let own = names.iter().take_while(|name| OWN.contains(name)).count();
     let (first, rest) = nodes.split_at_mut(own.min(nodes.len()));
@@ -260,7 +264,7 @@ fn observation(names: &[&str], nodes: &mut [RowField]) -> Result<Observation, To
         }
     }
     let id = serde_json::Value::String(row.id.clone()).to_string();
-    object(names.iter().skip(own).copied(), rest, &mut row.object)?;
+    write_object(names.iter().skip(own).copied(), rest, &mut row.object)?;
     let more = if row.object.len() > 2 { "," } else { "" };
     row.object.splice(1..1, format!("\"id\":{id}{more}").into_bytes());
     Ok(row)
@@ -273,7 +277,7 @@ fn task_in(metadata: &str) -> Option<String> {
 }
 
 /// The text of a field; `None` if it is null or empty.
-fn text_of(node: Option<&mut RowField>) -> Result<Option<String>, Torn> {
+fn text_of(node: Option<&mut RowField>) -> Result<Option<String>, TornColumn> {
     let mut text = Vec::new();
     if let Some(node) = node
         && node.text(&mut text)?

@@ -18,7 +18,7 @@ const MOST_WITHIN: usize = 16;
 const TAIL: u64 = 8;
 
 /// Returns an error if the schema of `file` nests too deep. A file without a footer is left to the library.
-pub(super) fn refuse_too_deep(file: &CheckedParquetFile) -> Result<(), String> {
+pub(crate) fn refuse_too_deep(file: &CheckedParquetFile) -> Result<(), String> {
     let Ok(Some(footer)) = footer_of(file) else { return Ok(()) };
     match levels(&footer) {
         Some(levels) if levels <= MOST_LEVELS => Ok(()),

@@ -15,6 +15,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescriptor;
 
+use super::TornColumn;
 use super::guarded::{CheckedParquetFile, Pages, ValueAllowance};
 
 /// Rows read from a column at a time.
@@ -53,7 +54,7 @@ enum Meaning {
 }
 
 /// One column of a row group.
-pub(super) struct Leaf {
+pub(crate) struct Leaf {
     values: LeafValues,
     meaning: Meaning,
     allowance: ValueAllowance,
@@ -68,25 +69,16 @@ pub(super) struct Leaf {
     value_at: usize,
 }
 
-/// Why a row could not be assembled.
-#[derive(Debug)]
-pub(super) struct Torn {
-    /// The column.
-    pub(super) column: String,
-    /// What is wrong with it.
-    pub(super) why: String,
-}
-
 impl Leaf {
     /// Opens a column of a row group.
-    pub(super) fn open(
+    pub(crate) fn open(
         file: &Arc<CheckedParquetFile>,
         chunk: &ColumnChunkMetaData,
         rows: usize,
-    ) -> std::result::Result<Self, Torn> {
+    ) -> std::result::Result<Self, TornColumn> {
         let descriptor = chunk.column_descr_ptr();
         let name = descriptor.path().string();
-        let torn = |error: parquet::errors::ParquetError| Torn { column: name.clone(), why: error.to_string() };
+        let torn = |error: parquet::errors::ParquetError| TornColumn { column: name.clone(), why: error.to_string() };
         let pages = SerializedPageReader::new(file.clone(), chunk, rows, None).map_err(torn)?;
         let allowance = ValueAllowance::default();
         let pages = Pages { pages: Box::new(pages), allowance: allowance.clone() };
@@ -117,7 +109,7 @@ impl Leaf {
     }
 
     /// Reads the next rows once all rows read so far have been written. `false` at the end of the chunk.
-    pub(super) fn refill(&mut self) -> std::result::Result<bool, Torn> {
+    pub(crate) fn refill(&mut self) -> std::result::Result<bool, TornColumn> {
         if self.at < self.levels {
             return Ok(true);
         }
@@ -141,7 +133,7 @@ impl Leaf {
     }
 
     /// Definition and repetition level of the next value; `None` if all rows read so far have been written.
-    pub(super) fn peek(&self) -> Option<(i16, i16)> {
+    pub(crate) fn peek(&self) -> Option<(i16, i16)> {
         let level = |levels: &[i16], constant| levels.get(self.at).copied().unwrap_or(constant);
         if self.at >= self.levels {
             return None;
@@ -150,7 +142,7 @@ impl Leaf {
     }
 
     /// Skips a position that has no value.
-    pub(super) fn skip(&mut self) -> std::result::Result<(), Torn> {
+    pub(crate) fn skip(&mut self) -> std::result::Result<(), TornColumn> {
         match self.peek() {
             Some((definition, _)) if definition < self.max_definition => {
                 self.at += 1;
@@ -161,7 +153,7 @@ impl Leaf {
     }
 
     /// Writes the next value as JSON.
-    pub(super) fn write(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), Torn> {
+    pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), TornColumn> {
         match self.peek() {
             Some((definition, _)) if definition == self.max_definition => {
                 self.at += 1;
@@ -174,7 +166,7 @@ impl Leaf {
     }
 
     /// Writes the next value unquoted, if it is text.
-    pub(super) fn text(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), Torn> {
+    pub(crate) fn text(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), TornColumn> {
         let start = self.value_at;
         match (&self.values, self.peek()) {
             (LeafValues::Bytes(typed), Some((definition, _))) if definition == self.max_definition => {
@@ -189,8 +181,8 @@ impl Leaf {
         }
     }
 
-    fn torn(&self, why: String) -> Torn {
-        Torn { column: self.name.clone(), why }
+    fn torn(&self, why: String) -> TornColumn {
+        TornColumn { column: self.name.clone(), why }
     }
 }
 

@@ -11,29 +11,30 @@ use parquet::file::metadata::RowGroupMetaData;
 use parquet::schema::types::{Type, TypePtr};
 
 use super::guarded::CheckedParquetFile;
-use super::leaf::{Leaf, Torn};
+use super::leaf::Leaf;
+use super::{TornColumn, begin_field};
 
 /// The deepest nesting of a column that is read.
 const DEPTH: usize = 32;
 
-/// A field of a row, with the columns it is made of.
-pub(super) enum RowField {
+/// A field, with the columns it is made of and the fields within it.
+pub(crate) enum NestedField {
     /// A value.
     Leaf(Box<Leaf>),
     /// May be null; present from this definition level on.
-    Optional(Box<RowField>, i16),
+    Optional(Box<NestedField>, i16),
     /// A struct.
-    Group(Vec<(String, RowField)>),
+    Group(Vec<(String, NestedField)>),
     /// A list or a map: not empty from this definition level on; a new element begins at this repetition level.
     List { element: ListContents, definition: i16, repetition: i16 },
 }
 
 /// The contents of a list.
-pub(super) enum ListContents {
+pub(crate) enum ListContents {
     /// Elements of a list.
-    Item(Box<RowField>),
+    Item(Box<NestedField>),
     /// Keys and values of a map.
-    Entry(Box<RowField>, Box<RowField>),
+    Entry(Box<NestedField>, Box<NestedField>),
 }
 
 /// Hands out the columns of a row group in the order of the schema.
@@ -45,23 +46,29 @@ struct GroupColumns<'g> {
 }
 
 /// The number of columns under a field.
-pub(super) fn width(field: &Type) -> usize {
+pub(crate) fn width(field: &Type) -> usize {
     if field.is_primitive() { 1 } else { field.get_fields().iter().map(|field| width(field)).sum() }
 }
 
 /// The field of a row group whose first column is number `first`.
-pub(super) fn field(
+pub(crate) fn field(
     file: &Arc<CheckedParquetFile>,
     group: &RowGroupMetaData,
     first: usize,
     field: &TypePtr,
-) -> Result<RowField, Torn> {
+) -> Result<NestedField, TornColumn> {
     let rows = usize::try_from(group.num_rows()).unwrap_or(0);
     GroupColumns { file, group, next: first, rows }.field(field, 0, 0, DEPTH)
 }
 
 impl GroupColumns<'_> {
-    fn field(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<RowField, Torn> {
+    fn field(
+        &mut self,
+        field: &TypePtr,
+        definition: i16,
+        repetition: i16,
+        depth: usize,
+    ) -> Result<NestedField, TornColumn> {
         let info = field.get_basic_info();
         if !info.has_repetition() {
             return self.body(field, definition, repetition, depth);
@@ -69,25 +76,31 @@ impl GroupColumns<'_> {
         match info.repetition() {
             Repetition::OPTIONAL => {
                 let node = self.body(field, definition + 1, repetition, depth)?;
-                Ok(RowField::Optional(Box::new(node), definition + 1))
+                Ok(NestedField::Optional(Box::new(node), definition + 1))
             }
             Repetition::REPEATED => {
                 let (definition, repetition) = (definition + 1, repetition + 1);
                 let element = ListContents::Item(Box::new(self.body(field, definition, repetition, depth)?));
-                Ok(RowField::List { element, definition, repetition })
+                Ok(NestedField::List { element, definition, repetition })
             }
             Repetition::REQUIRED => self.body(field, definition, repetition, depth),
         }
     }
 
-    fn body(&mut self, field: &TypePtr, definition: i16, repetition: i16, depth: usize) -> Result<RowField, Torn> {
-        let too_deep = || Torn { column: field.name().to_owned(), why: format!("nested more than {DEPTH} deep") };
+    fn body(
+        &mut self,
+        field: &TypePtr,
+        definition: i16,
+        repetition: i16,
+        depth: usize,
+    ) -> Result<NestedField, TornColumn> {
+        let too_deep = || TornColumn { column: field.name().to_owned(), why: format!("nested more than {DEPTH} deep") };
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         if field.is_primitive() {
-            let missing = || Torn { column: field.name().to_owned(), why: "the row group lacks it".to_owned() };
+            let missing = || TornColumn { column: field.name().to_owned(), why: "the row group lacks it".to_owned() };
             let chunk = self.group.columns().get(self.next).ok_or_else(missing)?;
             self.next += 1;
-            return Ok(RowField::Leaf(Box::new(Leaf::open(self.file, chunk, self.rows)?)));
+            return Ok(NestedField::Leaf(Box::new(Leaf::open(self.file, chunk, self.rows)?)));
         }
         let fields = field.get_fields();
         if let Some(repeated) = repeated_in(field) {
@@ -101,13 +114,13 @@ impl GroupColumns<'_> {
             } else {
                 ListContents::Item(Box::new(self.field(&repeated.get_fields()[0], definition, repetition, depth)?))
             };
-            return Ok(RowField::List { element, definition, repetition });
+            return Ok(NestedField::List { element, definition, repetition });
         }
         let mut nodes = Vec::with_capacity(fields.len());
         for inner in fields {
             nodes.push((inner.name().to_owned(), self.field(inner, definition, repetition, depth)?));
         }
-        Ok(RowField::Group(nodes))
+        Ok(NestedField::Group(nodes))
     }
 }
 
@@ -136,9 +149,9 @@ fn is_element(list: &str, repeated: &Type) -> bool {
         || repeated.name().strip_suffix("_tuple") == Some(list)
 }
 
-impl RowField {
+impl NestedField {
     /// Makes the next row available. `false` at the end of the row group.
-    pub(super) fn refill(&mut self) -> Result<bool, Torn> {
+    pub(crate) fn refill(&mut self) -> Result<bool, TornColumn> {
         let mut more = true;
         self.each(&mut |leaf| {
             more &= leaf.refill()?;
@@ -148,7 +161,7 @@ impl RowField {
     }
 
     /// Writes the field of the next row as JSON.
-    pub(super) fn write(&mut self, out: &mut Vec<u8>) -> Result<(), Torn> {
+    pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> Result<(), TornColumn> {
         match self {
             Self::Leaf(leaf) => leaf.write(out),
             Self::Optional(inner, definition) => {
@@ -161,7 +174,7 @@ impl RowField {
             Self::Group(fields) => {
                 out.push(b'{');
                 for (n, (name, field)) in fields.iter_mut().enumerate() {
-                    begin(n, name.as_bytes(), out);
+                    begin_field(n, name.as_bytes(), out);
                     field.write(out)?;
                 }
                 out.push(b'}');
@@ -189,7 +202,7 @@ impl RowField {
     }
 
     /// Writes the field of the next row: text unquoted, anything else as JSON. `false` if it is null.
-    pub(super) fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, Torn> {
+    pub(crate) fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, TornColumn> {
         match self {
             Self::Leaf(leaf) => leaf.text(out).map(|()| true),
             Self::Optional(inner, definition) if inner.is_null(*definition) => inner.skip().map(|()| false),
@@ -212,11 +225,11 @@ impl RowField {
         }
     }
 
-    fn skip(&mut self) -> Result<(), Torn> {
+    fn skip(&mut self) -> Result<(), TornColumn> {
         self.each(&mut Leaf::skip)
     }
 
-    fn each(&mut self, act: &mut impl FnMut(&mut Leaf) -> Result<(), Torn>) -> Result<(), Torn> {
+    fn each(&mut self, act: &mut impl FnMut(&mut Leaf) -> Result<(), TornColumn>) -> Result<(), TornColumn> {
         match self {
             Self::Leaf(leaf) => act(leaf),
             Self::Optional(inner, _) => inner.each(act),
@@ -231,7 +244,7 @@ impl RowField {
 }
 
 impl ListContents {
-    fn write(&mut self, n: usize, out: &mut Vec<u8>) -> Result<(), Torn> {
+    fn write(&mut self, n: usize, out: &mut Vec<u8>) -> Result<(), TornColumn> {
         match self {
             Self::Item(item) => {
                 if n > 0 {
@@ -242,7 +255,7 @@ impl ListContents {
             Self::Entry(key, value) => {
                 let mut name = Vec::new();
                 key.text(&mut name)?;
-                begin(n, &name, out);
+                begin_field(n, &name, out);
                 value.write(out)
             }
         }
@@ -254,7 +267,7 @@ impl ListContents {
         }
     }
 
-    fn skip(&mut self) -> Result<(), Torn> {
+    fn skip(&mut self) -> Result<(), TornColumn> {
         match self {
             Self::Item(node) => node.skip(),
             Self::Entry(key, value) => {
@@ -263,29 +276,4 @@ impl ListContents {
             }
         }
     }
-}
-
-/// Writes fields as an object.
-pub(super) fn object<'n>(
-    names: impl Iterator<Item = &'n str>,
-    nodes: &mut [RowField],
-    out: &mut Vec<u8>,
-) -> Result<(), Torn> {
-    out.push(b'{');
-    for (n, (name, node)) in names.zip(nodes).enumerate() {
-        begin(n, name.as_bytes(), out);
-        node.write(out)?;
-    }
-    out.push(b'}');
-    Ok(())
-}
-
-/// Writes the separator and the name before the value of field `n`.
-pub(super) fn begin(n: usize, name: &[u8], out: &mut Vec<u8>) {
-    if n > 0 {
-        out.push(b',');
-    }
-    // Writing to memory cannot fail.
-    let _ = serde_json::to_writer(&mut *out, &String::from_utf8_lossy(name));
-    out.push(b':');
 }

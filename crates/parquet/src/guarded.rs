@@ -18,14 +18,14 @@ const MOST_PAGE_BYTES: u64 = 512 << 20;
 const MOST_VALUES: u64 = 8 << 20;
 
 /// A Parquet file with checked page sizes.
-pub(super) struct CheckedParquetFile {
+pub(crate) struct CheckedParquetFile {
     file: File,
     bytes: u64,
 }
 
 impl CheckedParquetFile {
     /// Wraps an open file.
-    pub(super) fn new(file: File) -> std::io::Result<Self> {
+    pub(crate) fn new(file: File) -> std::io::Result<Self> {
         let bytes = file.metadata()?.len();
         Ok(Self { file, bytes })
     }
@@ -83,7 +83,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 
 /// How many values a column may still return for the rows being read.
 #[derive(Clone, Debug)]
-pub(super) struct ValueAllowance(Arc<AtomicU64>);
+pub(crate) struct ValueAllowance(Arc<AtomicU64>);
 
 impl Default for ValueAllowance {
     fn default() -> Self {
@@ -93,17 +93,17 @@ impl Default for ValueAllowance {
 
 impl ValueAllowance {
     /// Resets the allowance, for the next rows.
-    pub(super) fn renew(&self) {
+    pub(crate) fn renew(&self) {
         self.0.store(MOST_VALUES, Ordering::Relaxed);
     }
 }
 
 /// The pages of a column, limited by its allowance.
-pub(super) struct Pages {
+pub(crate) struct Pages {
     /// The library's page reader.
-    pub(super) pages: Box<dyn PageReader>,
+    pub(crate) pages: Box<dyn PageReader>,
     /// The number of values still allowed.
-    pub(super) allowance: ValueAllowance,
+    pub(crate) allowance: ValueAllowance,
 }
 
 impl Iterator for Pages {
