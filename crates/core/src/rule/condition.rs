@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use super::{Comparator, Rule, WatchedRule};
 use crate::decision::{Evidence, RuleName, RuleReading};
 use crate::transcript::{Moment, Moments, PointView};
@@ -130,7 +132,7 @@ impl ConditionValue {
 /// A condition watched on one run: its rules, and how their values combine.
 pub(crate) struct Watching {
     /// In the order of [`Condition::rules`].
-    rules: Vec<WatchedRule>,
+    rules: SmallVec<[WatchedRule; 1]>,
     state: ConditionState,
     /// The current step.
     step: u32,
@@ -139,7 +141,7 @@ pub(crate) struct Watching {
 impl Watching {
     /// Starts the signals of `condition`.
     pub(crate) fn start(condition: &Condition) -> Self {
-        let mut rules = Vec::new();
+        let mut rules = SmallVec::new();
         condition.each_rule(&mut |rule| rules.push(WatchedRule::start(rule)));
         Self { rules, state: ConditionState::start(condition), step: 0 }
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::cap::WatchedCap;
 use super::scope::{RoundRecorder, Scope};
 use super::{Clause, Stack, Watching};
@@ -44,7 +46,7 @@ impl WatchedClause {
 pub(super) struct WatchedStack {
     stack: Arc<Stack>,
     /// In the same order as the stack's clauses.
-    clauses: Vec<WatchedClause>,
+    clauses: SmallVec<[WatchedClause; 1]>,
     cap: Option<WatchedCap>,
     /// The current round, if a clause or the cap counts per round.
     round: Option<Box<RoundRecorder>>,

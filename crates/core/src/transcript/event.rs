@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::Fingerprint;
+use super::fingerprint::{CachedPrint, Fingerprint};
 use super::{Instant, JUDGE_TAKEN_OUT, Origin, PLAN_TAKEN_OUT, Text, Tokens, Usage, Usd, named};
 
 /// A short string, such as the name of a tool or a model, or a call's id. Up to 23 bytes are stored inline, without a
@@ -124,7 +124,7 @@ pub struct Message {
     /// When the message was complete.
     pub ts: Option<Instant>,
     apart: Option<Box<Apart>>,
-    content_print: OnceLock<Fingerprint>,
+    content_print: CachedPrint,
     /// Only the fingerprint of the text is known.
     is_print: bool,
 }
@@ -143,7 +143,7 @@ impl Message {
             is_error: None,
             ts: None,
             apart: None,
-            content_print: OnceLock::new(),
+            content_print: CachedPrint::default(),
             is_print: false,
         }
     }
@@ -157,7 +157,7 @@ impl Message {
     /// a program that must not store texts. It is equal to every message with the same fingerprint; rules that read the
     /// text itself cannot be evaluated on it ([`Need::Texts`](crate::decision::Need)).
     pub fn with_print(role: Role, print: Fingerprint) -> Self {
-        Self { content_print: OnceLock::from(print), is_print: true, ..Self::new(role) }
+        Self { content_print: print.into(), is_print: true, ..Self::new(role) }
     }
 
     /// True if only the fingerprint of its text is known.
@@ -198,26 +198,31 @@ impl Message {
     }
 
     /// Sets [`Self::reasoning`].
+    #[inline]
     pub fn set_reasoning(&mut self, reasoning: Option<Text>) {
         self.set(reasoning, |apart| &mut apart.reasoning);
     }
 
     /// Sets [`Self::usage`].
+    #[inline]
     pub fn set_usage(&mut self, usage: Option<Usage>) {
         self.set(usage, |apart| &mut apart.usage);
     }
 
     /// Sets [`Self::cost`].
+    #[inline]
     pub fn set_cost(&mut self, cost: Option<Usd>) {
         self.set(cost, |apart| &mut apart.cost);
     }
 
     /// Sets [`Self::model`].
+    #[inline]
     pub fn set_model(&mut self, model: Option<Name>) {
         self.set(model, |apart| &mut apart.model);
     }
 
     /// Sets [`Self::finish_reason`].
+    #[inline]
     pub fn set_finish_reason(&mut self, finish_reason: Option<Name>) {
         self.set(finish_reason, |apart| &mut apart.finish_reason);
     }
@@ -228,17 +233,19 @@ impl Message {
     }
 
     /// Sets [`Self::extra`].
+    #[inline]
     pub fn set_extra(&mut self, extra: Option<Json>) {
         self.set(extra, |apart| &mut apart.extra);
     }
 
     fn set<T>(&mut self, value: Option<T>, place: impl FnOnce(&mut Apart) -> &mut Option<T>) {
-        if value.is_some() || self.apart.is_some() {
-            let apart = self.apart.get_or_insert_default();
-            *place(apart) = value;
-            if apart.is_empty() {
-                self.apart = None;
-            }
+        if value.is_some() {
+            *place(self.apart.get_or_insert_default()) = value;
+        } else if let Some(apart) = &mut self.apart
+            && place(apart).take().is_some()
+            && apart.is_empty()
+        {
+            self.apart = None;
         }
     }
 
@@ -266,10 +273,10 @@ impl Message {
     /// Fingerprint of the text. That of a result whose text was not recorded equals no other of its run.
     pub fn content_print(&self) -> Fingerprint {
         if let Some(print) = self.content_print.get() {
-            return *print;
+            return print;
         }
         match &self.content {
-            Some(text) if !text.is_not_recorded() => *self.content_print.get_or_init(|| text.print()),
+            Some(text) if !text.is_not_recorded() => self.content_print.get_or_compute(|| text.print()),
             _ => Fingerprint::from_text(""),
         }
     }
@@ -278,10 +285,10 @@ impl Message {
     /// were equal, so they are not.
     pub(super) fn tell_unknown_apart(&self, index: usize) {
         if self.role == Role::Tool && self.is_text_unknown() {
-            self.content_print.get_or_init(|| Fingerprint::unknown(index, 0));
+            self.content_print.get_or_compute(|| Fingerprint::unknown(index, 0));
         }
         for (nth, call) in self.tool_calls.iter().enumerate().filter(|(_, call)| call.are_arguments_unknown()) {
-            call.canonical_print.get_or_init(|| Fingerprint::unknown(index, nth + 1));
+            call.canonical_print.get_or_compute(|| Fingerprint::unknown(index, nth + 1));
         }
     }
 
@@ -327,7 +334,7 @@ pub struct ToolCall {
     pub name: Name,
     /// The arguments as text: usually JSON, but it can be anything the model wrote.
     pub arguments: Text,
-    canonical_print: OnceLock<Fingerprint>,
+    canonical_print: CachedPrint,
     json: OnceLock<Option<Box<serde_json::Value>>>,
     is_print: bool,
 }
@@ -352,7 +359,7 @@ impl ToolCall {
             id: id.map(Into::into),
             name: name.into(),
             arguments: arguments.into(),
-            canonical_print: OnceLock::new(),
+            canonical_print: CachedPrint::default(),
             json: OnceLock::new(),
             is_print: false,
         }
@@ -362,7 +369,7 @@ impl ToolCall {
     /// [`canonical_print`](Self::canonical_print). Rules that compare arguments in any other way cannot be evaluated on
     /// it ([`Need::Arguments`](crate::decision::Need)).
     pub fn with_print(id: Option<&str>, name: &str, print: Fingerprint) -> Self {
-        Self { canonical_print: OnceLock::from(print), is_print: true, ..Self::new(id, name, Text::plain("")) }
+        Self { canonical_print: print.into(), is_print: true, ..Self::new(id, name, Text::plain("")) }
     }
 
     /// True if only the fingerprint of its arguments is known.
@@ -380,10 +387,10 @@ impl ToolCall {
     /// of a call whose arguments were not recorded equals no other of its run.
     pub fn canonical_print(&self) -> Fingerprint {
         if self.are_arguments_unknown() {
-            let own = self.canonical_print.get().copied();
+            let own = self.canonical_print.get();
             return own.unwrap_or_else(|| Fingerprint::from_canonical_call(&self.name, ""));
         }
-        *self.canonical_print.get_or_init(|| Fingerprint::from_canonical_call(&self.name, &self.arguments.as_str()))
+        self.canonical_print.get_or_compute(|| Fingerprint::from_canonical_call(&self.name, &self.arguments.as_str()))
     }
 
     /// The arguments as a JSON value, `None` as in [`json_value`](super::json_value). They are parsed on the first request:

@@ -1,5 +1,8 @@
 //! Fingerprints of texts and calls, and the definition of when two calls are the same.
 
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -77,6 +80,50 @@ impl Fingerprint {
     #[must_use]
     pub fn salted(self, salt: u64) -> Self {
         Self(json_text::mixed(salt, self.0))
+    }
+}
+
+/// A fingerprint that is computed when it is first asked for. Threads that ask at once compute the same.
+#[derive(Default)]
+pub(super) struct CachedPrint(AtomicU64);
+
+impl CachedPrint {
+    /// Stands for a fingerprint that has not been computed. One that is equal to it is computed each time.
+    const UNKNOWN: u64 = 0;
+
+    /// The fingerprint, if it has been computed.
+    pub(super) fn get(&self) -> Option<Fingerprint> {
+        match self.0.load(Ordering::Relaxed) {
+            Self::UNKNOWN => None,
+            print => Some(Fingerprint(print)),
+        }
+    }
+
+    /// The fingerprint, computed if it has not been before.
+    pub(super) fn get_or_compute(&self, compute: impl FnOnce() -> Fingerprint) -> Fingerprint {
+        self.get().unwrap_or_else(|| {
+            let print = compute();
+            self.0.store(print.0, Ordering::Relaxed);
+            print
+        })
+    }
+}
+
+impl From<Fingerprint> for CachedPrint {
+    fn from(print: Fingerprint) -> Self {
+        Self(AtomicU64::new(print.0))
+    }
+}
+
+impl Clone for CachedPrint {
+    fn clone(&self) -> Self {
+        Self(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
+}
+
+impl fmt::Debug for CachedPrint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
     }
 }
 
