@@ -32,17 +32,17 @@ fn utc(text: &str) -> Option<Instant> {
         return None;
     };
     let mut all_digits = true;
-    let mut number = |digits: [u8; 2]| {
-        let [tens, ones] = digits.map(|byte| byte.wrapping_sub(b'0'));
+    let mut number = |tens: u8, ones: u8| {
+        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
         all_digits &= tens < 10 && ones < 10;
         i64::from(tens) * 10 + i64::from(ones)
     };
-    let (year, month, day) = (number([*y0, *y1]) * 100 + number([*y2, *y3]), number([*mo0, *mo1]), number([*d0, *d1]));
-    let (hour, minute, second) = (number([*h0, *h1]), number([*mi0, *mi1]), number([*s0, *s1]));
+    let (year, month, day) = (number(*y0, *y1) * 100 + number(*y2, *y3), number(*mo0, *mo1), number(*d0, *d1));
+    let (hour, minute, second) = (number(*h0, *h1), number(*mi0, *mi1), number(*s0, *s1));
     let fraction = rest.strip_suffix(b"Z").or_else(|| rest.strip_suffix(b"+00:00")).unwrap_or(rest);
     let millis = match fraction {
         [] => 0,
-        [b'.', f0, f1, f2] => number([*f0, *f1]) * 10 + number([b'0', *f2]),
+        [b'.', f0, f1, f2] => number(*f0, *f1) * 10 + number(b'0', *f2),
         [b'.', fraction @ ..] if (1..=9).contains(&fraction.len()) => {
             if !fraction.iter().all(u8::is_ascii_digit) {
                 return None;
@@ -55,7 +55,8 @@ fn utc(text: &str) -> Option<Instant> {
     let plain = all_digits
         && (1970..=9998).contains(&year)
         && (1..=12).contains(&month)
-        && (1..=days_of(year, month)).contains(&day)
+        && day >= 1
+        && day <= days_of(year, month)
         && hour < 24
         && minute < 60
         && second < 60;

@@ -156,13 +156,16 @@ fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
 
 /// An object of those of the fields that are recorded, each with its value as JSON; `None` if none is.
 fn object_of<const N: usize>(fields: [(&str, Option<impl Display>); N]) -> Option<Json> {
+    if fields.iter().all(|(_, value)| value.is_none()) {
+        return None;
+    }
     let mut members = Vec::new();
     for (name, value) in fields {
         if let Some(value) = value {
             members.push(format!("\"{name}\":{value}"));
         }
     }
-    if members.is_empty() { None } else { json::kept(&*format!("{{{}}}", members.join(","))) }
+    json::kept(&*format!("{{{}}}", members.join(",")))
 }
 
 macro_rules! formats {
