@@ -157,7 +157,7 @@ impl Corpus {
                 complete.drain(..).flatten().for_each(&mut sink);
             });
             is_more = outcome?;
-            complete = std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
+            std::mem::swap(&mut complete, &mut *done.lock().unwrap_or_else(PoisonError::into_inner));
         }
         complete.into_iter().flatten().for_each(&mut sink);
         errands.close()

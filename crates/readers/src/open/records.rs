@@ -43,6 +43,8 @@ pub(crate) struct Records<R> {
     path: String,
     limit: u64,
     state: ReadingPosition,
+    /// The first line of the next group, or what was read of a group before a line that was too long.
+    pending: Vec<u8>,
     /// A length in bytes that few of the latest records exceeded, as an estimate for the next one.
     usual: usize,
     /// Why the stream broke off; reported after everything before it was delivered.
@@ -53,8 +55,8 @@ pub(crate) struct Records<R> {
 enum ReadingPosition {
     /// Nothing was read yet.
     Fresh,
-    /// Between lines; holds the first line of the next group and its number, if it was already read.
-    Lines(Option<(Vec<u8>, usize)>),
+    /// Between lines; the number of the first line in `pending`, if the next group begins with what is there.
+    Lines(Option<usize>),
     /// Between elements of an array or an object.
     Elements { object: bool, index: usize },
     /// Everything was read.
@@ -70,6 +72,7 @@ impl<R: Read> Records<R> {
             path: path.to_owned(),
             limit,
             state: ReadingPosition::Fresh,
+            pending: Vec::new(),
             usual: 0,
             broken: None,
         }
@@ -151,12 +154,13 @@ impl<R: Read> Records<R> {
     /// The lines up to the next one that begins a group. A line that is too long is replaced by an empty one, so that
     /// the line numbers stay right.
     fn group(&mut self, begins: fn(&[u8]) -> bool) -> Result<Option<Item>, ScanError> {
-        let pending = match &mut self.state {
-            ReadingPosition::Lines(pending) => pending.take(),
-            _ => None,
+        let mut first = match self.state {
+            ReadingPosition::Lines(Some(first)) => first,
+            _ => 0,
         };
-        let (mut text, mut first) = pending.unwrap_or_default();
-        text.reserve(self.usual);
+        // The thread that reads a record allocates it, because the allocator makes threads wait that free each other's memory.
+        let mut text = Vec::with_capacity(self.usual);
+        text.append(&mut self.pending);
         let mut too_long = false;
         loop {
             let end = text.len();
@@ -175,7 +179,8 @@ impl<R: Read> Records<R> {
             };
             let is_first = begins(&text[start..]);
             if is_first && !is_blank(&text[..end]) {
-                self.state = ReadingPosition::Lines(Some((text.split_off(start), read.number)));
+                self.pending.extend_from_slice(&text[start..]);
+                self.state = ReadingPosition::Lines(Some(read.number));
                 text.truncate(end);
                 break;
             }
@@ -183,7 +188,8 @@ impl<R: Read> Records<R> {
                 first = read.number;
             }
             if !read.kept {
-                self.state = ReadingPosition::Lines(Some((text, first)));
+                self.pending = text;
+                self.state = ReadingPosition::Lines(Some(first));
                 return Ok(Some(self.too_long(read.number, "line")));
             }
             if text.len() as u64 > self.limit {
