@@ -10,7 +10,7 @@ use super::{LostRows, ParquetCell, ParquetKind, TornColumn};
 const REFUSED: &str = "this whenstop was built without Parquet: install it with its default features, or write JSON \
                        lines or CSV instead";
 
-/// There is none.
+/// A table that this build cannot read.
 pub struct AbsentTable(Infallible);
 
 impl AbsentTable {
@@ -35,7 +35,7 @@ impl AbsentTable {
     }
 }
 
-/// There are none.
+/// The rows of a table that this build cannot read.
 pub struct AbsentRows(Infallible);
 
 impl AbsentRows {
@@ -48,7 +48,7 @@ impl AbsentRows {
     }
 }
 
-/// There is none.
+/// A field of a row that this build cannot read.
 pub struct AbsentField(Infallible);
 
 impl AbsentField {

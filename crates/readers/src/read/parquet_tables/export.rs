@@ -137,10 +137,7 @@ impl Export {
                     self.scores.entry(trace).or_default().push(score);
                 }
                 Ok(_) => {}
-                Err(lost) => {
-                    let lost = damage(&path.display().to_string(), lost);
-                    self.ready.push_back(Item::Broken(lost));
-                }
+                Err(lost) => self.ready.push_back(Item::Broken(damage(&path.display().to_string(), lost))),
             }
         }
     }
