@@ -49,7 +49,9 @@ pub(crate) struct BuiltInTables {
 impl BuiltInTables {
     /// Reads the tables, and checks that none names a thing twice.
     fn parse(text: &str) -> Result<Self, String> {
-        let tables: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        // By way of a JSON value, because TOML's own deserializer compiles three copies of each type.
+        let tables: serde_json::Value = toml::from_str(text).map_err(|error| error.to_string())?;
+        let tables: Self = serde_json::from_value(tables).map_err(|error| error.to_string())?;
         tables.managers.check("managers")?;
         let sections = [
             ("options", &tables.options),

@@ -73,8 +73,10 @@ pub struct ClauseSlot {
     /// The parameter is the clause's limit plus this.
     #[serde(default)]
     pub plus: i64,
-    /// Its least and greatest value; by default, any from 1 on, and of an amount any from 0 on.
-    pub range: Option<(f64, f64)>,
+    /// Its least value; by default 1, and of an amount 0.
+    pub least: Option<f64>,
+    /// Its greatest value; by default there is none.
+    pub most: Option<f64>,
     /// Whether it need not be a whole number.
     #[serde(default)]
     pub amount: bool,
@@ -207,6 +209,6 @@ impl ClauseSlot {
     /// The least and greatest value of its parameter.
     pub fn range(&self) -> (f64, f64) {
         let least = if self.amount { 0.0 } else { 1.0 };
-        self.range.unwrap_or((least, f64::INFINITY))
+        (self.least.unwrap_or(least), self.most.unwrap_or(f64::INFINITY))
     }
 }

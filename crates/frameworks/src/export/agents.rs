@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::HostInfo;
+use crate::framework::own_file;
 use crate::host::ExportTarget;
 
 /// The file `agents.toml`.
@@ -25,8 +26,7 @@ struct CodingAgent {
 
 /// The coding agents, by name.
 pub fn agents() -> Vec<HostInfo> {
-    static FILE: LazyLock<AgentsFile> =
-        LazyLock::new(|| toml::from_str(include_str!("agents.toml")).expect("a test reads the file"));
+    static FILE: LazyLock<AgentsFile> = LazyLock::new(|| own_file(include_str!("agents.toml")));
     let info = |agent: &'static CodingAgent| HostInfo {
         id: &agent.id,
         version: &agent.version,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{ErrorSubject, SettingsError};
@@ -89,6 +90,13 @@ impl ConfigText {
         let at = part.match_indices(word).map(|(at, _)| at).find(whole).or_else(|| part.find(word))?;
         Some(start + at..start + at + word.len())
     }
+}
+
+/// What is in a TOML file of this crate, which a test reads. By way of a JSON value, because TOML's own deserializer compiles
+/// three copies of each type.
+pub(crate) fn own_file<T: DeserializeOwned>(text: &str) -> T {
+    let file: Value = toml::from_str(text).expect("a test reads the file");
+    serde_json::from_value(file).expect("a test reads the file")
 }
 
 /// The parser's message without the position, which the location already gives.

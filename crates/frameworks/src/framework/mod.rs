@@ -17,6 +17,7 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::host::ExportTarget;
 
 pub use config::ConfigText;
+pub(crate) use config::own_file;
 pub(crate) use error::wrong_kind;
 pub use error::{ErrorSubject, SettingsError};
 pub use machine::{MachineStrategy, Recipe};

@@ -4,6 +4,7 @@
 //! it, too, and needs no code.
 
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::frame::caps::{CapEntry, Caps, RunEntry, ToolStopEntry};
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -83,9 +84,15 @@ impl File {
     /// # Errors
     /// A key or word that does not exist, or a name that is no parameter: with its line, and the nearest known one.
     pub(crate) fn read(path: &str, text: &str) -> Result<Self, Diagnostic> {
-        let file: Self = toml::from_str(text).map_err(|error| {
-            let help = "`agno/framework.toml` is a short example";
-            Diagnostic::in_text(path, text, error.span().unwrap_or(0..0), error.message(), help)
+        let wrong = |at: usize, what: &str| {
+            Diagnostic::in_text(path, text, at..at, what, "`agno/framework.toml` is a short example")
+        };
+        // By way of a JSON value, because TOML's own deserializer compiles three copies of each type.
+        let file: Value =
+            toml::from_str(text).map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
+        let file: Self = serde_json::from_value(file).map_err(|error| {
+            let what = error.to_string();
+            wrong(place_of_unknown(&what, text), &what)
         })?;
         let known: Vec<&str> = file.parameter.iter().map(|parameter| parameter.name.0).collect();
         for name in file.named() {
@@ -161,6 +168,12 @@ impl File {
             build: code.build,
         })
     }
+}
+
+/// Where the word stands of which a message says that it is unknown; the beginning, if it says something else.
+fn place_of_unknown(what: &str, text: &str) -> usize {
+    let Some(word) = what.strip_prefix("unknown ").and_then(|rest| rest.split('`').nth(1)) else { return 0 };
+    text.find(&format!("\"{word}\"")).or_else(|| text.find(word)).unwrap_or(0)
 }
 
 impl ParameterEntry {

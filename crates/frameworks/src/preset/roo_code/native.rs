@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::frame::identity::{KeyOrder, js_text};
+use crate::framework::own_file;
 use crate::transcript::ToolCall;
 
 /// The file `native.toml`.
@@ -18,8 +19,7 @@ struct NativeTools {
     required: BTreeMap<String, Vec<String>>,
 }
 
-static NATIVE: LazyLock<NativeTools> =
-    LazyLock::new(|| toml::from_str(include_str!("native.toml")).expect("a test reads the file"));
+static NATIVE: LazyLock<NativeTools> = LazyLock::new(|| own_file(include_str!("native.toml")));
 
 /// The form in which a call is compared, or `None` if it is refused before the check.
 pub(super) fn identity(call: &ToolCall) -> Option<String> {
