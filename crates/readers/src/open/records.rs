@@ -161,6 +161,7 @@ impl<R: Read> Records<R> {
         // The thread that reads a record allocates it, because the allocator makes threads wait that free each other's memory.
         let mut text = Vec::with_capacity(self.usual);
         text.append(&mut self.pending);
+        self.pending.shrink_to(USUAL);
         let mut too_long = false;
         loop {
             let end = text.len();
