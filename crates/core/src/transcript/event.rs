@@ -486,4 +486,16 @@ mod tests {
     fn a_run_of_a_million_events_fits_into_memory() {
         assert!(size_of::<Event>() <= 168, "{} bytes", size_of::<Event>());
     }
+
+    #[test]
+    fn any_fingerprint_that_is_given_is_known() {
+        let (message, call) = (Message::with_print(Role::Tool, Fingerprint(0)), ToolCall::new(None, "read", "{}"));
+        assert!(message.is_print() && !message.is_text_unknown());
+        assert_eq!(message.content_print(), message.clone().content_print());
+        assert_ne!(message.content_print(), Message::saying(Role::Tool, "").content_print());
+        let print = |print| ToolCall::with_print(None, "read", Fingerprint(print)).canonical_print();
+        assert_eq!(print(0), print(0));
+        assert_ne!(print(0), ToolCall::new(None, "read", "").canonical_print());
+        assert_eq!(print(call.canonical_print().0), call.canonical_print());
+    }
 }

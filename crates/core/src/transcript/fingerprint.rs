@@ -111,7 +111,8 @@ impl CachedPrint {
 
 impl From<Fingerprint> for CachedPrint {
     fn from(print: Fingerprint) -> Self {
-        Self(AtomicU64::new(print.0))
+        // What is given is known, and nothing is left to compute it from.
+        Self(AtomicU64::new(print.0.max(Self::UNKNOWN + 1)))
     }
 }
 

@@ -97,12 +97,13 @@ impl File {
         let known: Vec<&str> = file.parameter.iter().map(|parameter| parameter.name.0).collect();
         for name in file.named() {
             if !known.contains(&name) {
-                let at = text.find(&format!("\"{name}\"")).unwrap_or(0);
+                let what = format!("unknown parameter `{name}`");
+                let at = place_of_unknown(&what, text);
                 let help = match nearest(name, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "declare it under `[[parameter]]`".to_owned(),
                 };
-                return Err(Diagnostic::in_text(path, text, at..at, format!("unknown parameter `{name}`"), help));
+                return Err(Diagnostic::in_text(path, text, at..at, what, help));
             }
         }
         Ok(file)
