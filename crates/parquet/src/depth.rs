@@ -94,12 +94,12 @@ const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 
 /// Values in Thrift's compact protocol.
-struct Thrift<'f> {
-    rest: &'f [u8],
+pub(crate) struct Thrift<'f> {
+    pub(crate) rest: &'f [u8],
 }
 
 impl Thrift<'_> {
-    fn byte(&mut self) -> Option<u8> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(*first)
@@ -110,7 +110,7 @@ impl Thrift<'_> {
         Some(())
     }
 
-    fn varint(&mut self) -> Option<u64> {
+    pub(crate) fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;

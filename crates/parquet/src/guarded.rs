@@ -11,6 +11,8 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::depth::Thrift;
+
 /// The most bytes a page may unpack to. Writers aim for one megabyte, but a page holds at least one value, however
 /// long.
 const MOST_PAGE_BYTES: u64 = 512 << 20;
@@ -63,22 +65,15 @@ impl ChunkReader for CheckedParquetFile {
 /// The unpacked size in a page header: the second field of a Thrift struct in the compact protocol.
 fn claimed_bytes(header: &[u8]) -> Option<u64> {
     const NEXT_I32: u8 = 0x15;
-    let (first, rest) = header.split_first()?;
-    let (_, rest) = varint(rest).filter(|_| *first == NEXT_I32)?;
-    let (second, rest) = rest.split_first()?;
-    let (zigzag, _) = varint(rest).filter(|_| *second == NEXT_I32)?;
-    Some(zigzag >> 1)
-}
-
-fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let mut value = 0;
-    for (at, byte) in bytes.iter().take(5).enumerate() {
-        value |= u64::from(byte & 0x7f) << (7 * at);
-        if byte & 0x80 == 0 {
-            return Some((value, &bytes[at + 1..]));
+    let mut thrift = Thrift { rest: header };
+    let mut zigzag = 0;
+    for _ in 0..2 {
+        if thrift.byte()? != NEXT_I32 {
+            return None;
         }
+        zigzag = thrift.varint()?;
     }
-    None
+    Some(zigzag >> 1)
 }
 
 /// How many values a column may still return for the rows being read.
