@@ -10,13 +10,23 @@ use super::{LostRows, ParquetCell, ParquetKind, TornColumn};
 const REFUSED: &str = "this whenstop was built without Parquet: install it with its default features, or write JSON \
                        lines or CSV instead";
 
-/// A table that this build cannot read.
-pub struct AbsentTable(Infallible);
+/// A table that this build can neither read nor write, its rows and their fields: there is none.
+pub struct Absent(Infallible);
 
-impl AbsentTable {
+impl Absent {
     /// The error.
     pub fn open(_: &Path) -> Result<Self, String> {
         Err(REFUSED.to_owned())
+    }
+
+    /// The error.
+    pub fn to_file(_: File, _: &[(&str, ParquetKind)]) -> io::Result<Self> {
+        Err(io::Error::other(REFUSED))
+    }
+
+    /// The error.
+    pub fn in_memory(_: &[(&str, ParquetKind)]) -> io::Result<Self> {
+        Err(io::Error::other(REFUSED))
     }
 
     /// Never called.
@@ -30,28 +40,19 @@ impl AbsentTable {
     }
 
     /// Never called.
-    pub fn rows(self, _: Vec<usize>) -> AbsentRows {
+    #[must_use]
+    pub fn rows(self, _: Vec<usize>) -> Self {
         match self.0 {}
     }
-}
 
-/// The rows of a table that this build cannot read.
-pub struct AbsentRows(Infallible);
-
-impl AbsentRows {
     /// Never called.
     pub fn next<T>(
         &mut self,
-        _: impl FnOnce(&mut [AbsentField]) -> Result<T, TornColumn>,
+        _: impl FnOnce(&mut [Self]) -> Result<T, TornColumn>,
     ) -> Option<Result<(u64, T), LostRows>> {
         match self.0 {}
     }
-}
 
-/// A field of a row that this build cannot read.
-pub struct AbsentField(Infallible);
-
-impl AbsentField {
     /// Never called.
     pub fn write(&mut self, _: &mut Vec<u8>) -> Result<(), TornColumn> {
         match self.0 {}
@@ -60,21 +61,6 @@ impl AbsentField {
     /// Never called.
     pub fn text(&mut self, _: &mut Vec<u8>) -> Result<bool, TornColumn> {
         match self.0 {}
-    }
-}
-
-/// A table that this build cannot write.
-pub struct AbsentWriter(Infallible);
-
-impl AbsentWriter {
-    /// The error.
-    pub fn to_file(_: File, _: &[(&str, ParquetKind)]) -> io::Result<Self> {
-        Err(io::Error::other(REFUSED))
-    }
-
-    /// The error.
-    pub fn in_memory(_: &[(&str, ParquetKind)]) -> io::Result<Self> {
-        Err(io::Error::other(REFUSED))
     }
 
     /// Never called.

@@ -18,23 +18,23 @@ use super::{TornColumn, begin_field};
 const DEPTH: usize = 32;
 
 /// A field, with the columns it is made of and the fields within it.
-pub(crate) enum NestedField {
+pub enum RowField {
     /// A value.
     Leaf(Box<Leaf>),
     /// May be null; present from this definition level on.
-    Optional(Box<NestedField>, i16),
+    Optional(Box<RowField>, i16),
     /// A struct.
-    Group(Vec<(String, NestedField)>),
-    /// A list or a map: not empty from this definition level on; a new element begins at this repetition level.
-    List { element: ListContents, definition: i16, repetition: i16 },
-}
-
-/// The contents of a list.
-pub(crate) enum ListContents {
-    /// Elements of a list.
-    Item(Box<NestedField>),
-    /// Keys and values of a map.
-    Entry(Box<NestedField>, Box<NestedField>),
+    Group(Vec<(String, RowField)>),
+    /// A list, whose elements have one part, or a map, whose entries have two, key and value: not empty from this
+    /// definition level on; a new element begins at this repetition level.
+    List {
+        /// The element, or the key and the value.
+        parts: Vec<RowField>,
+        /// The definition level.
+        definition: i16,
+        /// The repetition level.
+        repetition: i16,
+    },
 }
 
 /// Hands out the columns of a row group in the order of the schema.
@@ -56,7 +56,7 @@ pub(crate) fn field(
     group: &RowGroupMetaData,
     first: usize,
     field: &TypePtr,
-) -> Result<NestedField, TornColumn> {
+) -> Result<RowField, TornColumn> {
     let rows = usize::try_from(group.num_rows()).unwrap_or(0);
     GroupColumns { file, group, next: first, rows }.field(field, 0, 0, DEPTH)
 }
@@ -68,7 +68,7 @@ impl GroupColumns<'_> {
         definition: i16,
         repetition: i16,
         depth: usize,
-    ) -> Result<NestedField, TornColumn> {
+    ) -> Result<RowField, TornColumn> {
         let info = field.get_basic_info();
         if !info.has_repetition() {
             return self.body(field, definition, repetition, depth);
@@ -76,12 +76,12 @@ impl GroupColumns<'_> {
         match info.repetition() {
             Repetition::OPTIONAL => {
                 let node = self.body(field, definition + 1, repetition, depth)?;
-                Ok(NestedField::Optional(Box::new(node), definition + 1))
+                Ok(RowField::Optional(Box::new(node), definition + 1))
             }
             Repetition::REPEATED => {
                 let (definition, repetition) = (definition + 1, repetition + 1);
-                let element = ListContents::Item(Box::new(self.body(field, definition, repetition, depth)?));
-                Ok(NestedField::List { element, definition, repetition })
+                let parts = vec![self.body(field, definition, repetition, depth)?];
+                Ok(RowField::List { parts, definition, repetition })
             }
             Repetition::REQUIRED => self.body(field, definition, repetition, depth),
         }
@@ -93,34 +93,32 @@ impl GroupColumns<'_> {
         definition: i16,
         repetition: i16,
         depth: usize,
-    ) -> Result<NestedField, TornColumn> {
+    ) -> Result<RowField, TornColumn> {
         let too_deep = || TornColumn { column: field.name().to_owned(), why: format!("nested more than {DEPTH} deep") };
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         if field.is_primitive() {
             let missing = || TornColumn { column: field.name().to_owned(), why: "the row group lacks it".to_owned() };
             let chunk = self.group.columns().get(self.next).ok_or_else(missing)?;
             self.next += 1;
-            return Ok(NestedField::Leaf(Box::new(Leaf::open(self.file, chunk, self.rows)?)));
+            return Ok(RowField::Leaf(Box::new(Leaf::open(self.file, chunk, self.rows)?)));
         }
         let fields = field.get_fields();
         if let Some(repeated) = repeated_in(field) {
             let (definition, repetition) = (definition + 1, repetition + 1);
-            let element = if is_map(field) && !repeated.is_primitive() && repeated.get_fields().len() == 2 {
-                let key = self.field(&repeated.get_fields()[0], definition, repetition, depth)?;
-                let value = self.field(&repeated.get_fields()[1], definition, repetition, depth)?;
-                ListContents::Entry(Box::new(key), Box::new(value))
-            } else if is_element(field.name(), repeated) {
-                ListContents::Item(Box::new(self.body(repeated, definition, repetition, depth)?))
+            let is_entry = is_map(field) && !repeated.is_primitive() && repeated.get_fields().len() == 2;
+            let parts = if !is_entry && is_element(field.name(), repeated) {
+                vec![self.body(repeated, definition, repetition, depth)?]
             } else {
-                ListContents::Item(Box::new(self.field(&repeated.get_fields()[0], definition, repetition, depth)?))
+                let part = |part| self.field(part, definition, repetition, depth);
+                repeated.get_fields().iter().map(part).collect::<Result<_, _>>()?
             };
-            return Ok(NestedField::List { element, definition, repetition });
+            return Ok(RowField::List { parts, definition, repetition });
         }
         let mut nodes = Vec::with_capacity(fields.len());
         for inner in fields {
             nodes.push((inner.name().to_owned(), self.field(inner, definition, repetition, depth)?));
         }
-        Ok(NestedField::Group(nodes))
+        Ok(RowField::Group(nodes))
     }
 }
 
@@ -149,7 +147,7 @@ fn is_element(list: &str, repeated: &Type) -> bool {
         || repeated.name().strip_suffix("_tuple") == Some(list)
 }
 
-impl NestedField {
+impl RowField {
     /// Makes the next row available. `false` at the end of the row group.
     pub(crate) fn refill(&mut self) -> Result<bool, TornColumn> {
         let mut more = true;
@@ -161,7 +159,7 @@ impl NestedField {
     }
 
     /// Writes the field of the next row as JSON.
-    pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> Result<(), TornColumn> {
+    pub fn write(&mut self, out: &mut Vec<u8>) -> Result<(), TornColumn> {
         match self {
             Self::Leaf(leaf) => leaf.write(out),
             Self::Optional(inner, definition) => {
@@ -180,17 +178,17 @@ impl NestedField {
                 out.push(b'}');
                 Ok(())
             }
-            Self::List { element, definition, repetition } => {
-                let ends: [u8; 2] = if matches!(element, ListContents::Item(_)) { *b"[]" } else { *b"{}" };
+            Self::List { parts, definition, repetition } => {
+                let ends: [u8; 2] = if parts.len() == 1 { *b"[]" } else { *b"{}" };
                 out.push(ends[0]);
-                if matches!(element.peek(), Some((level, _)) if level < *definition) {
-                    element.skip()?;
+                if parts[0].is_null(*definition) {
+                    parts.iter_mut().try_for_each(Self::skip)?;
                 } else {
                     let mut n = 0;
                     loop {
-                        element.write(n, out)?;
+                        write_element(parts, n, out)?;
                         n += 1;
-                        if element.peek().is_none_or(|(_, level)| level < *repetition) {
+                        if parts[0].peek().is_none_or(|(_, level)| level < *repetition) {
                             break;
                         }
                     }
@@ -202,7 +200,7 @@ impl NestedField {
     }
 
     /// Writes the field of the next row: text unquoted, anything else as JSON. `false` if it is null.
-    pub(crate) fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, TornColumn> {
+    pub fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, TornColumn> {
         match self {
             Self::Leaf(leaf) => leaf.text(out).map(|()| true),
             Self::Optional(inner, definition) if inner.is_null(*definition) => inner.skip().map(|()| false),
@@ -221,7 +219,7 @@ impl NestedField {
             Self::Leaf(leaf) => leaf.peek(),
             Self::Optional(inner, _) => inner.peek(),
             Self::Group(fields) => fields.first()?.1.peek(),
-            Self::List { element, .. } => element.peek(),
+            Self::List { parts, .. } => parts.first()?.peek(),
         }
     }
 
@@ -234,46 +232,21 @@ impl NestedField {
             Self::Leaf(leaf) => act(leaf),
             Self::Optional(inner, _) => inner.each(act),
             Self::Group(fields) => fields.iter_mut().try_for_each(|(_, field)| field.each(act)),
-            Self::List { element: ListContents::Item(item), .. } => item.each(act),
-            Self::List { element: ListContents::Entry(key, value), .. } => {
-                key.each(act)?;
-                value.each(act)
-            }
+            Self::List { parts, .. } => parts.iter_mut().try_for_each(|part| part.each(act)),
         }
     }
 }
 
-impl ListContents {
-    fn write(&mut self, n: usize, out: &mut Vec<u8>) -> Result<(), TornColumn> {
-        match self {
-            Self::Item(item) => {
-                if n > 0 {
-                    out.push(b',');
-                }
-                item.write(out)
-            }
-            Self::Entry(key, value) => {
-                let mut name = Vec::new();
-                key.text(&mut name)?;
-                begin_field(n, &name, out);
-                value.write(out)
-            }
-        }
+/// Writes element `n` of a list or entry `n` of a map.
+fn write_element(parts: &mut [RowField], n: usize, out: &mut Vec<u8>) -> Result<(), TornColumn> {
+    if let [key, value] = parts {
+        let mut name = Vec::new();
+        key.text(&mut name)?;
+        begin_field(n, &name, out);
+        return value.write(out);
     }
-
-    fn peek(&self) -> Option<(i16, i16)> {
-        match self {
-            Self::Item(node) | Self::Entry(node, _) => node.peek(),
-        }
+    if n > 0 {
+        out.push(b',');
     }
-
-    fn skip(&mut self) -> Result<(), TornColumn> {
-        match self {
-            Self::Item(node) => node.skip(),
-            Self::Entry(key, value) => {
-                key.skip()?;
-                value.skip()
-            }
-        }
-    }
+    parts[0].write(out)
 }

@@ -54,7 +54,7 @@ enum Meaning {
 }
 
 /// One column of a row group.
-pub(crate) struct Leaf {
+pub struct Leaf {
     values: LeafValues,
     meaning: Meaning,
     allowance: ValueAllowance,

@@ -26,13 +26,13 @@ mod table;
 mod write;
 
 #[cfg(not(feature = "parquet"))]
-pub use absent::{
-    AbsentField as RowField, AbsentRows as TableRows, AbsentTable as ParquetTable, AbsentWriter as ParquetWriter,
-};
+pub use absent::{Absent as ParquetTable, Absent as ParquetWriter, Absent as RowField, Absent as TableRows};
+#[cfg(feature = "parquet")]
+pub use assemble::RowField;
 pub use cell::{ParquetCell, ParquetKind};
 pub use damage::{LostRows, TornColumn};
 pub use object::{begin_field, write_object};
 #[cfg(feature = "parquet")]
-pub use table::{ParquetTable, RowField, TableRows};
+pub use table::{ParquetTable, TableRows};
 #[cfg(feature = "parquet")]
 pub use write::ParquetWriter;

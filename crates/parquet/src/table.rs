@@ -10,7 +10,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::Length as _;
 use parquet::schema::types::TypePtr;
 
-use super::assemble::{self, NestedField};
+use super::assemble::{self, RowField};
 use super::depth::refuse_too_deep;
 use super::guarded::CheckedParquetFile;
 use super::{LostRows, TornColumn};
@@ -52,21 +52,6 @@ impl ParquetTable {
     }
 }
 
-/// A field of the current row.
-pub struct RowField(NestedField);
-
-impl RowField {
-    /// Writes it as JSON.
-    pub fn write(&mut self, out: &mut Vec<u8>) -> Result<(), TornColumn> {
-        self.0.write(out)
-    }
-
-    /// Writes text unquoted, anything else as JSON. `false` if it is null.
-    pub fn text(&mut self, out: &mut Vec<u8>) -> Result<bool, TornColumn> {
-        self.0.text(out)
-    }
-}
-
 /// The rows of a table, with some of its columns.
 pub struct TableRows {
     table: ParquetTable,
@@ -94,7 +79,7 @@ impl TableRows {
         }
         let nodes = &mut self.nodes;
         let read = caught(|| {
-            for RowField(field) in nodes.iter_mut() {
+            for field in nodes.iter_mut() {
                 if !field.refill()? {
                     return Err(torn_row("it has fewer rows than its footer says".to_owned()));
                 }
@@ -121,7 +106,7 @@ impl TableRows {
         let nodes = caught(|| {
             let open = |column: &usize| {
                 let first = fields[..*column].iter().map(|field| assemble::width(field)).sum();
-                assemble::field(&self.table.file, group, first, &fields[*column]).map(RowField)
+                assemble::field(&self.table.file, group, first, &fields[*column])
             };
             self.columns.iter().map(open).collect::<Result<Vec<_>, _>>()
         });
