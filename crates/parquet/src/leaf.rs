@@ -4,12 +4,9 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use chrono::{DateTime, Datelike as _, SecondsFormat};
-use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
-    Int32Type, Int64Type, Int96, Int96Type,
-};
+use parquet::data_type::{DataType, FixedLenByteArray};
 use parquet::errors::Result;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
@@ -21,21 +18,23 @@ use super::guarded::{CheckedParquetFile, Pages, ValueAllowance};
 /// Rows read from a column at a time.
 const ROWS: usize = 16;
 
+/// Writes one value as JSON.
+type WriteValue<T> = fn(&<T as DataType>::T, Meaning, &mut Vec<u8>);
+
 /// Values of one physical type that have been read but not yet written.
 struct Typed<T: DataType> {
     reader: ColumnReaderImpl<T>,
     values: Vec<T::T>,
+    write: WriteValue<T>,
 }
 
-enum LeafValues {
-    Bool(Typed<BoolType>),
-    Int32(Typed<Int32Type>),
-    Int64(Typed<Int64Type>),
-    Int96(Typed<Int96Type>),
-    Float(Typed<FloatType>),
-    Double(Typed<DoubleType>),
-    Bytes(Typed<ByteArrayType>),
-    Fixed(Typed<FixedLenByteArrayType>),
+/// The same, of whatever type.
+trait LeafValues {
+    /// Reads the next rows and returns the number of their levels.
+    fn read(&mut self, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>) -> Result<usize>;
+
+    /// Writes value number `at`; `None` if there is none.
+    fn write(&self, at: usize, meaning: Meaning, out: &mut Vec<u8>) -> Option<()>;
 }
 
 /// What the values of a column mean.
@@ -43,6 +42,8 @@ enum LeafValues {
 enum Meaning {
     /// Numbers, booleans, and text as it is.
     Plain,
+    /// Text that is written without quotes.
+    Unquoted,
     /// Unsigned integers.
     Unsigned,
     /// Integers with this many decimal places.
@@ -55,8 +56,9 @@ enum Meaning {
 
 /// One column of a row group.
 pub struct Leaf {
-    values: LeafValues,
+    values: Box<dyn LeafValues + Send>,
     meaning: Meaning,
+    is_text: bool,
     allowance: ValueAllowance,
     /// The column's name, for messages.
     name: String,
@@ -83,20 +85,27 @@ impl Leaf {
         let allowance = ValueAllowance::default();
         let pages = Pages { pages: Box::new(pages), allowance: allowance.clone() };
         let values = match get_column_reader(descriptor.clone(), Box::new(pages)) {
-            ColumnReader::BoolColumnReader(reader) => LeafValues::Bool(Typed { reader, values: Vec::new() }),
-            ColumnReader::Int32ColumnReader(reader) => LeafValues::Int32(Typed { reader, values: Vec::new() }),
-            ColumnReader::Int64ColumnReader(reader) => LeafValues::Int64(Typed { reader, values: Vec::new() }),
-            ColumnReader::Int96ColumnReader(reader) => LeafValues::Int96(Typed { reader, values: Vec::new() }),
-            ColumnReader::FloatColumnReader(reader) => LeafValues::Float(Typed { reader, values: Vec::new() }),
-            ColumnReader::DoubleColumnReader(reader) => LeafValues::Double(Typed { reader, values: Vec::new() }),
-            ColumnReader::ByteArrayColumnReader(reader) => LeafValues::Bytes(Typed { reader, values: Vec::new() }),
-            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-                LeafValues::Fixed(Typed { reader, values: Vec::new() })
+            ColumnReader::BoolColumnReader(reader) => typed(reader, |value, _, out| put(out, value)),
+            ColumnReader::Int32ColumnReader(reader) => {
+                typed(reader, |value, meaning, out| whole(i64::from(*value), 32, meaning, out))
             }
+            ColumnReader::Int64ColumnReader(reader) => {
+                typed(reader, |value, meaning, out| whole(*value, 64, meaning, out))
+            }
+            ColumnReader::Int96ColumnReader(reader) => {
+                typed(reader, |value, _, out| instant(value.to_nanos().into(), 1_000_000_000, out))
+            }
+            ColumnReader::FloatColumnReader(reader) => typed(reader, |value, _, out| number(f64::from(*value), out)),
+            ColumnReader::DoubleColumnReader(reader) => typed(reader, |value, _, out| number(*value, out)),
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                typed(reader, |value, meaning, out| bytes(value.data(), meaning, out))
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => typed(reader, fixed),
         };
         Ok(Self {
             values,
             meaning: meaning(&descriptor),
+            is_text: descriptor.physical_type() == Type::BYTE_ARRAY,
             allowance,
             name,
             max_definition: descriptor.max_def_level(),
@@ -117,17 +126,7 @@ impl Leaf {
         self.repetitions.clear();
         (self.at, self.value_at) = (0, 0);
         self.allowance.renew();
-        let (definitions, repetitions) = (&mut self.definitions, &mut self.repetitions);
-        let read = match &mut self.values {
-            LeafValues::Bool(typed) => typed.read(definitions, repetitions),
-            LeafValues::Int32(typed) => typed.read(definitions, repetitions),
-            LeafValues::Int64(typed) => typed.read(definitions, repetitions),
-            LeafValues::Int96(typed) => typed.read(definitions, repetitions),
-            LeafValues::Float(typed) => typed.read(definitions, repetitions),
-            LeafValues::Double(typed) => typed.read(definitions, repetitions),
-            LeafValues::Bytes(typed) => typed.read(definitions, repetitions),
-            LeafValues::Fixed(typed) => typed.read(definitions, repetitions),
-        };
+        let read = self.values.read(&mut self.definitions, &mut self.repetitions);
         self.levels = read.map_err(|error| self.torn(error.to_string()))?;
         Ok(self.levels > 0)
     }
@@ -154,30 +153,23 @@ impl Leaf {
 
     /// Writes the next value as JSON.
     pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), TornColumn> {
+        self.write_as(self.meaning, out)
+    }
+
+    /// Writes the next value unquoted, if it is text.
+    pub(crate) fn text(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), TornColumn> {
+        self.write_as(if self.is_text { Meaning::Unquoted } else { self.meaning }, out)
+    }
+
+    fn write_as(&mut self, meaning: Meaning, out: &mut Vec<u8>) -> std::result::Result<(), TornColumn> {
         match self.peek() {
             Some((definition, _)) if definition == self.max_definition => {
                 self.at += 1;
                 let at = self.value_at;
                 self.value_at += 1;
-                self.values.write(at, self.meaning, out).ok_or_else(|| self.torn("it ends too early".to_owned()))
+                self.values.write(at, meaning, out).ok_or_else(|| self.torn("it ends too early".to_owned()))
             }
             _ => Err(self.torn("it has no value where the columns beside it have one".to_owned())),
-        }
-    }
-
-    /// Writes the next value unquoted, if it is text.
-    pub(crate) fn text(&mut self, out: &mut Vec<u8>) -> std::result::Result<(), TornColumn> {
-        let start = self.value_at;
-        match (&self.values, self.peek()) {
-            (LeafValues::Bytes(typed), Some((definition, _))) if definition == self.max_definition => {
-                if let Some(value) = typed.values.get(start) {
-                    out.extend_from_slice(value.data());
-                }
-                self.at += 1;
-                self.value_at += 1;
-                Ok(())
-            }
-            _ => self.write(out),
         }
     }
 
@@ -186,26 +178,19 @@ impl Leaf {
     }
 }
 
-impl<T: DataType> Typed<T> {
+fn typed<T: DataType>(reader: ColumnReaderImpl<T>, write: WriteValue<T>) -> Box<dyn LeafValues + Send> {
+    Box::new(Typed { reader, values: Vec::new(), write })
+}
+
+impl<T: DataType> LeafValues for Typed<T> {
     fn read(&mut self, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>) -> Result<usize> {
         self.values.clear();
         let (_, _, levels) = self.reader.read_records(ROWS, Some(definitions), Some(repetitions), &mut self.values)?;
         Ok(levels)
     }
-}
 
-impl LeafValues {
     fn write(&self, at: usize, meaning: Meaning, out: &mut Vec<u8>) -> Option<()> {
-        match self {
-            Self::Bool(typed) => put(out, typed.values.get(at)?),
-            Self::Int32(typed) => whole((*typed.values.get(at)?).into(), 32, meaning, out),
-            Self::Int64(typed) => whole(*typed.values.get(at)?, 64, meaning, out),
-            Self::Int96(typed) => instant(Int96::to_nanos(typed.values.get(at)?).into(), 1_000_000_000, out),
-            Self::Float(typed) => number((*typed.values.get(at)?).into(), out),
-            Self::Double(typed) => number(*typed.values.get(at)?, out),
-            Self::Bytes(typed) => bytes(ByteArray::data(typed.values.get(at)?), meaning, out),
-            Self::Fixed(typed) => fixed(typed.values.get(at)?, meaning, out),
-        }
+        (self.write)(self.values.get(at)?, meaning, out);
         Some(())
     }
 }
@@ -238,7 +223,7 @@ fn put(out: &mut Vec<u8>, value: impl std::fmt::Display) {
 
 fn whole(value: i64, bits: u32, meaning: Meaning, out: &mut Vec<u8>) {
     match meaning {
-        Meaning::Plain => put(out, value),
+        Meaning::Plain | Meaning::Unquoted => put(out, value),
         Meaning::Unsigned if bits == 32 => put(out, value & 0xffff_ffff),
         Meaning::Unsigned => put(out, value.cast_unsigned()),
         Meaning::Decimal(scale) => decimal(value.into(), scale, out),
@@ -279,15 +264,15 @@ fn decimal(value: i128, scale: u32, out: &mut Vec<u8>) {
 
 /// Writes text, or a decimal number stored as big-endian bytes.
 fn bytes(value: &[u8], meaning: Meaning, out: &mut Vec<u8>) {
-    if let Meaning::Decimal(scale) = meaning {
-        return match big_endian(value) {
+    match meaning {
+        Meaning::Unquoted => out.extend_from_slice(value),
+        Meaning::Decimal(scale) => match big_endian(value) {
             Some(value) => decimal(value, scale, out),
             None => out.extend_from_slice(b"null"),
-        };
+        },
+        // Writing to memory cannot fail.
+        _ => drop(serde_json::to_writer(out, &String::from_utf8_lossy(value))),
     }
-    let text = String::from_utf8_lossy(value);
-    // Writing to memory cannot fail.
-    let _ = serde_json::to_writer(&mut *out, &text);
 }
 
 fn fixed(value: &FixedLenByteArray, meaning: Meaning, out: &mut Vec<u8>) {
