@@ -3,6 +3,7 @@
 mod sessions;
 mod tables;
 
+use std::cell::OnceCell;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,39 +25,18 @@ use crate::label::label_files;
 use crate::label::report_files::{FolderGrades, Joined, Reports};
 use crate::open::finding::Finding;
 use crate::open::inputs::add_known_input;
-use crate::open::inspect_archive::EvalLog;
 use crate::open::layout::RecordLayout;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::open::signature::Signature;
 use crate::read::format::{self, Format};
-use crate::read::parquet_tables::{Export, TableRecords};
-use crate::read::session_stores::SessionStore;
 use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
 use crate::survey::skip_reasons::{Left, NotRead};
 
-/// The source of an open file's records.
-enum Cuts {
-    Stream(Box<Records<Box<dyn Read + Send>>>),
-    Log(Box<EvalLog>),
-    Table(Box<TableRecords>),
-    Export(Box<Export>),
-    Store(Box<SessionStore>),
-}
-
-impl Cuts {
-    fn next(&mut self) -> Option<Item> {
-        match self {
-            Self::Stream(records) => records.next(),
-            Self::Log(log) => log.next(),
-            Self::Table(rows) => rows.next(),
-            Self::Export(export) => export.next(),
-            Self::Store(store) => store.next(),
-        }
-    }
-}
+/// Gives an open file's next record or finding.
+type Cuts = Box<dyn FnMut() -> Option<Item> + Send>;
 
 /// A recognised file, the reason, and its records.
 type Opened = (OpenFile, String, Cuts);
@@ -88,13 +68,13 @@ pub(super) struct CorpusStream<'c> {
     uncounted: u64,
     reports: Reports,
     /// Files of which another file holds a longer version; computed when first needed.
-    grown: Option<Grown<'c>>,
+    grown: OnceCell<Grown<'c>>,
     /// Whose session is in which file; found out when first needed.
-    heads: Option<Heads<'c>>,
+    heads: OnceCell<Heads<'c>>,
     /// Who started which session; found out when first needed.
-    family: Option<SessionFamilies<'c>>,
+    family: OnceCell<SessionFamilies<'c>>,
     /// Files that hold the same session; found out when first needed.
-    sessions: Option<SessionGroups<'c>>,
+    sessions: OnceCell<SessionGroups<'c>>,
     /// Files that hold the same as one before them; begun when first needed.
     twins: Option<Twins<'c>>,
 }
@@ -109,10 +89,10 @@ impl<'c> CorpusStream<'c> {
             open: None,
             uncounted: 0,
             reports: Reports::new(joined, recordings, corpus.options.outcome_key.clone()),
-            grown: None,
-            heads: None,
-            family: None,
-            sessions: None,
+            grown: OnceCell::new(),
+            heads: OnceCell::new(),
+            family: OnceCell::new(),
+            sessions: OnceCell::new(),
             twins: None,
         }
     }
@@ -123,7 +103,7 @@ impl<'c> CorpusStream<'c> {
         let mut bytes = 0;
         while bytes < most_bytes && portion.len() < most_pieces {
             if let Some((file, records)) = &mut self.open {
-                match records.next() {
+                match records() {
                     Some(Item::Record(cut)) => {
                         bytes += cut.bytes.len();
                         let read = (cut.bytes.len() as u64).min(self.uncounted);
@@ -289,15 +269,16 @@ impl<'c> CorpusStream<'c> {
             self.reports.seen_from(&source.name.folder, source.path())
         };
         let input = text.open(source).map_err(NotRead::unreadable)?;
-        let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
+        let mut records = Records::new(input, layout, &source.name.path, options.limit);
         let children = self.children(source, format);
         let plain = OpenFile::plain(&source.name, format, envelope);
-        Ok((OpenFile { reshape, as_files, within, grades, children, ..plain }, why, records))
+        let file = OpenFile { reshape, as_files, within, grades, children, ..plain };
+        Ok((file, why, Box::new(move || records.next())))
     }
 
     /// Why a recording is left out because another file contains more of the same run; `None` if it is not.
-    fn left_for_another(&mut self, source: &InputFile, format: &Format) -> Option<NotRead> {
-        let files: &'c [InputFile] = &self.corpus.sources.files;
+    fn left_for_another(&self, source: &InputFile, format: &Format) -> Option<NotRead> {
+        let files = &self.corpus.sources.files;
         if let Some(name) = format.superseded_by {
             let is_other = |other: &&InputFile| other.name.folder == source.name.folder && other.file_name() == name;
             let other =
@@ -310,7 +291,7 @@ impl<'c> CorpusStream<'c> {
             let reason = format!("a sub-agent's session, read with `{}`, which started it", root.name.path);
             return Some(NotRead::elsewhere(Left::Part, reason));
         }
-        let grown = self.grown.get_or_insert_with(|| Grown::from_files(files));
+        let grown = self.grown.get_or_init(|| Grown::from_files(files));
         let latest =
             if format.latest_copy_counts { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| {
@@ -319,24 +300,20 @@ impl<'c> CorpusStream<'c> {
     }
 
     /// Whose session is in which file of this corpus.
-    fn heads(&mut self) -> &Heads<'c> {
-        let files: &'c [InputFile] = &self.corpus.sources.files;
-        self.heads.get_or_insert_with(|| heads(files))
+    fn heads(&self) -> &Heads<'c> {
+        self.heads.get_or_init(|| heads(&self.corpus.sources.files))
     }
 
     /// The sessions of this corpus, if sub-agents are part of their parents' runs and may be in other files.
-    fn family(&mut self, format: &Format) -> Option<&SessionFamilies<'c>> {
+    fn family(&self, format: &Format) -> Option<&SessionFamilies<'c>> {
         if !format.keeps_sub_agents_apart || self.corpus.options.sub_agents != SubAgents::Parent {
             return None;
         }
-        if self.family.is_none() {
-            self.family = Some(SessionFamilies::from_heads(self.heads()));
-        }
-        self.family.as_ref()
+        Some(self.family.get_or_init(|| SessionFamilies::from_heads(self.heads())))
     }
 
     /// The files of the sub-agents that the session in this file started.
-    fn children(&mut self, source: &InputFile, format: &Format) -> Vec<OtherFile> {
+    fn children(&self, source: &InputFile, format: &Format) -> Vec<OtherFile> {
         let family = self.family(format);
         let below = family.map(|family| family.below(source)).unwrap_or_default();
         let other = |child: &InputFile| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };

@@ -17,12 +17,10 @@ impl<'c> CorpusStream<'c> {
         if !one_session::holds_one(format.id()) {
             return RecordingStanding::Alone;
         }
-        if self.sessions.is_none() {
-            self.sessions = Some(SessionGroups::from_heads(self.heads()));
-        }
-        let undecided = self.sessions.as_ref().and_then(|sessions| sessions.undecided(source)).map(<[_]>::to_vec);
-        let recordings = self.recordings(&undecided.unwrap_or_default());
-        let Some(sessions) = &mut self.sessions else { return RecordingStanding::Alone };
+        let sessions = self.sessions.get_or_init(|| SessionGroups::from_heads(self.heads()));
+        let undecided = sessions.undecided(source).unwrap_or_default().to_vec();
+        let recordings = self.recordings(&undecided);
+        let Some(sessions) = self.sessions.get_mut() else { return RecordingStanding::Alone };
         if !recordings.is_empty() {
             sessions.decide(source, &recordings);
         }
@@ -55,7 +53,7 @@ impl<'c> CorpusStream<'c> {
         let file = Arc::new(file);
         let options = ReadOptions { detail: Detail::Counts, ..self.corpus.options.clone() };
         let (mut found, mut told) = (Vec::new(), Vec::new());
-        while let Some(item) = cuts.next() {
+        while let Some(item) = cuts() {
             let Item::Record(cut) = item else { continue };
             if let Parsed::Runs { results, .. } = read_record(&file, &cut, &options) {
                 found.extend(results.runs.into_iter().filter(|found| found.run.header.parent.is_none()));

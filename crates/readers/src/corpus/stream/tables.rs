@@ -23,21 +23,21 @@ impl CorpusStream<'_> {
         let table = ParquetTable::open(source.path()).map_err(NotRead::unreadable)?;
         let plan = ColumnPlan::from_columns(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
-        let (format, envelope, cuts) = match dialect {
+        let (format, envelope, cuts): (_, _, Cuts) = match dialect {
             RowDialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
             RowDialect::Observations => {
                 let files = self.beside(source);
                 if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
                     return Err(format!("observations: read together with `{first}`").into());
                 }
-                let export = Export::open(files, options.limit).map_err(NotRead::unreadable)?;
-                ("langfuse", "success", Cuts::Export(Box::new(export)))
+                let mut export = Export::open(files, options.limit).map_err(NotRead::unreadable)?;
+                ("langfuse", "success", Box::new(move || export.next()))
             }
             _ => {
                 let format = if dialect == RowDialect::Trace { "trace" } else { "parquet" };
                 let name = plan.layout.name;
-                let records = TableRecords::new(table, source.name.path.clone(), plan, options.limit);
-                (format, name, Cuts::Table(Box::new(records)))
+                let mut records = TableRecords::new(table, source.name.path.clone(), plan, options.limit);
+                (format, name, Box::new(move || records.next()))
             }
         };
         let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
@@ -62,25 +62,25 @@ impl CorpusStream<'_> {
         let options = &self.corpus.options;
         let joined = options.sub_agents == SubAgents::Parent;
         let store = SessionStore::open(source.path(), &source.name.path, options.limit, joined);
-        let store = match store {
+        let mut store = match store {
             Ok(store) => store,
             Err(StoreRefusal::Unreadable(why)) => return Err(NotRead::unreadable(why)),
             Err(StoreRefusal::Other(why)) => return Err(why.into()),
         };
         let format = format::by_id(store.format()).ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile::plain(&source.name, format, String::new());
-        Ok((file, "an SQLite database with its tables".to_owned(), Cuts::Store(Box::new(store))))
+        Ok((file, "an SQLite database with its tables".to_owned(), Box::new(move || store.next())))
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.
     pub(super) fn recognise_log(&self, source: &InputFile) -> Result<Opened, NotRead> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
-        let (log, envelope) = log
+        let (mut log, envelope) = log
             .map_err(NotRead::unreadable)?
             .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile::plain(&source.name, format, envelope);
-        Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
+        Ok((file, "a zip with a log's header".to_owned(), Box::new(move || log.next())))
     }
 }
