@@ -17,14 +17,8 @@ struct CallSource {
     format: &'static str,
     /// Empty but for tables.
     layout: String,
-    calls: CallEvidence,
-}
-
-/// What is known of the calls of a source.
-#[derive(Clone, Copy, PartialEq)]
-enum CallEvidence {
-    NoneYet,
-    FirstEndsAt(u64),
+    /// The bytes of the corpus up to the end of the first record with a call.
+    first_call: Option<u64>,
 }
 
 /// What was parsed and not yet judged.
@@ -57,9 +51,8 @@ impl CallSources {
             let has_calls = runs.iter().any(|found| found.run.has_calls());
             if has_calls || runs.iter().any(|found| !found.run.steps().is_empty()) {
                 let at = self.source(file);
-                let calls = &mut self.sources[at].calls;
-                if has_calls && *calls == CallEvidence::NoneYet {
-                    *calls = CallEvidence::FirstEndsAt(self.parsed);
+                if has_calls {
+                    self.sources[at].first_call.get_or_insert(self.parsed);
                 }
                 source = Some(at);
             }
@@ -73,7 +66,7 @@ impl CallSources {
         let layout = if format == "parquet" { &*file.envelope } else { "" };
         let known = self.sources.iter().position(|source| source.format == format && source.layout == layout);
         known.unwrap_or_else(|| {
-            self.sources.push(CallSource { format, layout: layout.to_owned(), calls: CallEvidence::NoneYet });
+            self.sources.push(CallSource { format, layout: layout.to_owned(), first_call: None });
             self.sources.len() - 1
         })
     }
@@ -86,16 +79,16 @@ impl CallSources {
     pub(super) fn needs_more(&self) -> bool {
         let Some(next) = self.waiting.front() else { return true };
         let Some(source) = next.source else { return false };
-        self.parsed < next.end + FAR && self.sources[source].calls == CallEvidence::NoneYet
+        self.parsed < next.end + FAR && self.sources[source].first_call.is_none()
     }
 
     /// The next one and the thread that parsed it. Runs that have no calls because their source records none are marked
     /// in it.
     pub(super) fn next(&mut self) -> Option<(Parsed, usize)> {
         let UnjudgedPiece { mut parsed, end, source, thread } = self.waiting.pop_front()?;
-        let records_calls = match source.map(|source| self.sources[source].calls) {
-            Some(CallEvidence::FirstEndsAt(place)) => place <= end + FAR,
-            Some(CallEvidence::NoneYet) => false,
+        let records_calls = match source.map(|source| self.sources[source].first_call) {
+            Some(Some(place)) => place <= end + FAR,
+            Some(None) => false,
             None => true,
         };
         if let (false, Parsed::Runs { results, .. }) = (records_calls, &mut parsed) {
@@ -111,9 +104,9 @@ impl CallSources {
     /// Whether each source records calls, by its format and layout.
     pub(super) fn known(self) -> BTreeMap<String, bool> {
         let mut known = BTreeMap::new();
-        for CallSource { format, layout, calls } in self.sources {
+        for CallSource { format, layout, first_call } in self.sources {
             let name = if layout.is_empty() { format.to_owned() } else { format!("{format} {layout}") };
-            known.insert(name, calls != CallEvidence::NoneYet);
+            known.insert(name, first_call.is_some());
         }
         known
     }
