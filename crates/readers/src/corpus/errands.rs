@@ -83,11 +83,9 @@ impl<'c> Errands<'c> {
         let n_threads = rayon::current_num_threads();
         let joined = Joined::default();
         let stream = CorpusStream::new(corpus, joined.clone());
-        let mut ledger = ReportBuilder::new(corpus, joined);
-        ledger.begin(corpus)?;
         let order = ReadingOrder {
             sources: CallSources::default(),
-            ledger,
+            ledger: ReportBuilder::new(corpus, joined)?,
             parsed: (0..n_threads).map(|_| VecDeque::new()).collect(),
             next_read: 0,
             next_entered: 0,

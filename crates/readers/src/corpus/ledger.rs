@@ -34,7 +34,6 @@ use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 /// The report being built, the run ids in use, and the labels.
 pub(super) struct ReportBuilder<'c> {
     report: CorpusReport,
-    options: &'c ReadOptions,
     corpus: &'c Corpus,
     labels: Labels,
     hygiene: Hygiene,
@@ -50,10 +49,6 @@ pub(super) struct ReportBuilder<'c> {
     named: NamedRuns,
     /// Paths of the reports that graded a run.
     joined: Joined,
-    /// The number of files in the corpus.
-    n_files: usize,
-    /// Findings in the label files, until reading begins.
-    of_labels: Vec<Finding>,
     /// What runs of one task are asked, in several folders.
     tasks: SeenTasks,
     /// Models whose name says nothing.
@@ -69,18 +64,16 @@ pub(super) struct ReportBuilder<'c> {
 }
 
 impl<'c> ReportBuilder<'c> {
-    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
+    /// A report that has what the corpus found unreadable or renamed before any file was opened.
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Result<Self, ReadError> {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
         let skipped = corpus.sources.skipped.clone();
         let run_list = if corpus.options.detail == Detail::Runs { Some(Vec::new()) } else { None };
         let report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
-        let mut labels = corpus.labels.clone();
-        let of_labels = std::mem::take(&mut labels.findings);
-        Self {
+        let mut builder = Self {
             report,
-            options: &corpus.options,
             corpus,
-            labels,
+            labels: corpus.labels.clone(),
             hygiene: Hygiene::default(),
             copies: Copies::default(),
             tables: TableStatistics::default(),
@@ -89,15 +82,19 @@ impl<'c> ReportBuilder<'c> {
             graded_by_key: 0,
             named: NamedRuns::default(),
             joined,
-            n_files: corpus.n_files(),
-            of_labels,
             tasks: SeenTasks::default(),
             models: UnnamedModels::default(),
             untaken: BTreeMap::new(),
             unrecorded: UnrecordedContents::default(),
             unused: Unused::default(),
             numbered: None,
+        };
+        std::mem::take(&mut builder.labels.findings).into_iter().try_for_each(|finding| builder.find(finding))?;
+        corpus.sources.unreadable.iter().try_for_each(|diagnostic| builder.lose(diagnostic.clone()))?;
+        for diagnostic in &corpus.sources.renamed {
+            builder.find(Finding::warning(diagnostic.clone()))?;
         }
+        Ok(builder)
     }
 
     /// Adds the results of a parsed piece to the report and appends its runs to `runs`.
@@ -136,9 +133,9 @@ impl<'c> ReportBuilder<'c> {
                     }
                     let is_graded = matches!(run.grade.source, OutcomeSource::Native(_));
                     let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
-                    self.graded_by_key += u64::from(by_key || named.outcome);
-                    self.named.add(named.places);
-                    let native = self.name(&mut run, &file.name, named.places.names_run());
+                    self.graded_by_key += u64::from(by_key || named.outcome > 0);
+                    self.named.add(named);
+                    let native = self.name(&mut run, &file.name, named.run > 0);
                     self.unrecorded.enter(&run);
                     self.tasks.add(&run, &file.name);
                     self.models.add(&run, &file.name);
@@ -170,22 +167,12 @@ impl<'c> ReportBuilder<'c> {
         Ok(())
     }
 
-    /// Adds what the corpus found unreadable or renamed before any file was opened.
-    pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
-        std::mem::take(&mut self.of_labels).into_iter().try_for_each(|finding| self.find(finding))?;
-        corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
-        for diagnostic in &corpus.sources.renamed {
-            self.find(Finding::warning(diagnostic.clone()))?;
-        }
-        Ok(())
-    }
-
     /// Records a file that is not read. Those that look like recordings are reported together at the end.
     fn skip(&mut self, skipped: Skipped) -> Result<(), ReadError> {
         if skipped.looks_recorded {
             self.report.unread += 1;
-            if self.options.strict {
-                return Err(ReadError::Strict(unread(&skipped, 1, self.n_files)));
+            if self.corpus.options.strict {
+                return Err(ReadError::Strict(unread(&skipped, 1, self.corpus.n_files())));
             }
         }
         self.report.skipped.push(skipped);
@@ -199,7 +186,7 @@ impl<'c> ReportBuilder<'c> {
     }
 
     fn find(&mut self, finding: Finding) -> Result<(), ReadError> {
-        if self.options.strict && finding.severity == Severity::Error {
+        if self.corpus.options.strict && finding.severity == Severity::Error {
             return Err(ReadError::Strict(finding.diagnostic));
         }
         self.report.find(finding);
@@ -218,7 +205,7 @@ impl<'c> ReportBuilder<'c> {
                 reply.lane = Lane::Canned;
             }
         }
-        if let (Some(prices), Some(Pricing::Computed { .. })) = (&self.options.prices, &found.pricing) {
+        if let (Some(prices), Some(Pricing::Computed { .. })) = (&self.corpus.options.prices, &found.pricing) {
             for event in &mut draft.events {
                 if let Event::Message(message) = event {
                     message.set_cost(None);
@@ -273,7 +260,7 @@ impl<'c> ReportBuilder<'c> {
                 "if it is the same run, leave one of the files out",
             )));
         }
-        if let (Some(success_at), Some(score)) = (self.options.success_at, run.grade.score) {
+        if let (Some(success_at), Some(score)) = (self.corpus.options.success_at, run.grade.score) {
             run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
         }
         if self.labels.is_empty() {
@@ -282,7 +269,7 @@ impl<'c> ReportBuilder<'c> {
         let mut ids = vec![run.header.run_id.clone()];
         ids.extend(run_ids::other_names(&native, file));
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        self.labels.apply(run, &ids, self.options.success_at);
+        self.labels.apply(run, &ids, self.corpus.options.success_at);
         if file.clashes && !named {
             self.labels.doubt(&[&native, file_name::file_name(&file.path)], &run.header.run_id);
         }
@@ -290,7 +277,7 @@ impl<'c> ReportBuilder<'c> {
     }
 
     pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {
-        let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
+        let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = self.corpus.options;
         let used = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
         let by_id = self.map_by_id();
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict, by_id.as_deref())?;
@@ -303,7 +290,7 @@ impl<'c> ReportBuilder<'c> {
         notices.extend(self.outcomes_beside());
         notices.extend(self.outcome_notice());
         notices.extend(self.columns_notice());
-        notices.extend(self.named.notices(self.options));
+        notices.extend(self.named.notices(&self.corpus.options));
         notices.extend(self.tables.notices());
         notices.extend(self.unrecorded.notice());
         notices.extend(self.untaken_notices());
@@ -324,7 +311,7 @@ impl<'c> ReportBuilder<'c> {
             pricing.close();
         }
         let first = self.report.skipped.iter().find(|skipped| skipped.looks_recorded);
-        if let Some(diagnostic) = first.map(|first| unread(first, self.report.unread, self.n_files)) {
+        if let Some(diagnostic) = first.map(|first| unread(first, self.report.unread, self.corpus.n_files())) {
             self.report.find_first(Finding::error(diagnostic));
         }
         Ok(self.report)
@@ -348,7 +335,7 @@ impl<'c> ReportBuilder<'c> {
     /// CSV files among the recordings or beside them that grade runs, if nobody else does.
     fn outcomes_beside(&mut self) -> Vec<Diagnostic> {
         let ungraded = self.report.formats.iter().any(|counts| counts.unknown > 0);
-        if !ungraded || !self.options.labels.is_empty() || self.options.sealed {
+        if !ungraded || !self.corpus.options.labels.is_empty() || self.corpus.options.sealed {
             return Vec::new();
         }
         let is_run = |id: &str| self.ids.contains(&xxhash_rust::xxh3::xxh3_64(id.as_bytes()));
@@ -378,14 +365,14 @@ impl<'c> ReportBuilder<'c> {
 
     /// A warning about names of columns where no file has labels.
     fn columns_notice(&self) -> Option<Diagnostic> {
-        let columns = self.options.label_columns.as_ref().filter(|_| self.labels.are_none())?;
+        let columns = self.corpus.options.label_columns.as_ref().filter(|_| self.labels.are_none())?;
         let what = format!("`--label-columns {columns}` has no effect: no file with labels is read");
         Some(Diagnostic::new(Location::default(), what, "name the file that has these columns: `--labels FILE`"))
     }
 
     /// A warning if the outcome field the user named has no effect: no run has it, or no format uses it.
     fn outcome_notice(&self) -> Option<Diagnostic> {
-        let key = self.options.outcome_key.as_deref().filter(|_| self.graded_by_key == 0)?;
+        let key = self.corpus.options.outcome_key.as_deref().filter(|_| self.graded_by_key == 0)?;
         let formats = &self.report.formats;
         let keyed: Vec<_> = formats.iter().filter(|counts| OUTCOME_KEYED.contains(&counts.format.as_str())).collect();
         let runs: u64 = keyed.iter().map(|counts| counts.runs).sum();

@@ -18,7 +18,7 @@ use crate::read::subagents;
 use crate::read::text_calls;
 use crate::read::wrappings::{self, Reshape};
 use crate::record::looked_up;
-use crate::record::naming::{self, NamedValues};
+use crate::record::naming::{self, NamedRuns};
 use crate::record::options::{Detail, ReadOptions, SubAgents};
 use crate::record::reading::{LastPosition, Of, Reading, Record, RecordFindings, ReplyId, Untaken};
 use crate::survey::hygiene::RunChecks;
@@ -56,7 +56,7 @@ pub(super) struct FoundRun {
     /// True if the recording states a cost of 0 for calls with tokens, which counts as unknown.
     pub(super) unknown_zero: bool,
     /// Which of outcome, task, model and id were found where the options say.
-    pub(super) named: NamedValues,
+    pub(super) named: NamedRuns,
     pub(super) replies: Vec<ReplyId>,
     /// The fields of its record that nothing looked at; `None` if that was not asked.
     pub(super) unused: Option<Arc<[(String, FieldValue)]>>,

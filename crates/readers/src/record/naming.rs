@@ -11,32 +11,22 @@ use crate::record::reading::Record;
 use crate::transcript::{Draft, Grade, Outcome, Role, messages};
 use crate::value::json;
 
-/// What was found for a run where the options say.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NamedValues {
-    pub(crate) outcome: bool,
-    pub(crate) places: NamedRuns,
-}
-
 /// The numbers of runs in which each value was found where the user said.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NamedRuns {
     runs: u64,
+    pub(crate) outcome: u64,
     task: u64,
     model: u64,
-    run: u64,
+    pub(crate) run: u64,
     class: u64,
 }
 
 impl NamedRuns {
-    /// Whether the run's id was found where the user said.
-    pub(crate) fn names_run(self) -> bool {
-        self.run > 0
-    }
-
     /// Adds the counts of more runs.
     pub(crate) fn add(&mut self, more: Self) {
         self.runs += more.runs;
+        self.outcome += more.outcome;
         self.task += more.task;
         self.model += more.model;
         self.run += more.run;
@@ -129,14 +119,20 @@ fn field(text: &str, path: &str) -> Option<String> {
 }
 
 /// Names a run as the options say and returns which values were found.
-pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> NamedValues {
+pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> NamedRuns {
     let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref()?.find(record, draft);
     let (task, model, run) = (find(&options.task, draft), find(&options.model, draft), find(&options.run, draft));
     let class = find(&options.class, draft);
     let grade = named_grade(draft, record, options);
     let one = |found: &Option<String>| u64::from(found.is_some());
-    let places = NamedRuns { runs: 1, task: one(&task), model: one(&model), run: one(&run), class: one(&class) };
-    let named = NamedValues { outcome: grade.is_some(), places };
+    let named = NamedRuns {
+        runs: 1,
+        outcome: u64::from(grade.is_some()),
+        task: one(&task),
+        model: one(&model),
+        run: one(&run),
+        class: one(&class),
+    };
     let header = &mut draft.header;
     header.task_id = task.or(header.task_id.take());
     header.model = model.or(header.model.take());
