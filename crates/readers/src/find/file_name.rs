@@ -44,10 +44,7 @@ const QUOTING: &[&str] = word_list!(
 
 /// Whether what looks like a record within the file's text is only quoted there.
 pub(crate) fn quotes_records(name: &str) -> bool {
-    match Path::new(name).extension() {
-        Some(extension) => QUOTING.iter().any(|quoting| extension.eq_ignore_ascii_case(quoting)),
-        None => false,
-    }
+    has_ending(Path::new(name), QUOTING)
 }
 
 /// A file's name without its folder and extensions.
@@ -65,19 +62,14 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\', '!']).next().unwrap_or(path)
 }
 
+/// Names of outcome reports.
+const REPORTS: &[&str] = word_list!(
+    "results_summary.json results.json result.json report.json eval_results.json final_report.json meta.json",
+);
+
 /// True for the file names of outcome reports.
 pub(crate) fn is_report(name: &str) -> bool {
-    matches!(
-        name,
-        "results_summary.json"
-            | "results.json"
-            | "result.json"
-            | "report.json"
-            | "eval_results.json"
-            | "final_report.json"
-            | "meta.json"
-    ) || name.ends_with(".report.json")
-        || name.ends_with(".swebench_eval.jsonl")
+    REPORTS.contains(&name) || name.ends_with(".report.json") || name.ends_with(".swebench_eval.jsonl")
 }
 
 /// Whether the file's name ends in one of these, such as `csv`, in capitals or not.

@@ -39,9 +39,7 @@ impl InputFile {
             stem: stem(path),
             folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
             folder_name: folder_name.to_string_lossy().into_owned(),
-            in_corpus: String::new(),
-            clashes: false,
-            is_alone: false,
+            ..FileName::default()
         };
         Self { name, bytes, named, identity: None, path: path.to_path_buf() }
     }

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::diagnostic::{Diagnostic, Location};
 use crate::find::file_name::FileName;
 use crate::transcript::{PromptedBy, Role, Run, Text, messages};
@@ -30,15 +32,6 @@ struct SeenTask {
     is_different: bool,
 }
 
-fn hash(parts: &[&[u8]]) -> u64 {
-    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-    for part in parts {
-        hasher.update(part);
-        hasher.update(b"\0");
-    }
-    hasher.digest()
-}
-
 impl SeenTasks {
     /// Adds a run, in corpus order.
     pub(crate) fn add(&mut self, run: &Run, file: &FileName) {
@@ -48,10 +41,9 @@ impl SeenTasks {
         let Some(task) = header.task_id.as_ref().filter(|_| is_plain) else { return };
         let mut asked = messages(run.events()).filter(|message| message.role == Role::User);
         let Some(prompt) = asked.find_map(|message| message.content.as_ref()).map(Text::stored) else { return };
-        let (folder, prompt) = (hash(&[file.folder.as_os_str().as_encoded_bytes()]), hash(&[prompt]));
-        let key = hash(&[task.as_bytes()]);
+        let (folder, prompt) = (xxh3_64(file.folder.as_os_str().as_encoded_bytes()), xxh3_64(prompt));
         let new = SeenTask { folder, prompt, is_spread: false, is_different: false };
-        let known = self.seen.entry(key).or_insert(new);
+        let known = self.seen.entry(xxh3_64(task.as_bytes())).or_insert(new);
         if known.folder == folder {
             return;
         }
