@@ -122,10 +122,24 @@ pub struct Oddity {
     pub advice: &'static str,
 }
 
+impl Oddity {
+    fn new(check: Check) -> Self {
+        Self { check: check.name(), runs: 0, first: Vec::new(), advice: check.advice() }
+    }
+
+    /// Counts a run, and keeps its id if it is one of the first.
+    fn add(&mut self, run: &str) {
+        self.runs += 1;
+        if self.first.len() < NAMED {
+            self.first.push(run.to_owned());
+        }
+    }
+}
+
 /// The checks' results for a corpus so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hygiene {
-    found: HashMap<Check, (u64, Vec<String>)>,
+    found: BTreeMap<Check, Oddity>,
     /// Hashes of the runs' ids and steps. Only membership is tested, so order has no effect.
     seen: HashSet<u64>,
     /// By the hash of a run's steps, that of the task of the first run that has them; 0 without a task.
@@ -140,12 +154,12 @@ struct FormatHygiene {
     /// ended otherwise and failed.
     ends: [u64; 4],
     has_calls: bool,
-    /// Runs that take steps: their number and the first of them. They are odd if none has a call.
-    with_steps: Option<(u64, String)>,
+    /// Runs that take steps. They are odd if none has a call.
+    with_steps: Option<Oddity>,
     /// Whether some run says why it ended.
     says_ends: bool,
-    /// Runs that do not say it: their number and the first of them.
-    without_end: (u64, Vec<String>),
+    /// Runs that do not say it.
+    without_end: Option<Oddity>,
 }
 
 impl Hygiene {
@@ -160,7 +174,7 @@ impl Hygiene {
     ) -> Vec<&'static str> {
         checked.odd.extend(self.copy(run, native, checked.print));
         for check in &checked.odd {
-            self.find(*check, &run.header.run_id);
+            self.found(*check).add(&run.header.run_id);
         }
         self.compare_ends(format, run);
         self.look_for_ends(format, run);
@@ -191,8 +205,7 @@ impl Hygiene {
         }
         let of_format = self.formats.entry(format).or_default();
         of_format.has_calls |= run.has_calls();
-        let (runs, _) = of_format.with_steps.get_or_insert_with(|| (0, run.header.run_id.clone()));
-        *runs += 1;
+        of_format.with_steps.get_or_insert_with(|| Oddity::new(Check::NoCalls)).add(&run.header.run_id);
     }
 
     fn look_for_ends(&mut self, format: &'static str, run: &Run) {
@@ -204,8 +217,7 @@ impl Hygiene {
         if run.grade.end != EndCause::Unknown {
             of_format.says_ends = true;
         } else if !run.steps().is_empty() {
-            let (runs, first) = &mut of_format.without_end;
-            enter(runs, first, &run.header.run_id);
+            of_format.without_end.get_or_insert_with(|| Oddity::new(Check::EndUnsaid)).add(&run.header.run_id);
         }
     }
 
@@ -225,9 +237,8 @@ impl Hygiene {
         self.formats.entry(format).or_default().ends[place] += 1;
     }
 
-    fn find(&mut self, check: Check, run: &str) {
-        let (runs, first) = self.found.entry(check).or_default();
-        enter(runs, first, run);
+    fn found(&mut self, check: Check) -> &mut Oddity {
+        self.found.entry(check).or_insert_with(|| Oddity::new(check))
     }
 
     /// All checks that flagged a run, in the order of [`Check::ALL`].
@@ -236,34 +247,21 @@ impl Hygiene {
             let [done_well, done_badly, cut_well, cut_badly] = of_format.ends;
             let told_apart = done_badly > 0 || cut_well > 0;
             if !told_apart && done_well + cut_badly >= GRADED && done_well > 0 && cut_badly > 0 {
-                self.found.insert(Check::OutcomeIsEndCause, (done_well + cut_badly, vec![format!("all of {format}")]));
+                let found = self.found(Check::OutcomeIsEndCause);
+                (found.runs, found.first) = (done_well + cut_badly, vec![format!("all of {format}")]);
             }
-            if let Some((runs, first)) = of_format.with_steps.filter(|_| !of_format.has_calls) {
-                let (all, ids) = self.found.entry(Check::NoCalls).or_default();
-                *all += runs;
-                ids.push(first);
+            if let Some(odd) = of_format.with_steps.filter(|_| !of_format.has_calls) {
+                let found = self.found(Check::NoCalls);
+                found.runs += odd.runs;
+                found.first.extend(odd.first.into_iter().take(1));
             }
-            let (runs, first) = of_format.without_end;
-            if of_format.says_ends && runs > 0 {
-                let (all, ids) = self.found.entry(Check::EndUnsaid).or_default();
-                *all += runs;
-                ids.extend(first);
+            if let Some(odd) = of_format.without_end.filter(|_| of_format.says_ends) {
+                let found = self.found(Check::EndUnsaid);
+                found.runs += odd.runs;
+                found.first.extend(odd.first);
             }
         }
-        let mut oddities = Vec::new();
-        for check in Check::ALL {
-            let Some((runs, first)) = self.found.remove(&check) else { continue };
-            oddities.push(Oddity { check: check.name(), runs, first, advice: check.advice() });
-        }
-        oddities
-    }
-}
-
-/// Counts a run, and keeps its id if it is one of the first.
-fn enter(runs: &mut u64, first: &mut Vec<String>, run: &str) {
-    *runs += 1;
-    if first.len() < NAMED {
-        first.push(run.to_owned());
+        self.found.into_values().collect()
     }
 }
 
@@ -315,98 +313,72 @@ fn print(run: &Run) -> u64 {
 
 fn check(run: &Run) -> BTreeSet<Check> {
     let messages: Vec<&Message> = messages(run.events()).collect();
-    let mut found = BTreeSet::new();
-    check_calls(run, &messages, &mut found);
-    check_usage(run, &messages, &mut found);
-    check_times(&messages, &mut found);
-    let mut note = |odd: bool, check| {
-        if odd {
-            found.insert(check);
-        }
-    };
-    note(messages.iter().any(|message| matches!(message.lane, Lane::Side(_))), Check::SubAgents);
-    note(messages.iter().any(|message| message.lane == Lane::Canned), Check::CannedMessages);
-    note(is_compacted(run), Check::Compaction);
-    if let Some(cap) = recorded_cap(run) {
-        note(run.steps().len() as f64 > cap, Check::CapExceeded);
-    }
     let is_capped = matches!(run.grade.end, EndCause::Cap | EndCause::Timeout);
-    note(is_capped && run.grade.outcome == Outcome::Success, Check::CapEndsSuccess);
-    found
+    let of_run = [
+        (Check::SubAgents, messages.iter().any(|message| matches!(message.lane, Lane::Side(_)))),
+        (Check::CannedMessages, messages.iter().any(|message| message.lane == Lane::Canned)),
+        (Check::Compaction, is_compacted(run)),
+        (Check::CapExceeded, recorded_cap(run).is_some_and(|cap| run.steps().len() as f64 > cap)),
+        (Check::CapEndsSuccess, is_capped && run.grade.outcome == Outcome::Success),
+    ];
+    let (of_calls, of_times) = (check_calls(run, &messages), check_times(&messages));
+    let all = of_run.into_iter().chain(of_calls).chain(check_usage(run, &messages)).chain(of_times);
+    all.filter(|(_, is_odd)| *is_odd).map(|(check, _)| check).collect()
 }
 
 fn is_compacted(run: &Run) -> bool {
     run.events().iter().any(|event| matches!(event, Event::Note(note) if note.is_compaction()))
 }
 
-fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
-    let mut asked = HashSet::new();
-    let mut answered = HashSet::new();
-    let own = |message: &&&Message| message.lane == Lane::Main;
-    for call in messages.iter().filter(own).flat_map(|message| &message.tool_calls) {
-        if let Some(id) = call.id.as_deref()
-            && !asked.insert(id)
-        {
-            found.insert(Check::DuplicateCallIds);
-        }
-    }
-    for message in messages.iter().filter(own).filter(|message| message.role == Role::Tool) {
-        if let Some(id) = message.tool_call_id.as_deref() {
-            answered.insert(id);
-            if !asked.contains(id) {
-                found.insert(Check::ResultsWithoutCalls);
-            }
-        }
-    }
+/// Checks, and whether the run is odd by each.
+type Checked<const N: usize> = [(Check, bool); N];
+
+fn check_calls(run: &Run, messages: &[&Message]) -> Checked<3> {
+    let own = || messages.iter().filter(|message| message.lane == Lane::Main);
+    let calls = own().flat_map(|message| &message.tool_calls);
+    let ids: Vec<&str> = calls.filter_map(|call| call.id.as_deref()).collect();
+    let asked: HashSet<&str> = ids.iter().copied().collect();
+    let results = own().filter(|message| message.role == Role::Tool);
+    let answered: HashSet<&str> = results.filter_map(|result| result.tool_call_id.as_deref()).collect();
     // The last step's calls often have no result, because the recording ends there.
     let settled = run.steps().len().saturating_sub(1);
-    let calls = (0..settled).flat_map(|step| run.calls(step));
-    if calls.filter_map(|call| call.id.as_deref()).any(|id| !answered.contains(id)) {
-        found.insert(Check::CallsWithoutResults);
-    }
+    let mut settled = (0..settled).flat_map(|step| run.calls(step)).filter_map(|call| call.id.as_deref());
+    [
+        (Check::DuplicateCallIds, asked.len() < ids.len()),
+        (Check::ResultsWithoutCalls, !answered.is_subset(&asked)),
+        (Check::CallsWithoutResults, settled.any(|id| !answered.contains(id))),
+    ]
 }
 
-fn check_usage(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
+fn check_usage(run: &Run, messages: &[&Message]) -> Checked<4> {
     let replies: Vec<&&Message> = messages.iter().filter(|message| message.is_step()).collect();
     let counted: Vec<_> = replies.iter().filter_map(|reply| reply.usage()).collect();
-    if counted.is_empty() {
-        return;
-    }
-    if counted.len() < replies.len() {
-        found.insert(Check::PartialUsage);
-    }
-    if counted.iter().any(|usage| usage.cache_read > usage.input) {
-        found.insert(Check::CacheBeyondInput);
-    }
-    // Prompts grow in any conversation, but replies that only ever get longer are cumulative.
     let outputs: Vec<u64> = counted.iter().filter_map(|usage| usage.output).collect();
-    if outputs.len() >= STEPS && outputs.windows(2).all(|pair| pair[0] < pair[1]) {
-        found.insert(Check::CumulativeUsage);
-    }
     let inputs: Vec<u64> = counted.iter().filter_map(|usage| usage.input).collect();
-    if !is_compacted(run) && inputs.windows(2).any(|pair| pair[1] < pair[0] / 2) {
-        found.insert(Check::FallingPrompt);
-    }
+    let is_falling = inputs.windows(2).any(|pair| pair[1] < pair[0] / 2);
+    [
+        (Check::PartialUsage, !counted.is_empty() && counted.len() < replies.len()),
+        (Check::CacheBeyondInput, counted.iter().any(|usage| usage.cache_read > usage.input)),
+        // Prompts grow in any conversation, but replies that only ever get longer are cumulative.
+        (Check::CumulativeUsage, outputs.len() >= STEPS && outputs.windows(2).all(|pair| pair[0] < pair[1])),
+        (Check::FallingPrompt, is_falling && !is_compacted(run)),
+    ]
 }
 
-fn check_times(messages: &[&Message], found: &mut BTreeSet<Check>) {
+fn check_times(messages: &[&Message]) -> Checked<3> {
     const IN_1990: i64 = 631_152_000_000;
     const IN_2100: i64 = 4_102_444_800_000;
     let own = messages.iter().filter(|message| message.lane == Lane::Main);
     let times: Vec<i64> = own.clone().filter_map(|message| Some(message.ts?.0)).collect();
-    if times.windows(2).any(|pair| pair[1] < pair[0]) {
-        found.insert(Check::TimeStepsBack);
-    }
-    if times.iter().any(|time| !(IN_1990..IN_2100).contains(time)) {
-        found.insert(Check::OddDates);
-    }
     let steps: Vec<i64> = own.filter(|message| message.is_step()).filter_map(|message| Some(message.ts?.0)).collect();
     let mut gaps: Vec<i64> = steps.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
     let is_fast = matches!(gaps.get(gaps.len() / 2), Some(1..100));
-    if is_fast && steps.len() >= STEPS {
-        found.insert(Check::StepsTooFast);
-    }
+    [
+        (Check::TimeStepsBack, times.windows(2).any(|pair| pair[1] < pair[0])),
+        (Check::OddDates, times.iter().any(|time| !(IN_1990..IN_2100).contains(time))),
+        (Check::StepsTooFast, is_fast && steps.len() >= STEPS),
+    ]
 }
 
 #[cfg(test)]
