@@ -307,9 +307,6 @@ impl<'c> ReportBuilder<'c> {
                 JOINED.clone_into(&mut skipped.reason);
             }
         }
-        if let Some(pricing) = &mut self.report.pricing {
-            pricing.close();
-        }
         let first = self.report.skipped.iter().find(|skipped| skipped.looks_recorded);
         if let Some(diagnostic) = first.map(|first| unread(first, self.report.unread, self.corpus.n_files())) {
             self.report.find_first(Finding::error(diagnostic));

@@ -26,13 +26,6 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("output", &[]),
     ("aliases", &["alias"]),
 ];
-/// The fields of LiteLLM's list, in dollars per token.
-const PER_TOKEN: &[(&str, &str)] = &[
-    ("input", "input_cost_per_token"),
-    ("cached", "cache_read_input_token_cost"),
-    ("cache_write", "cache_creation_input_token_cost"),
-    ("output", "output_cost_per_token"),
-];
 const HELP: &str =
     "write a table for each model: `[\"MODEL\"]` with `input`, `cached`, `output` in dollars for a million tokens";
 
@@ -108,15 +101,18 @@ fn read_model(
 ) -> Result<Option<(Vec<String>, Price)>, Diagnostic> {
     let listed = |(key, _): &&(String, PlacedValue)| key == "litellm_provider" || key.ends_with("_cost_per_token");
     if fields.iter().any(|field| listed(&field)) {
-        let number = |wanted: &str| {
-            let key = PER_TOKEN.iter().find(|(known, _)| *known == wanted).map(|(_, key)| *key);
+        // In dollars per token.
+        let number = |key: &str| {
             fields.iter().find_map(|(found, placed)| match placed.value {
-                PriceValue::Number(number) if key == Some(found.as_str()) => Some(number * 1e6),
+                PriceValue::Number(number) if found == key => Some(number * 1e6),
                 _ => None,
             })
         };
-        let (Some(input), Some(output)) = (number("input"), number("output")) else { return Ok(None) };
-        let price = Price { input, cached: number("cached"), cache_write: number("cache_write"), output };
+        let (Some(input), Some(output)) = (number("input_cost_per_token"), number("output_cost_per_token")) else {
+            return Ok(None);
+        };
+        let cached = number("cache_read_input_token_cost");
+        let price = Price { input, cached, cache_write: number("cache_creation_input_token_cost"), output };
         return Ok(Some((Vec::new(), price)));
     }
     let mut prices = [None; 4];
@@ -130,9 +126,7 @@ fn read_model(
                 return Err(source.error(placed.at, what, "write it as `[\"NAME\", …]`"));
             }
             (Some(field), PriceValue::Number(price)) if *price >= 0.0 && price.is_finite() => {
-                if let Some(slot) = prices.get_mut(field) {
-                    *slot = Some(*price);
-                }
+                prices[field] = Some(*price);
             }
             (Some(_), PriceValue::Number(price)) => {
                 let help = "give dollars for a million tokens, 0 or more";

@@ -1,10 +1,8 @@
 //! Reports the results of pricing: which runs got a cost, from which price, and which still have none.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use super::{PriceTable, Pricing};
+use super::{PriceTable, Pricing, Unpriced};
 use crate::transcript::Usd;
 
 /// Runs whose cost was computed with one price.
@@ -31,6 +29,18 @@ pub struct NotPriced {
     pub first: String,
 }
 
+impl NotPriced {
+    /// Adds a run to a list that is ordered by reason.
+    fn add(all: &mut Vec<Self>, why: &Unpriced, run_id: &str) {
+        let reason = why.to_string();
+        let at = all.partition_point(|known| known.reason < reason);
+        if all.get(at).is_none_or(|known| known.reason != reason) {
+            all.insert(at, Self { reason, runs: 0, first: run_id.to_owned() });
+        }
+        all[at].runs += 1;
+    }
+}
+
 /// The results of applying a price file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PricingReport {
@@ -45,18 +55,12 @@ pub struct PricingReport {
     /// Of the computed ones, runs with a call that does not record how much of its input was cached; it is charged in
     /// full.
     pub cache_unknown: u64,
-    /// The prices used.
+    /// The prices used, ordered by model.
     pub models: Vec<PricedModel>,
     /// Runs that keep a recorded cost that was to be overridden.
     pub kept: Vec<NotPriced>,
     /// Runs without a cost.
     pub missing: Vec<NotPriced>,
-    #[serde(skip)]
-    by_model: BTreeMap<(String, String), (u64, Usd)>,
-    #[serde(skip)]
-    kept_for: BTreeMap<String, (u64, String)>,
-    #[serde(skip)]
-    missing_for: BTreeMap<String, (u64, String)>,
 }
 
 impl PricingReport {
@@ -73,33 +77,18 @@ impl PricingReport {
                 self.computed += 1;
                 self.overridden += u64::from(overrides);
                 self.cache_unknown += u64::from(cache_unknown);
-                for (names, cost) in models {
-                    let (runs, sum) = self.by_model.entry(names).or_default();
-                    *runs += 1;
-                    *sum += cost;
+                for ((model, price), Usd(cost)) in models {
+                    let at = self.models.partition_point(|known| (&known.model, &known.price) < (&model, &price));
+                    if self.models.get(at).is_none_or(|known| known.model != model || known.price != price) {
+                        self.models.insert(at, PricedModel { model, price, ..PricedModel::default() });
+                    }
+                    self.models[at].runs += 1;
+                    self.models[at].cost_usd += cost;
                 }
             }
-            Pricing::Kept(why) => {
-                self.kept_for.entry(why.to_string()).or_insert_with(|| (0, run_id.to_owned())).0 += 1;
-            }
-            Pricing::Missing(why) => {
-                self.missing_for.entry(why.to_string()).or_insert_with(|| (0, run_id.to_owned())).0 += 1;
-            }
+            Pricing::Kept(why) => NotPriced::add(&mut self.kept, &why, run_id),
+            Pricing::Missing(why) => NotPriced::add(&mut self.missing, &why, run_id),
         }
-    }
-
-    /// Fills in the lists.
-    pub(crate) fn close(&mut self) {
-        let models = std::mem::take(&mut self.by_model).into_iter();
-        self.models = models
-            .map(|((model, price), (runs, Usd(cost_usd)))| PricedModel { model, price, runs, cost_usd })
-            .collect();
-        let listed = |reasons: &mut BTreeMap<String, (u64, String)>| {
-            let reasons = std::mem::take(reasons).into_iter();
-            reasons.map(|(reason, (runs, first))| NotPriced { reason, runs, first }).collect()
-        };
-        self.kept = listed(&mut self.kept_for);
-        self.missing = listed(&mut self.missing_for);
     }
 
     /// One line for each fact worth reporting.
