@@ -3,12 +3,13 @@
 use serde_json::value::RawValue;
 
 use crate::record::reading::{Reading, Record};
+use crate::value::json;
 
 /// The values in a record: the elements of an array, a single object, one value per line, or concatenated values.
 /// Invalid values are reported and left out.
-pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
+pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r str> {
     match serde_json::from_str::<&RawValue>(record.text) {
-        Ok(whole) => elements(whole).unwrap_or_else(|| vec![whole]),
+        Ok(whole) => json::elements(whole).unwrap_or_else(|| vec![whole.get()]),
         Err(error) => {
             let stands_alone = |line: &str| serde_json::from_str::<&RawValue>(line).is_ok();
             let mut lines = record.text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -18,7 +19,7 @@ pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r 
             let mut values = Vec::new();
             for value in serde_json::Deserializer::from_str(record.text).into_iter::<&RawValue>() {
                 match value {
-                    Ok(value) => values.push(value),
+                    Ok(value) => values.push(value.get()),
                     Err(_) if values.is_empty() => out.error(record.broken(record.text, &error)),
                     Err(error) => out.error(record.broken(record.text, &error)),
                 }
@@ -28,19 +29,11 @@ pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r 
     }
 }
 
-/// The elements of an array; `None` if it is not an array.
-fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
-    if !raw.get().starts_with('[') {
-        return None;
-    }
-    serde_json::from_str(raw.get()).ok()
-}
-
-fn lines_of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
+fn lines_of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r str> {
     let mut values = Vec::new();
     for line in record.text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match serde_json::from_str::<&RawValue>(line) {
-            Ok(value) => values.push(value),
+            Ok(value) => values.push(value.get()),
             Err(error) => out.broken_line(line, &error),
         }
     }
