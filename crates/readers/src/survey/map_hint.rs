@@ -260,7 +260,7 @@ fn named(
     fits: &dyn Fn(&Sketch) -> bool,
     is_free: &dyn Fn(&str) -> bool,
 ) -> Option<String> {
-    let mut level: Vec<(String, &Sketch)> = objects.iter().map(|object| (String::new(), *object)).collect();
+    let mut level = highest(objects);
     for _ in 0..WITHIN {
         for word in words {
             let fit = level.iter().filter(|(_, object)| object.get(word).is_some_and(fits));
@@ -268,22 +268,29 @@ fn named(
                 return Some(path);
             }
         }
-        level = below_objects(&level).into_iter().filter(|(_, value)| value.is_object()).collect();
+        level = below_objects(&level);
     }
     None
+}
+
+/// These objects, each with its path.
+fn highest<'v>(objects: &[&'v Sketch]) -> Vec<(String, &'v Sketch)> {
+    objects.iter().map(|object| (String::new(), *object)).collect()
 }
 
 fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The fields of these objects, each with its path.
+/// The fields of those of these values that are objects, each with its path.
 fn below_objects<'v>(level: &[(String, &'v Sketch)]) -> Vec<(String, &'v Sketch)> {
-    let inner = level.iter().flat_map(|(path, object)| match object {
-        Sketch::Object(fields) => fields.iter().map(|(name, value)| (joined(path, name), value)).collect(),
-        _ => Vec::new(),
-    });
-    inner.collect()
+    let mut below = Vec::new();
+    for (path, value) in level {
+        if let Sketch::Object(fields) = value {
+            below.extend(fields.iter().map(|(name, value)| (joined(path, name), value)));
+        }
+    }
+    below
 }
 
 fn is_scalar(value: &Sketch) -> bool {

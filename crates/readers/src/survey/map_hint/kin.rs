@@ -1,6 +1,6 @@
 //! Names that nobody listed: a field called `session_key` or `promptToks` says by its parts what it holds.
 
-use super::{WITHIN, below_objects};
+use super::{WITHIN, below_objects, highest};
 use crate::open::probe::Sketch;
 use crate::text::word_list;
 use crate::text::words_in;
@@ -58,17 +58,16 @@ pub(super) fn find(
     is_free: &dyn Fn(&str) -> bool,
 ) -> Option<String> {
     let kin = KIN.iter().find(|kin| kin.meaning == meaning)?;
-    let mut level: Vec<(String, &Sketch)> = objects.iter().map(|object| (String::new(), *object)).collect();
+    let mut level = highest(objects);
     for _ in 0..WITHIN {
-        let inner = below_objects(&level);
-        let here = inner.iter().find(|(path, value)| {
+        level = below_objects(&level);
+        let here = level.iter().find(|(path, value)| {
             let name = path.rsplit('.').next().unwrap_or(path);
             is_like(kin, name) && fits(value) && is_free(path)
         });
         if let Some((path, _)) = here {
             return Some(path.clone());
         }
-        level = inner.into_iter().filter(|(_, value)| value.is_object()).collect();
     }
     None
 }

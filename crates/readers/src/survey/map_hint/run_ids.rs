@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::{WITHIN, below_objects, kin};
+use super::{WITHIN, below_objects, highest, kin};
 use crate::open::probe::Sketch;
 
 /// Rows of a label file that are looked at.
@@ -22,17 +22,14 @@ const INSIDE: &[&str] = &[
 /// The values of each scalar field of the objects, by its path.
 fn values_of(objects: &[&Sketch]) -> BTreeMap<String, Vec<String>> {
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for object in objects {
-        let mut level = vec![(String::new(), *object)];
-        for _ in 0..WITHIN {
-            let inner = below_objects(&level);
-            for (path, value) in &inner {
-                if let Sketch::Scalar(raw) = value {
-                    let text = value.text().unwrap_or(Cow::Borrowed(raw.as_str())).into_owned();
-                    values.entry(path.clone()).or_default().push(text);
-                }
+    let mut level = highest(objects);
+    for _ in 0..WITHIN {
+        level = below_objects(&level);
+        for (path, value) in &level {
+            if let Sketch::Scalar(raw) = value {
+                let text = value.text().unwrap_or(Cow::Borrowed(raw.as_str())).into_owned();
+                values.entry(path.clone()).or_default().push(text);
             }
-            level = inner.into_iter().filter(|(_, value)| value.is_object()).collect();
         }
     }
     values
