@@ -96,13 +96,13 @@ fn known_value(value: &Sketch) -> Option<KnownFile> {
     if let Some((_, known)) = KNOWN.iter().find(|(keys, _)| value.has(keys)) {
         return Some(*known);
     }
-    let log = value.has_within("log", &["entries", "creator"]);
-    let mlflow = value.has_within("data", &["spans"]) && value.has(&["info"]);
-    match (log, mlflow) {
-        (true, _) => Some(NoRuns("an HTTP archive (HAR): log the chat API's calls instead")),
-        (_, true) => Some(Runs("an MLflow trace, which is not read yet: export OpenTelemetry")),
-        _ => None,
+    if value.has_within("log", &["entries", "creator"]) {
+        return Some(NoRuns("an HTTP archive (HAR): log the chat API's calls instead"));
     }
+    if value.has_within("data", &["spans"]) && value.has(&["info"]) {
+        return Some(Runs("an MLflow trace, which is not read yet: export OpenTelemetry"));
+    }
+    None
 }
 
 /// The same for the first element of a list, which may stand under a key, if it is of a run.

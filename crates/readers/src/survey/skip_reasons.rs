@@ -66,34 +66,27 @@ impl NotRead {
         let mut head = Vec::new();
         // What cannot be read here was not read before either.
         let _ = bytes.take(64).read_to_end(&mut head);
-        let disguise = disguise(&head);
-        let known = known_producers::known(probe);
-        let mut is_unknown_json = false;
-        let reason = match (&disguise, known) {
-            (Some(disguise), _) => (*disguise).to_owned(),
-            (None, Some(known)) => known.words().to_owned(),
-            (None, None) if file_name::is_report(name) && is_document(probe) && !tells_any(probe) => {
-                "no recording, and no report of outcomes for any run read here".to_owned()
-            }
-            (None, None) => {
-                is_unknown_json = matches!(probe.shape, Shape::Document | Shape::Lines);
-                plain_reason(probe)
-            }
-        };
-        let advice = match (&disguise, known) {
-            (None, None) => text_advice(name, probe),
-            _ => None,
-        };
-        let looks_recorded = match known {
-            Some(known) if disguise.is_none() => matches!(known, KnownFile::Runs(_)),
-            _ => looks_recorded(name, probe, disguise.is_some()),
-        };
-        Self { reason, kind: Left::if_recorded(looks_recorded), is_unknown_json, advice }
+        if let Some(disguise) = disguise(&head) {
+            let kind = Left::if_recorded(looks_recorded(name, probe, true));
+            return Self { kind, ..Self::from(disguise.to_owned()) };
+        }
+        if let Some(known) = known_producers::known(probe) {
+            let kind = Left::if_recorded(matches!(known, KnownFile::Runs(_)));
+            return Self { kind, ..Self::from(known.words().to_owned()) };
+        }
+        let kind = Left::if_recorded(looks_recorded(name, probe, false));
+        let advice = text_advice(name, probe);
+        if file_name::is_report(name) && is_document(probe) && !tells_any(probe) {
+            let reason = "no recording, and no report of outcomes for any run read here".to_owned();
+            return Self { kind, advice, ..Self::from(reason) };
+        }
+        let is_unknown_json = matches!(probe.shape, Shape::Document | Shape::Lines);
+        Self { reason: plain_reason(probe), kind, is_unknown_json, advice }
     }
 
     /// An empty file.
     pub(crate) fn empty(name: &str) -> Self {
-        let looks_recorded = parts(name).any(|part| RECORDINGS.contains(&part.as_str()) || part == "json");
+        let looks_recorded = is_named(name, RECORDINGS) || is_named(name, &["json"]);
         Self { kind: Left::if_recorded(looks_recorded), ..Self::from("empty".to_owned()) }
     }
 }
@@ -104,21 +97,20 @@ impl From<String> for NotRead {
     }
 }
 
-/// The parts of a name between its dots, without what editors and browsers append: `run.jsonl~`, `run.jsonl (1)`.
-fn parts(name: &str) -> impl Iterator<Item = String> {
-    let plain = |part: &str| {
+/// Whether a name has one of these endings between its dots, whatever editors and browsers append: `run.jsonl~`,
+/// `run.jsonl (1)`.
+fn is_named(name: &str, endings: &[&str]) -> bool {
+    name.split('.').skip(1).any(|part| {
         let end = part.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(part.len());
-        part[..end].to_ascii_lowercase()
-    };
-    name.split('.').skip(1).map(plain)
+        endings.iter().any(|ending| part[..end].eq_ignore_ascii_case(ending))
+    })
 }
 
 fn looks_recorded(name: &str, probe: &Probe, is_disguised: bool) -> bool {
-    let named = |endings: &[&str]| parts(name).any(|part| endings.contains(&part.as_str()));
-    if named(RECORDINGS) || named(PACKED) {
+    if is_named(name, RECORDINGS) || is_named(name, PACKED) {
         return true;
     }
-    if named(&["json"]) {
+    if is_named(name, &["json"]) {
         return !is_document(probe) || tells_any(probe);
     }
     // Without a name to go by, only a text that begins as JSON.
@@ -171,16 +163,17 @@ fn disguise(head: &[u8]) -> Option<&'static str> {
 
 /// What to do about a log that is no JSON.
 fn text_advice(name: &str, probe: &Probe) -> Option<String> {
-    let named =
-        |endings: &[&str]| probe.shape == Shape::Text && parts(name).any(|part| endings.contains(&part.as_str()));
-    if named(&["yaml", "yml"]) {
+    if probe.shape != Shape::Text {
+        return None;
+    }
+    if is_named(name, &["yaml", "yml"]) {
         return Some(format!(
             "turn YAML into JSON, `yq -o=json {name} > run.json`, and `whenstop corpus run.json` goes on from there"
         ));
     }
     let log = "a log in plain text names no fields: have the agent write one JSON object a message, or turn its lines \
                into such objects with a script";
-    if named(&["log"]) { Some(log.to_owned()) } else { None }
+    if is_named(name, &["log"]) { Some(log.to_owned()) } else { None }
 }
 
 fn plain_reason(probe: &Probe) -> String {
