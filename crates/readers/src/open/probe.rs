@@ -369,13 +369,25 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
     match scanner.skip_space()? {
         Some(b'{') if depth > 0 => {
             let mut fields = Vec::new();
-            let result = sketch_fields(scanner, &mut fields, depth);
+            let result = each_part(scanner, b'}', |scanner| {
+                let key = scanner.key()?;
+                let mut value = Sketch::Other;
+                let result = sketch(scanner, &mut value, depth - 1);
+                fields.push((key, value));
+                result.map(|()| fields.len() < KEYS)
+            });
             *out = Sketch::Object(fields.into());
             result
         }
         Some(b'[') if depth > 0 => {
             let mut elements = Vec::new();
-            let result = sketch_elements(scanner, &mut elements, depth);
+            let most = if depth + 2 > DEPTH { LISTED } else { ELEMENTS };
+            let result = each_part(scanner, b']', |scanner| {
+                let mut value = Sketch::Other;
+                let result = sketch(scanner, &mut value, depth - 1);
+                elements.push(value);
+                result.map(|()| elements.len() < most)
+            });
             *out = Sketch::Array(elements.into());
             result
         }
@@ -396,56 +408,27 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
     }
 }
 
-fn sketch_fields(
-    scanner: &mut Scanner<impl Read>,
-    fields: &mut Vec<(Name, Sketch)>,
-    depth: usize,
+/// Passes the container that begins here. `part` sketches one of its members or elements, and says whether to go on; the
+/// rest is passed.
+fn each_part<R: Read>(
+    scanner: &mut Scanner<R>,
+    end: u8,
+    mut part: impl FnMut(&mut Scanner<R>) -> Result<bool, ScanError>,
 ) -> Result<(), ScanError> {
-    let mut goes_on = enter(scanner, b'}')?;
-    while goes_on {
-        let key = scanner.key()?;
-        let mut value = Sketch::Other;
-        let result = sketch(scanner, &mut value, depth - 1);
-        fields.push((key, value));
-        result?;
-        goes_on = go_on(scanner, b'}', fields.len() >= KEYS)?;
-    }
-    Ok(())
-}
-
-fn sketch_elements(
-    scanner: &mut Scanner<impl Read>,
-    elements: &mut Vec<Sketch>,
-    depth: usize,
-) -> Result<(), ScanError> {
-    let most = if depth + 2 > DEPTH { LISTED } else { ELEMENTS };
-    let mut goes_on = enter(scanner, b']')?;
-    while goes_on {
-        let mut value = Sketch::Other;
-        let result = sketch(scanner, &mut value, depth - 1);
-        elements.push(value);
-        result?;
-        goes_on = go_on(scanner, b']', elements.len() >= most)?;
-    }
-    Ok(())
-}
-
-/// Passes the bracket that opens a container; false if the container is empty and passed.
-fn enter(scanner: &mut Scanner<impl Read>, end: u8) -> Result<bool, ScanError> {
     scanner.pass(1, None);
-    Ok(!scanner.skip_byte(end)?)
-}
-
-/// Whether a container has another value to sketch; its rest is passed if enough of it is kept.
-fn go_on(scanner: &mut Scanner<impl Read>, end: u8, enough: bool) -> Result<bool, ScanError> {
     if scanner.skip_byte(end)? {
-        return Ok(false);
+        return Ok(());
     }
-    scanner.expect_byte(b',')?;
-    if enough {
-        scanner.close(1)?;
+    loop {
+        let goes_on = part(scanner)?;
+        if scanner.skip_byte(end)? {
+            return Ok(());
+        }
+        scanner.expect_byte(b',')?;
+        if !goes_on {
+            return scanner.close();
+        }
     }
-    Ok(!enough)
 }
 
 #[cfg(test)]

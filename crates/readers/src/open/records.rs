@@ -141,14 +141,19 @@ impl<R: Read> Records<R> {
             self.state = ReadingPosition::Done;
             return Ok(None);
         }
+        self.one(false, index, index.to_string())
+    }
+
+    /// The value that begins here, which is element number `index`.
+    fn one(&mut self, object: bool, index: usize, key: String) -> Result<Option<Item>, ScanError> {
         let (line, column) = (self.scanner.line_number(), self.scanner.column());
         let mut bytes = Vec::new();
         let len = self.scanner.value(Some(&mut bytes), self.limit)?;
-        self.state = ReadingPosition::Elements { object: false, index: index + 1 };
+        self.state = ReadingPosition::Elements { object, index: index + 1 };
         if len > self.limit {
             return Ok(Some(self.too_long(line, "run")));
         }
-        Ok(Some(Item::Record(Cut { bytes, key: index.to_string(), line, column, member: None })))
+        Ok(Some(Item::Record(Cut { bytes, key, line, column, member: None })))
     }
 
     /// The lines up to the next one that begins a group. A line that is too long is replaced by an empty one, so that
@@ -238,14 +243,7 @@ impl<R: Read> Records<R> {
         }
         let key = if object { scanner.key()?.into() } else { index.to_string() };
         scanner.skip_space()?;
-        let (line, column) = (scanner.line_number(), scanner.column());
-        let mut bytes = Vec::new();
-        let len = scanner.value(Some(&mut bytes), self.limit)?;
-        self.state = ReadingPosition::Elements { object, index: index + 1 };
-        if len > self.limit {
-            return Ok(Some(self.too_long(line, "run")));
-        }
-        Ok(Some(Item::Record(Cut { bytes, key, line, column, member: None })))
+        self.one(object, index, key)
     }
 
     /// The finding that a scalar stands where the elements should be.

@@ -139,21 +139,41 @@ impl<R: Read> Scanner<R> {
 
     /// Skips white space and the byte that is to follow it.
     pub(crate) fn expect_byte(&mut self, wanted: u8) -> Result<(), ScanError> {
-        match self.skip_space()? {
-            Some(byte) if byte == wanted => self.pass(1, None),
-            Some(byte) => return Err(ScanError::Unexpected(byte)),
-            None => return Err(ScanError::Ended),
-        }
+        self.expect_next(wanted)?;
+        self.pass(1, None);
         Ok(())
+    }
+
+    /// Skips white space before the byte that is to follow it.
+    fn expect_next(&mut self, wanted: u8) -> Result<(), ScanError> {
+        match self.skip_space()? {
+            Some(byte) if byte == wanted => Ok(()),
+            Some(byte) => Err(ScanError::Unexpected(byte)),
+            None => Err(ScanError::Ended),
+        }
     }
 
     /// Skips one value. Its text is appended to `keep`, if given, up to `limit` bytes. Returns the value's full
     /// length, which shows whether the text was cut.
-    pub(crate) fn value(&mut self, mut keep: Option<&mut Vec<u8>>, limit: u64) -> Result<u64, ScanError> {
+    pub(crate) fn value(&mut self, keep: Option<&mut Vec<u8>>, limit: u64) -> Result<u64, ScanError> {
         if self.skip_space()?.is_none() {
             return Err(ScanError::Ended);
         }
-        let mut extent = ValueEndFinder::default();
+        self.pass_value(ValueEndFinder::default(), keep, limit)
+    }
+
+    /// Skips the rest of the innermost open container.
+    pub(crate) fn close(&mut self) -> Result<(), ScanError> {
+        self.pass_value(ValueEndFinder { depth: 1, ..ValueEndFinder::default() }, None, 0).map(drop)
+    }
+
+    /// Skips what is left of a value, as [`Self::value`] does.
+    fn pass_value(
+        &mut self,
+        mut extent: ValueEndFinder,
+        mut keep: Option<&mut Vec<u8>>,
+        limit: u64,
+    ) -> Result<u64, ScanError> {
         let mut len = 0;
         loop {
             let hand = self.at_hand()?;
@@ -179,30 +199,9 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Skips the rest of `depth` open containers.
-    pub(crate) fn close(&mut self, depth: usize) -> Result<(), ScanError> {
-        let mut extent = ValueEndFinder { depth, ..ValueEndFinder::default() };
-        loop {
-            let hand = self.at_hand()?;
-            if hand.is_empty() {
-                return Err(ScanError::Ended);
-            }
-            let end = extent.advance(hand);
-            let n = end.unwrap_or(hand.len());
-            self.pass(n, None);
-            if end.is_some() {
-                return Ok(());
-            }
-        }
-    }
-
     /// Consumes an object's key and the colon; returns the key as written between its quotes.
     pub(crate) fn key(&mut self) -> Result<Name, ScanError> {
-        match self.skip_space()? {
-            Some(b'"') => {}
-            Some(byte) => return Err(ScanError::Unexpected(byte)),
-            None => return Err(ScanError::Ended),
-        }
+        self.expect_next(b'"')?;
         let mut raw = Vec::new();
         self.value(Some(&mut raw), 1 << 16)?;
         self.expect_byte(b':')?;
