@@ -4,7 +4,6 @@
 //! agent and its sub-agents are priced or none: a sum that leaves out calls would be too low and yet look like a cost.
 //! A recorded cost of 0 for a run with tokens counts as unknown unless its models are known to be free, because
 //! recorders that do not know the price write 0.
-//! no price write 0.
 
 mod file;
 mod name;
@@ -112,13 +111,8 @@ pub enum Pricing {
     Missing(Unpriced),
 }
 
-/// The cost of one call.
-struct Charge {
-    model: String,
-    /// The name under which the price was found.
-    price: String,
-    cost: Usd,
-}
+/// The cost of one call, by its model and the name under which the price was found.
+type Charge = ((String, String), Usd);
 
 /// Prices by model.
 #[derive(Clone, Debug, Default)]
@@ -202,9 +196,9 @@ impl PriceTable {
         let mut costs = costs.into_iter();
         for message in calls_mut(&mut draft.events) {
             message.set_cost(None);
-            let Some(Some(Charge { model, price, cost })) = costs.next() else { continue };
+            let Some(Some((names, cost))) = costs.next() else { continue };
             message.set_cost(Some(cost));
-            *models.entry((model, price)).or_default() += cost;
+            *models.entry(names).or_default() += cost;
         }
         Pricing::Computed { models, cache_unknown, overrides: recorded }
     }
@@ -226,7 +220,7 @@ impl PriceTable {
             let model = call.model().or(draft.header.model.as_deref()).ok_or(Unpriced::NoModel)?;
             let (name, price) = self.price_for(model)?;
             let cost = price.cost(&usage, model)?;
-            costs.push(Some(Charge { model: model.to_owned(), price: name.to_owned(), cost }));
+            costs.push(Some(((model.to_owned(), name.to_owned()), cost)));
         }
         Ok(costs)
     }
