@@ -296,8 +296,8 @@ impl<'c> ReportBuilder<'c> {
         notices.extend(self.untaken_notices());
         notices.extend(self.tasks.notice());
         notices.extend(self.models.notices());
-        notices.extend(twins(&self.report.skipped));
-        notices.extend(same_sessions(&self.report.skipped));
+        notices.extend(copies(&self.report.skipped, Twin::Bytes));
+        notices.extend(copies(&self.report.skipped, Twin::Session));
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         self.report.notices = notices.into_iter().map(Finding::warning).collect();
         self.report.hygiene = self.hygiene.oddities();
@@ -407,29 +407,21 @@ fn unread(first: &Skipped, n: u64, of: usize) -> Diagnostic {
     Diagnostic::new(Location::file(first.path.as_str()), what, help)
 }
 
-/// A warning about files that are left out because others hold the same.
-fn twins(skipped: &[Skipped]) -> Option<Diagnostic> {
-    let mut twins = skipped.iter().filter(|skipped| skipped.twin == Some(Twin::Bytes));
-    let first = twins.next()?;
-    let what = match 1 + twins.count() {
-        1 => format!("a recording stands there twice, byte for byte: {}", first.reason),
-        n => format!("{n} recordings stand there twice, byte for byte; the first is {}", first.reason),
+/// A warning about files that are left out because others hold the same, or another recording of the session.
+fn copies(skipped: &[Skipped], twin: Twin) -> Option<Diagnostic> {
+    let mut copies = skipped.iter().filter(|skipped| skipped.twin == Some(twin));
+    let Skipped { path, reason, .. } = copies.next()?;
+    let n = 1 + copies.count();
+    let what = match twin {
+        Twin::Bytes if n == 1 => format!("a recording stands there twice, byte for byte: {reason}"),
+        Twin::Bytes => format!("{n} recordings stand there twice, byte for byte; the first is {reason}"),
+        Twin::Session => format!("{} of a session that another file holds: {reason}", count(n, "recording")),
     };
-    Some(Diagnostic::new(
-        Location::file(first.path.as_str()),
-        what,
-        "each counts once: take the copies out of the folder",
-    ))
-}
-
-/// A notice of recordings whose session is read from another one.
-fn same_sessions(skipped: &[Skipped]) -> Option<Diagnostic> {
-    let mut others = skipped.iter().filter(|skipped| skipped.twin == Some(Twin::Session));
-    let first = others.next()?;
-    let n = 1 + others.count();
-    let what = format!("{} of a session that another file holds: {}", count(n, "recording"), first.reason);
-    let help = "each session counts once, with the outcome and the totals that any of its recordings has";
-    Some(Diagnostic::new(Location::file(first.path.as_str()), what, help))
+    let help = match twin {
+        Twin::Bytes => "each counts once: take the copies out of the folder",
+        Twin::Session => "each session counts once, with the outcome and the totals that any of its recordings has",
+    };
+    Some(Diagnostic::new(Location::file(path.as_str()), what, help))
 }
 
 /// The reason for skipping a file that graded a run.

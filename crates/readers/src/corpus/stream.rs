@@ -147,7 +147,7 @@ impl<'c> CorpusStream<'c> {
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
                     portion.push(StreamPiece::Known(Parsed::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE))));
-                } else if source.named && !matches!(kind, Left::Twin | Left::SameSession | Left::Part) {
+                } else if source.named && !matches!(kind, Left::Copy(_) | Left::Part) {
                     portion.push(StreamPiece::Known(Parsed::Finding(Finding::error(Diagnostic::new(
                         Location::file(source.name.path.as_str()),
                         format!("not read: {reason}"),
@@ -158,11 +158,7 @@ impl<'c> CorpusStream<'c> {
                 }
                 // A file that was named by itself has its own finding.
                 let looks_recorded = kind == Left::LooksRecorded && !source.named;
-                let twin = match kind {
-                    Left::Twin => Some(Twin::Bytes),
-                    Left::SameSession => Some(Twin::Session),
-                    _ => None,
-                };
+                let twin = if let Left::Copy(twin) = kind { Some(twin) } else { None };
                 portion.push(StreamPiece::Known(Parsed::Skip(Skipped {
                     path: source.name.path.clone(),
                     reason,
@@ -214,7 +210,7 @@ impl<'c> CorpusStream<'c> {
             RecordingStanding::Richest(told) => told,
             RecordingStanding::Left(path) => {
                 let reason = format!("the same session as `{path}`, which says more of it");
-                return Err(NotRead::elsewhere(Left::SameSession, reason));
+                return Err(NotRead::elsewhere(Left::Copy(Twin::Session), reason));
             }
         };
         let (mut file, why, records) = self.opened(source, chosen)?;
@@ -326,7 +322,8 @@ impl<'c> CorpusStream<'c> {
 fn unless_twin(opened: Opened, twin: Option<&InputFile>) -> Result<Opened, NotRead> {
     match twin {
         Some(twin) if !opened.0.grades.are_any() => {
-            Err(NotRead::elsewhere(Left::Twin, format!("the same as `{}`, byte for byte", twin.name.path)))
+            let reason = format!("the same as `{}`, byte for byte", twin.name.path);
+            Err(NotRead::elsewhere(Left::Copy(Twin::Bytes), reason))
         }
         _ => Ok(opened),
     }

@@ -6,6 +6,7 @@
 use std::io::Read;
 
 use crate::find::file_name;
+use crate::find::skipped::Twin;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::survey::known_producers::{self, KnownFile};
 
@@ -37,10 +38,8 @@ pub(crate) enum Left {
     Unreadable,
     /// One that looks like a recording, and that no format recognises.
     LooksRecorded,
-    /// A copy of a recording that is read.
-    Twin,
-    /// Another recording of a session that is read.
-    SameSession,
+    /// What a file that is read holds too.
+    Copy(Twin),
     /// A part of a run that is read with another file.
     Part,
 }
