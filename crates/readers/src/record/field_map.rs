@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::diagnostic::nearest;
-use crate::text::word_list;
+use crate::text::{word_list, words_in};
 use crate::transcript::Role;
 
 /// The user's mapping, for tables and logs of no known layout.
@@ -109,7 +109,7 @@ impl FieldMap {
         if word.len() > LONGEST || word.contains(['{', '"', '\n']) {
             return None;
         }
-        let words = words_of(word);
+        let words = words_in(word);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let is_tool = has(&["tool", "function", "action", "command", "env", "environment", "shell"]);
         let is_reply = has(&["response", "reply", "output", "message", "completion", "answer", "text", "generation"]);
@@ -150,22 +150,6 @@ impl FieldMap {
             _ => None,
         }
     }
-}
-
-/// The words that a name consists of, in small letters: `llmResponse`, `tool-call`, `TOOL_CALL`.
-fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_small = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && was_small {
-            words.push(String::new());
-        }
-        was_small = c.is_lowercase();
-        if let Some(last) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            last.extend(c.to_lowercase());
-        }
-    }
-    words
 }
 
 impl fmt::Display for FieldMap {
