@@ -49,51 +49,46 @@ pub(crate) fn is_unread_format(probe: &Probe) -> bool {
 /// What a document or a first line is, if its producer is known.
 fn known_value(value: &Sketch) -> Option<KnownFile> {
     use KnownFile::{NoRuns, Runs};
-    const KNOWN: &[(&[&str], KnownFile)] = &[
-        (&["version", "width", "height"], NoRuns("an asciinema terminal recording: it holds no calls of a model")),
+    // The keys that tell it, and what it is.
+    const KNOWN: &[(&str, KnownFile)] = &[
+        ("version width height", NoRuns("an asciinema terminal recording: it holds no calls of a model")),
+        ("eval_set_id eval_cases", NoRuns("an ADK evaluation set: conversations as they should go, not recordings")),
+        ("interactions recorded_with", NoRuns("a VCR cassette of HTTP calls: log the chat API's calls instead")),
+        ("interactions version", NoRuns("a VCR cassette of HTTP calls: log the chat API's calls instead")),
+        ("cells nbformat", NoRuns("a Jupyter notebook")),
         (
-            &["eval_set_id", "eval_cases"],
-            NoRuns("an ADK evaluation set: conversations as they should go, not recordings"),
-        ),
-        (&["interactions", "recorded_with"], NoRuns("a VCR cassette of HTTP calls: log the chat API's calls instead")),
-        (&["interactions", "version"], NoRuns("a VCR cassette of HTTP calls: log the chat API's calls instead")),
-        (&["cells", "nbformat"], NoRuns("a Jupyter notebook")),
-        (
-            &["conversation_id", "history", "valid_history_range"],
+            "conversation_id history valid_history_range",
             Runs("a conversation of Amazon Q or Kiro, which is not read yet"),
         ),
         (
-            &["op_name", "trace_id", "inputs"],
+            "op_name trace_id inputs",
             Runs("calls of Weights & Biases Weave, which are not read yet: export OpenTelemetry"),
         ),
+        ("span_attributes root_span_id", Runs("a Braintrust export, which is not read yet: export OpenTelemetry")),
         (
-            &["span_attributes", "root_span_id"],
-            Runs("a Braintrust export, which is not read yet: export OpenTelemetry"),
-        ),
-        (
-            &["object", "thread_id", "role", "content"],
+            "object thread_id role content",
             Runs("messages of OpenAI's Assistants, whose calls and tokens are in the steps of their runs: not read"),
         ),
         (
-            &["type", "key", "agentId"],
+            "type key agentId",
             NoRuns("the journal of a workflow of Claude Code: the sessions of its agents stand beside it"),
         ),
-        (&["info", "tasks"], NoRuns("what tau2's simulations have in common: read the `simulations` beside it")),
+        ("info tasks", NoRuns("what tau2's simulations have in common: read the `simulations` beside it")),
         (
-            &["checkpoint_id", "strategy"],
+            "checkpoint_id strategy",
             NoRuns("what a checkpoint of Entire says of its session: read `full.jsonl` beside it"),
         ),
         (
-            &["session_id", "messages_path", "workspace_root"],
+            "session_id messages_path workspace_root",
             NoRuns("what Cline says of a session as a whole: its messages stand in the file beside it"),
         ),
         (
-            &["message", "message_id", "redact_message"],
+            "message message_id redact_message",
             Runs("one message of a session folder of Strands, which is not read: dump `agent.messages` as JSON"),
         ),
-        (&["model_patch", "instance_id"], NoRuns("a prediction of SWE-bench: a patch without the run that made it")),
+        ("model_patch instance_id", NoRuns("a prediction of SWE-bench: a patch without the run that made it")),
     ];
-    if let Some((_, known)) = KNOWN.iter().find(|(keys, _)| value.has(keys)) {
+    if let Some((_, known)) = KNOWN.iter().find(|(keys, _)| keys.split(' ').all(|key| value.get(key).is_some())) {
         return Some(*known);
     }
     if value.has_within("log", &["entries", "creator"]) {

@@ -65,20 +65,18 @@ fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
     {
         return Ok(map);
     }
-    let mut missing = match judged(&map, asked, &values) {
-        Ok(map) if map.get("messages").is_some() => return Ok(map),
-        Ok(_) => None,
-        Err(problem) => Some(problem),
-    };
+    let tried = judged(&map, asked, &values);
+    if map.get("messages").is_some() {
+        return tried.or_else(|problem| judged(&map.without("run"), asked, &values).map_err(|_| problem));
+    }
+    let mut missing = tried.err();
     let mut taken: Vec<String> =
         map.fields().filter(|(name, _)| *name != "run").map(|(_, field)| field.to_owned()).collect();
     let mut ids = Vec::new();
-    if map.get("messages").is_none() {
-        for field in run_ids::likely(&values, map.get("run"), &taken) {
-            match judged(&map.with("run", field.clone()), asked, &values) {
-                Ok(map) => ids.push((field, map)),
-                Err(problem) => missing = missing.or(Some(problem)),
-            }
+    for field in run_ids::likely(&values, map.get("run"), &taken) {
+        match judged(&map.with("run", field.clone()), asked, &values) {
+            Ok(map) => ids.push((field, map)),
+            Err(problem) => missing = missing.or(Some(problem)),
         }
     }
     match ids.as_slice() {
@@ -94,7 +92,7 @@ fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
     }
     // Without an id, the entries of a file are one run, unless something divides them.
     taken.extend(map.get("run").map(ToOwned::to_owned));
-    let dividing = if map.get("messages").is_some() { Vec::new() } else { run_ids::dividing(&values, &taken) };
+    let dividing = run_ids::dividing(&values, &taken);
     let mut by_part = Vec::new();
     for (field, _) in &dividing {
         by_part.extend(judged(&map.with("run", field.clone()), asked, &values));
