@@ -12,16 +12,16 @@ use crate::open::finding::Finding;
 use crate::open::whole_file::{LARGEST_WHOLE, read_whole};
 use crate::value::json::STEPS;
 
-/// The columns, each with its alternative names.
-const COLUMNS: &[(&str, &[&str])] = &[
-    ("run_id", &["session_file", "file"]),
-    ("task_id", &["benchmark_task", "task"]),
-    ("success", &["result", "resolved", "passed"]),
-    ("score", &["reward"]),
-    ("end", &[]),
-    ("secured_step", &[]),
-    ("secured_at", &[]),
-    ("drawn", &[]),
+/// The columns, each with its alternative names and what to write in it.
+const COLUMNS: &[(&str, &[&str], &str)] = &[
+    ("run_id", &["session_file", "file"], ""),
+    ("task_id", &["benchmark_task", "task"], ""),
+    ("success", &["result", "resolved", "passed"], "true or false; leave the cell empty if it is not known"),
+    ("score", &["reward"], "a number; leave the cell empty if it is not known"),
+    ("end", &[], "self_finish, cap, timeout, error or killed"),
+    ("secured_step", &[], "a step, from 0"),
+    ("secured_at", &[], "a step, from 1"),
+    ("drawn", &[], "the run's place in the order in which it was drawn, from 1; leave the cell empty if it was not"),
 ];
 /// Columns in a generated template that are only there to be read by people.
 const CONTEXT: &[&str] =
@@ -36,7 +36,7 @@ pub struct LabelColumns(BTreeMap<&'static str, String>);
 impl LabelColumns {
     /// Parses `run_id=…,success=…`. The error describes the mistake.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let names = || COLUMNS.iter().map(|(name, _)| *name);
+        let names = || COLUMNS.iter().map(|(name, ..)| *name);
         let mut columns = BTreeMap::new();
         for part in text.split(',') {
             let (name, column) = part.split_once('=').ok_or_else(|| format!("`{part}` is no `name=column`"))?;
@@ -61,8 +61,8 @@ impl LabelColumns {
     /// grades then have their usual names.
     fn matching(&self, header: &csv::StringRecord) -> Vec<Option<&'static str>> {
         let usual = |name: &str| {
-            let is = |(main, others): &&(&str, &[&str])| *main == name || others.contains(&name);
-            COLUMNS.iter().find(is).map(|(main, _)| *main).filter(|main| *main != "run_id" && self.0.len() == 1)
+            let is = |(main, others, _): &&(&str, &[&str], &str)| *main == name || others.contains(&name);
+            COLUMNS.iter().find(is).map(|(main, ..)| *main).filter(|main| *main != "run_id" && self.0.len() == 1)
         };
         let known = |name: &str| match self.0.iter().find(|(_, column)| *column == name) {
             Some((known, _)) => Some(*known),
@@ -253,21 +253,21 @@ impl LabelFile {
         let plain: Vec<String> =
             header.iter().map(|name| name.trim_matches('"').to_lowercase().replace([' ', '-'], "_")).collect();
         let mut columns = vec![None; plain.len()];
-        for (column, others) in COLUMNS {
+        for (column, others, _) in COLUMNS {
             let mut names = std::iter::once(column).chain(*others);
             if let Some(at) = names.find_map(|name| plain.iter().position(|title| title == name)) {
                 columns[at] = Some(*column);
             }
         }
         for (at, (name, column)) in plain.iter().zip(&columns).enumerate() {
-            let known = COLUMNS.iter().find(|(column, others)| column == name || others.contains(&name.as_str()));
+            let known = COLUMNS.iter().find(|(column, others, _)| column == name || others.contains(&name.as_str()));
             if column.is_some() || CONTEXT.contains(&name.as_str()) {
                 continue;
             }
             let shown = header.get(at).unwrap_or_default();
-            let near = nearest(name, COLUMNS.iter().map(|(column, _)| *column)).filter(|_| known.is_none());
+            let near = nearest(name, COLUMNS.iter().map(|(column, ..)| *column)).filter(|_| known.is_none());
             let (what, help) = match (known, near) {
-                (Some((column, _)), _) => {
+                (Some((column, ..)), _) => {
                     (format!("a second column for `{column}`: `{shown}`"), "it is ignored".to_owned())
                 }
                 (None, Some(near)) => {
@@ -305,17 +305,9 @@ impl LabelFile {
                 _ => set(&mut label.secured_step, step(value, 0)),
             };
             if !understood {
-                let help = match column {
-                    "success" => "write true or false; leave the cell empty if it is not known",
-                    "score" => "write a number; leave the cell empty if it is not known",
-                    "drawn" => {
-                        "write the run's place in the order in which it was drawn, from 1; leave the cell empty if it was not"
-                    }
-                    "end" => "write self_finish, cap, timeout, error or killed",
-                    "secured_at" => "write a step, from 1",
-                    _ => "write a step, from 0",
-                };
-                self.complain(at.clone(), format!("`{value}` is no value of `{column}`"), help);
+                let written = COLUMNS.iter().find(|(name, ..)| *name == column).map(|(.., written)| *written);
+                let help = format!("write {}", written.unwrap_or_default());
+                self.complain(at.clone(), format!("`{value}` is no value of `{column}`"), &help);
             }
         }
         match run_id {
