@@ -57,6 +57,11 @@ pub(crate) fn stem(path: &Path) -> String {
     stem.to_owned()
 }
 
+/// The path without links and `..`; as it is where nothing stands there.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// The name of a file without its directory, for labels that name files.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\', '!']).next().unwrap_or(path)

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Location};
-use crate::find::file_name::stem;
+use crate::find::file_name::{real_path, stem};
 use crate::find::hidden_names::HiddenNames;
 use crate::find::read_error::ReadError;
 use crate::find::run_ids;
@@ -65,12 +65,11 @@ pub(crate) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
 
 /// The canonical spelling of a path: its folder's real path plus its own name.
 fn place_of(path: &Path) -> PathBuf {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => {
-            real(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).join(name)
+            real_path(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).join(name)
         }
-        _ => real(path),
+        _ => real_path(path),
     }
 }
 
@@ -166,7 +165,11 @@ impl Sources {
                 self.files.push(source);
                 self.held.push(held);
             }
-            Err(error) => self.lose(input_errors::denied(&shown, &error)),
+            Err(error) => {
+                let what = format!("cannot be read: {error}");
+                let help = "check its permissions and the disk it is on, or leave it out";
+                self.lose(Diagnostic::new(Location::file(shown), what, help));
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::find::file_name::{FileName, stem};
+use crate::find::file_name::{FileName, real_path, stem};
 use crate::find::source::InputFile;
 
 /// Sets the path in the corpus of every file under `roots`, and marks those whose name stands in several folders.
@@ -53,7 +53,7 @@ impl Root {
         for path in named {
             let folder = if path.is_file() { path.parent() } else { Some(path.as_path()) };
             let Some(folder) = folder else { continue };
-            let real = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+            let real = real_path(folder);
             let name = real.file_name().filter(|_| named.len() > 1).map(|name| name.to_string_lossy().into_owned());
             roots.push(Self { folder: folder.to_path_buf(), name });
         }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::find::file_name::real_path;
 use crate::find::read_error::ReadError;
 use crate::open::finding::Finding;
 use crate::open::inputs::add_input;
@@ -136,11 +137,6 @@ pub(crate) struct Labels {
     first_run: Option<String>,
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    real(one) == real(other)
-}
-
 /// True if labels in such a file are expected to match a run.
 fn must_match(origin: LabelFileOrigin) -> bool {
     matches!(origin, LabelFileOrigin::Named | LabelFileOrigin::Among)
@@ -191,12 +187,12 @@ impl Labels {
 
     /// Whether the labels of this file were added.
     pub(crate) fn has_read(&self, path: &Path) -> bool {
-        self.files.iter().any(|(added, _)| is_same(added, path))
+        self.files.iter().any(|(added, _)| real_path(added) == real_path(path))
     }
 
     /// What is wrong with files near the recordings that are called like label files, but for these.
     pub(crate) fn no_labels(&self, but: &[PathBuf]) -> impl Iterator<Item = Diagnostic> {
-        let told = self.others.iter().filter(|(path, _)| !but.iter().any(|other| is_same(path, other)));
+        let told = self.others.iter().filter(|(path, _)| !but.iter().any(|other| real_path(path) == real_path(other)));
         told.map(|(_, diagnostic)| diagnostic.clone())
     }
 
