@@ -92,6 +92,22 @@ impl RunLabel {
         Some(self.score? >= success_at.unwrap_or(1.0))
     }
 
+    /// This grade as the label has it.
+    fn grade(&self, before: &Grade, success_at: Option<f64>) -> Grade {
+        let graded = self.graded(success_at);
+        let (outcome, source) = match graded {
+            Some(_) => (Outcome::from_grade(graded), OutcomeSource::Sidecar(self.at.path.clone())),
+            None => (before.outcome, before.source.clone()),
+        };
+        Grade {
+            outcome,
+            score: self.score.or(before.score),
+            source,
+            end: self.end.unwrap_or(before.end),
+            secured_step: self.secured_step.or(before.secured_step),
+        }
+    }
+
     /// Fills fields missing here from the other.
     fn complete(&mut self, other: Self) {
         self.task_id = self.task_id.take().or(other.task_id);
@@ -242,31 +258,23 @@ impl Labels {
         if label.task_id.is_some() {
             run.header.task_id.clone_from(&label.task_id);
         }
-        let graded = label.graded(success_at);
-        let outcome = Outcome::from_grade(graded);
-        if graded.is_some() {
-            label.grades = run.grade.outcome == Outcome::Unknown;
-            if run.grade.outcome != Outcome::Unknown && run.grade.outcome != outcome {
-                let recorded = run.grade.outcome.name();
-                self.overridden.add(&label.at, || {
-                    format!("`{}` is recorded as a {recorded} and labelled a {}", run.header.run_id, outcome.name())
-                });
-            }
-            run.grade.outcome = outcome;
-            run.grade.source = OutcomeSource::Sidecar(label.at.path.clone());
+        let mut grade = label.grade(&run.grade, success_at);
+        let (recorded, labelled) = (run.grade.outcome, grade.outcome);
+        label.grades = recorded == Outcome::Unknown && labelled != Outcome::Unknown;
+        if recorded != Outcome::Unknown && recorded != labelled {
+            let (recorded, labelled) = (recorded.name(), labelled.name());
+            self.overridden.add(&label.at, || {
+                format!("`{}` is recorded as a {recorded} and labelled a {labelled}", run.header.run_id)
+            });
         }
-        run.grade.score = label.score.or(run.grade.score);
-        run.grade.end = label.end.unwrap_or(run.grade.end);
-        if let Some(step) = label.secured_step {
-            let steps = run.steps().len();
-            if step < steps {
-                run.grade.secured_step = Some(step);
-            } else {
-                self.beyond_end.add(&label.at, || {
-                    format!("a label secures step {}, and `{}` has {steps}", step + 1, run.header.run_id)
-                });
-            }
+        let steps = run.steps().len();
+        if let Some(step) = label.secured_step.filter(|step| *step >= steps) {
+            grade.secured_step = run.grade.secured_step;
+            self.beyond_end.add(&label.at, || {
+                format!("a label secures step {}, and `{}` has {steps}", step + 1, run.header.run_id)
+            });
         }
+        run.grade = grade;
     }
 
     /// Notes that a run may be meant by labels under these names, which other runs have as well.
@@ -312,19 +320,8 @@ impl Labels {
                 }
                 label.matched = true;
                 if !label.contradicted {
-                    let graded = label.graded(success_at);
-                    label.grades = graded.is_some();
-                    let source = match graded {
-                        Some(_) => OutcomeSource::Sidecar(label.at.path.clone()),
-                        None => OutcomeSource::None,
-                    };
-                    let grade = Grade {
-                        outcome: Outcome::from_grade(graded),
-                        score: label.score,
-                        source,
-                        end: label.end.unwrap_or_default(),
-                        secured_step: label.secured_step,
-                    };
+                    let grade = label.grade(&Grade::default(), success_at);
+                    label.grades = grade.outcome != Outcome::Unknown;
                     run.round_grades.entry(round).or_insert(grade);
                 }
             }
