@@ -45,19 +45,25 @@ pub struct Price {
 }
 
 /// Why a run was not priced.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Unpriced {
     /// No call has tokens.
+    #[error("no tokens recorded")]
     NoTokens,
     /// Some calls have tokens and some have none.
+    #[error("some calls have no tokens")]
     SomeTokens,
     /// Input or output of a call is unknown.
+    #[error("input or output of a call is unknown")]
     HalfTokens,
     /// More tokens were read from or written to the cache than the input contains.
+    #[error("more cached tokens than input")]
     CacheBeyondInput,
     /// The recording names no model.
+    #[error("the model is not recorded")]
     NoModel,
     /// The file has no price for this model.
+    #[error("no price for `{model}`{}", there_is_one_for(nearest.as_deref()))]
     NoPrice {
         /// The model.
         model: String,
@@ -65,30 +71,18 @@ pub enum Unpriced {
         nearest: Option<String>,
     },
     /// Several names in the file differ from this model only in the date and have different prices.
+    #[error("several prices for `{0}`, none under its full name")]
     Ambiguous(String),
     /// Tokens and prices give an implausible cost.
+    #[error("tokens and price make no plausible cost")]
     BeyondReason,
     /// The call read from a cache, and the file has no price for that.
+    #[error("cached input, and `{0}` has no `cached` price")]
     NoCachedPrice(String),
 }
 
-impl std::fmt::Display for Unpriced {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoTokens => f.write_str("no tokens recorded"),
-            Self::SomeTokens => f.write_str("some calls have no tokens"),
-            Self::HalfTokens => f.write_str("input or output of a call is unknown"),
-            Self::CacheBeyondInput => f.write_str("more cached tokens than input"),
-            Self::BeyondReason => f.write_str("tokens and price make no plausible cost"),
-            Self::NoModel => f.write_str("the model is not recorded"),
-            Self::NoPrice { model, nearest: None } => write!(f, "no price for `{model}`"),
-            Self::NoPrice { model, nearest: Some(nearest) } => {
-                write!(f, "no price for `{model}` (there is one for `{nearest}`)")
-            }
-            Self::Ambiguous(model) => write!(f, "several prices for `{model}`, none under its full name"),
-            Self::NoCachedPrice(model) => write!(f, "cached input, and `{model}` has no `cached` price"),
-        }
-    }
+fn there_is_one_for(nearest: Option<&str>) -> String {
+    nearest.map(|nearest| format!(" (there is one for `{nearest}`)")).unwrap_or_default()
 }
 
 /// How a run's cost was determined.
