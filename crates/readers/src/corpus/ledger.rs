@@ -354,7 +354,7 @@ impl<'c> ReportBuilder<'c> {
 
     /// The mapping by which runs that are called by their places have the ids that a field gives them.
     fn map_by_id(&self) -> Option<String> {
-        let (_, field) = self.unused.id_field()?;
+        let field = self.unused.id_field()?;
         let path = self.numbered.as_ref()?;
         let source = self.corpus.sources.files.iter().find(|source| source.name.path == *path)?;
         map_hint::with_id(&Probe::at_length(&source.file_name(), source.open().ok()?).ok()?, field)

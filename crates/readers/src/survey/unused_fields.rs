@@ -162,14 +162,12 @@ impl Unused {
         }
     }
 
-    /// The format and the field that may be the runs' id, if they are called by their places.
-    pub(crate) fn id_field(&self) -> Option<(&'static str, &str)> {
-        for (format, (missing, looks)) in &self.formats {
-            if let Some((field, _)) = looks.iter().find(|(field, looks)| may_be_id(field, looks, missing)) {
-                return Some((*format, field.as_str()));
-            }
-        }
-        None
+    /// The field that may be the runs' id, if they are called by their places.
+    pub(crate) fn id_field(&self) -> Option<&str> {
+        let mut ids = self.formats.values().flat_map(|(missing, looks)| {
+            looks.iter().filter(|(field, looks)| may_be_id(field, looks, missing)).map(|(field, _)| field.as_str())
+        });
+        ids.next()
     }
 
     /// The fields that more than half of the runs of their format have, the most telling first; of those in lists only
@@ -201,7 +199,7 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
     let lacks = |n: u64| 2 * n > missing.runs;
     let nearly_all = 20 * looks.runs >= 19 * missing.runs;
     let argument = if field.contains(' ') { format!("'{field}'") } else { field.to_owned() };
-    let name = field.rsplit('.').next().unwrap_or(field).to_lowercase();
+    let name = last_name(field);
     let named = |words: &[&str]| words.iter().any(|word| name.contains(word));
     if field.contains(EACH) {
         return hint_in_list(&name, looks, missing);
@@ -247,6 +245,11 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
     None
 }
 
+/// The last name of a path, in small letters.
+fn last_name(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or(path).to_lowercase()
+}
+
 /// Whether a name may be of tokens that were spent, and not of those that may be.
 fn counts_tokens(name: &str) -> bool {
     name.contains("token") && !["max", "limit", "budget"].iter().any(|word| name.contains(word))
@@ -267,7 +270,7 @@ fn hint_in_list(name: &str, looks: &Looks, missing: &Missing) -> Option<String> 
 
 /// Whether a field has another value, in one word, in every run of those that are called by their places.
 fn may_be_id(field: &str, looks: &Looks, missing: &Missing) -> bool {
-    let name = field.rsplit('.').next().unwrap_or(field).to_lowercase();
+    let name = last_name(field);
     let is_of_task = TASK.iter().chain(MODEL).any(|word| name.contains(word));
     2 * missing.numbered > missing.runs && looks.runs == missing.runs && looks.are_ids() && !is_of_task
 }
