@@ -201,7 +201,7 @@ impl Sources {
     /// Adds the members of an archive, and of archives inside it up to `deeper` levels.
     fn add_archive(&mut self, path: &Path, shown: &str, deeper: usize, budget: &mut UnpackBudget) {
         match archive::unpack(path, &stem(path), budget) {
-            Ok(unpacked) => self.add_members(shown, unpacked, deeper, budget),
+            Ok(unpacked) => self.add_members(shown, unpacked, deeper),
             Err(error) => {
                 let what = format!("the archive cannot be unpacked: {error}");
                 self.lose(Diagnostic::new(Location::file(shown), what, input_errors::ARCHIVE));
@@ -209,7 +209,7 @@ impl Sources {
         }
     }
 
-    fn add_members(&mut self, archive: &str, unpacked: Unpacked, deeper: usize, budget: &mut UnpackBudget) {
+    fn add_members(&mut self, archive: &str, unpacked: Unpacked<'_>, deeper: usize) {
         for RefusedMember { name, reason, lost } in unpacked.refused {
             let path = if name.is_empty() { archive.to_owned() } else { format!("{archive}!{name}") };
             if lost {
@@ -237,7 +237,7 @@ impl Sources {
             let shown = format!("{archive}!{}", inner.display());
             if archive::is_archive(entry.path()) && !inspect_archive::is_log(entry.path()) {
                 if let Some(deeper) = deeper.checked_sub(1) {
-                    self.add_archive(entry.path(), &shown, deeper, budget);
+                    self.add_archive(entry.path(), &shown, deeper, unpacked.budget);
                 } else {
                     let what = "an archive in an archive in an archive: unpack it first";
                     self.lose(Diagnostic::new(Location::file(shown), what, input_errors::ARCHIVE));

@@ -70,7 +70,7 @@ pub(crate) struct RefusedMember {
 
 /// The members of an unpacked archive.
 #[derive(Debug)]
-pub(crate) struct Unpacked {
+pub(crate) struct Unpacked<'b> {
     /// The folder with the members: inside `held`, named after the archive.
     pub(crate) folder: PathBuf,
     /// Keeps the temporary folder alive.
@@ -81,23 +81,25 @@ pub(crate) struct Unpacked {
     pub(crate) renamed: Vec<(String, PathBuf)>,
     /// How often each stored name was repeated.
     again: HashMap<PathBuf, usize>,
+    /// What may still be unpacked.
+    pub(crate) budget: &'b mut UnpackBudget,
 }
 
-impl Unpacked {
+impl Unpacked<'_> {
     fn lose(&mut self, name: &str, reason: impl Into<String>) {
         self.refused.push(RefusedMember { name: name.to_owned(), reason: reason.into(), lost: true });
     }
 
     /// Why a member's folders are not made, if they are too deep or too many; else they are taken from the budget.
-    fn too_many_folders(&self, inner: &Path, budget: &mut UnpackBudget) -> Option<String> {
+    fn too_many_folders(&mut self, inner: &Path) -> Option<String> {
         let parents = || inner.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
         let deep = parents().count();
         if deep > DEEPEST {
             return Some(format!("it is in {deep} folders, each in another; at most {DEEPEST} are made"));
         }
         let new = parents().take_while(|parent| !self.folder.join(parent).exists()).count() as u64;
-        match budget.folders.checked_sub(new) {
-            Some(left) => budget.folders = left,
+        match self.budget.folders.checked_sub(new) {
+            Some(left) => self.budget.folders = left,
             None => return Some("the archive has more folders than its size allows for".to_owned()),
         }
         None
@@ -161,15 +163,16 @@ pub(crate) fn is_archive(path: &Path) -> bool {
 }
 
 /// Unpacks an archive into a folder called `name`.
-pub(crate) fn unpack(path: &Path, name: &str, budget: &mut UnpackBudget) -> io::Result<Unpacked> {
+pub(crate) fn unpack<'b>(path: &Path, name: &str, budget: &'b mut UnpackBudget) -> io::Result<Unpacked<'b>> {
     let held = TemporaryFolder::new()?;
     let folder = held.path().join(name);
     std::fs::create_dir_all(&folder)?;
-    let mut unpacked = Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: HashMap::new() };
+    let mut unpacked =
+        Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: HashMap::new(), budget };
     if Signature::from_file(path)? == Signature::Zip {
-        unpack_zip(path, &mut unpacked, budget)?;
+        unpack_zip(path, &mut unpacked)?;
     } else {
-        tape::unpack(decompress::decoded(File::open(path)?)?, &mut unpacked, budget)?;
+        tape::unpack(decompress::decoded(File::open(path)?)?, &mut unpacked)?;
     }
     Ok(unpacked)
 }
@@ -182,11 +185,12 @@ pub(crate) fn overlaps<R: Read + Seek>(archive: &mut ZipArchive<R>, packed: u64)
     sum > packed || archive.has_overlapping_files().unwrap_or(false)
 }
 
-fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -> io::Result<()> {
+fn unpack_zip(path: &Path, unpacked: &mut Unpacked<'_>) -> io::Result<()> {
     let packed = std::fs::metadata(path)?.len();
     let mut archive = ZipArchive::new(io::BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
-    if archive.len() > budget.members {
-        return Err(io::Error::other(format!("it has {} members; at most {} are read", archive.len(), budget.members)));
+    let most = unpacked.budget.members;
+    if archive.len() > most {
+        return Err(io::Error::other(format!("it has {} members; at most {most} are read", archive.len())));
     }
     if overlaps(&mut archive, packed) {
         return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
@@ -194,7 +198,7 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -
     let mut beside = io::BufReader::new(File::open(path)?);
     let behind_others = hidden(&mut archive, &mut beside)?;
     let sizes = behind_others.iter().map(|member| member.packed).fold(0, u64::saturating_add);
-    if sizes > packed || behind_others.len() > budget.members {
+    if sizes > packed || behind_others.len() > most {
         return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
     }
     let first = first_member(&mut archive, &behind_others);
@@ -202,7 +206,7 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -
         let of = if archive.is_empty() { "it names no member" } else { "its first member" };
         unpacked.lose("", format!("{first} bytes before {of} are not read, another archive perhaps"));
     }
-    unpack_hidden(behind_others, &mut beside, unpacked, budget)?;
+    unpack_hidden(behind_others, &mut beside, unpacked)?;
     let mut wanted = Vec::new();
     let mut size = 0_u64;
     for index in 0..archive.len() {
@@ -234,8 +238,8 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -
             wanted.push((index, name, member.compression()));
         }
     }
-    if size > budget.bytes {
-        return Err(io::Error::other(over(budget)));
+    if size > unpacked.budget.bytes {
+        return Err(io::Error::other(over(unpacked.budget)));
     }
     for (index, name, method) in wanted {
         let stored = if method == CompressionMethod::ZSTD {
@@ -243,7 +247,7 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -
             let (size, crc) = (raw.size(), raw.crc32());
             let mut member = CrcReader::new(decompress::zstd(raw));
             let before = unpacked.refused.len();
-            let stored = store(&name, &mut member, size, unpacked, budget)?;
+            let stored = store(&name, &mut member, size, unpacked)?;
             if member.crc().sum() != crc && unpacked.refused.len() == before {
                 unpacked.lose(&name, "it is damaged: its checksum is wrong");
             }
@@ -252,7 +256,7 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -
             match archive.by_index(index) {
                 Ok(mut member) => {
                     let size = member.size();
-                    store(&name, &mut member, size, unpacked, budget)?
+                    store(&name, &mut member, size, unpacked)?
                 }
                 Err(error) => {
                     unpacked.lose(&name, format!("it cannot be unpacked: {error}"));
@@ -319,12 +323,7 @@ pub(crate) fn hidden<R: Read + Seek>(
 
 /// Unpacks the members that the zip library hides. A member that cannot be read from its local header alone is
 /// reported as lost.
-fn unpack_hidden(
-    hidden: Vec<Hidden>,
-    file: &mut (impl Read + Seek),
-    unpacked: &mut Unpacked,
-    budget: &mut UnpackBudget,
-) -> io::Result<()> {
+fn unpack_hidden(hidden: Vec<Hidden>, file: &mut (impl Read + Seek), unpacked: &mut Unpacked<'_>) -> io::Result<()> {
     for Hidden { name, header, .. } in hidden {
         if name.ends_with('/') {
             continue;
@@ -337,7 +336,7 @@ fn unpack_hidden(
         let size = member.size();
         if size > FREE && size / member.compressed_size().max(1) > HIGHEST_RATIO {
             unpacked.lose(&name, "it unpacks to many times its size, as no recording does");
-        } else if store(&name, &mut member, size, unpacked, budget)? == StoreResult::BudgetSpent {
+        } else if store(&name, &mut member, size, unpacked)? == StoreResult::BudgetSpent {
             break;
         }
     }
@@ -353,19 +352,13 @@ fn over(budget: &UnpackBudget) -> String {
 
 /// Writes a member of `size` bytes under its own name, if that stays within the folder. Fails only if nothing can be
 /// stored at all.
-fn store(
-    name: &str,
-    member: &mut impl Read,
-    size: u64,
-    unpacked: &mut Unpacked,
-    budget: &mut UnpackBudget,
-) -> io::Result<StoreResult> {
-    budget.members = budget.members.saturating_sub(1);
+fn store(name: &str, member: &mut impl Read, size: u64, unpacked: &mut Unpacked<'_>) -> io::Result<StoreResult> {
+    unpacked.budget.members = unpacked.budget.members.saturating_sub(1);
     let Some(inner) = inner_path(name) else {
         unpacked.lose(name, OUTSIDE);
         return Ok(StoreResult::Done);
     };
-    if let Some(why) = unpacked.too_many_folders(&inner, budget) {
+    if let Some(why) = unpacked.too_many_folders(&inner) {
         unpacked.lose(name, why);
         return Ok(StoreResult::Done);
     }
@@ -376,26 +369,27 @@ fn store(
             return Ok(StoreResult::Done);
         }
     };
+    let most = unpacked.budget.bytes;
     // Reading one byte more than allowed shows whether the member ends there.
-    let copied =
-        io::copy(&mut member.take(budget.bytes.saturating_add(1)), &mut file).and_then(|n| file.flush().map(|()| n));
+    let copied = io::copy(&mut member.take(most.saturating_add(1)), &mut file).and_then(|n| file.flush().map(|()| n));
     match copied {
-        Ok(written) if written > budget.bytes => {
+        Ok(written) if written > most => {
             drop(file);
             std::fs::remove_file(&path)?;
-            unpacked.lose("", format!("{name} and the members behind it are left out: {}", over(budget)));
-            budget.bytes = 0;
+            let over = over(unpacked.budget);
+            unpacked.lose("", format!("{name} and the members behind it are left out: {over}"));
+            unpacked.budget.bytes = 0;
             return Ok(StoreResult::BudgetSpent);
         }
         Ok(written) => {
-            budget.bytes -= written;
+            unpacked.budget.bytes -= written;
             if written < size {
                 unpacked.lose(name, format!("it is cut off: {written} of {size} bytes are here"));
                 return Ok(StoreResult::Broken);
             }
         }
         Err(error) => {
-            budget.bytes = budget.bytes.saturating_sub(file.metadata().map_or(0, |data| data.len()));
+            unpacked.budget.bytes = most.saturating_sub(file.metadata().map_or(0, |data| data.len()));
             // What was unpacked before the damage is kept, since its runs may be complete.
             unpacked.lose(name, format!("it is damaged: {error}; what is before the damage is read"));
             return Ok(StoreResult::Broken);

@@ -4,11 +4,11 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{FREE, LONGEST_NAME, MEMBERS, StoreResult, UnpackBudget, Unpacked, store};
+use super::{FREE, LONGEST_NAME, MEMBERS, StoreResult, Unpacked, store};
 
 /// Unpacks a tar. Names, links and sizes in extension headers are read here rather than by the tar library, which
 /// would read them into memory at whatever length they claim.
-pub(super) fn unpack(input: impl Read, unpacked: &mut Unpacked, budget: &mut UnpackBudget) -> io::Result<()> {
+pub(super) fn unpack(input: impl Read, unpacked: &mut Unpacked<'_>) -> io::Result<()> {
     let at_end = Arc::new(AtomicBool::new(false));
     let mut archive = tar::Archive::new(EndDetector { input, at_end: at_end.clone() });
     let (mut long_name, mut n) = (None::<Vec<u8>>, 0_usize);
@@ -55,7 +55,7 @@ pub(super) fn unpack(input: impl Read, unpacked: &mut Unpacked, budget: &mut Unp
             continue;
         }
         n += 1;
-        if budget.members == 0 {
+        if unpacked.budget.members == 0 {
             unpacked.lose("", format!("it has more than {MEMBERS} members; those behind are left out"));
             return Ok(());
         }
@@ -69,7 +69,7 @@ pub(super) fn unpack(input: impl Read, unpacked: &mut Unpacked, budget: &mut Unp
             continue;
         }
         let size = member.size();
-        if store(&name, &mut member, size, unpacked, budget)? != StoreResult::Done {
+        if store(&name, &mut member, size, unpacked)? != StoreResult::Done {
             return Ok(());
         }
     }
