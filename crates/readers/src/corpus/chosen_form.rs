@@ -1,7 +1,6 @@
 //! How a file of text is read: its format, and what is done to the text first; or why it is not read.
 
 use std::io::{self, Read};
-use std::path::PathBuf;
 
 use crate::find::source::InputFile;
 use crate::open::probe::{Probe, Shape};
@@ -11,7 +10,7 @@ use crate::read::wrapped_lines::{self, Wrapping};
 use crate::read::wrappings::{self, Form};
 use crate::record::field_map::FieldMap;
 use crate::survey::known_producers;
-use crate::survey::map_hint::{self, HintInput};
+use crate::survey::map_hint::{self, NamedInputs};
 use crate::survey::skip_reasons::{Left, NotRead};
 
 /// How a file is read.
@@ -33,14 +32,6 @@ pub(super) enum TextIn {
 }
 
 impl TextIn {
-    /// The file's text, if it is in memory.
-    pub(super) fn known(&self) -> Option<&[u8]> {
-        match self {
-            Self::Known(text) => Some(text),
-            Self::File | Self::Rows | Self::Wrapping(_) => None,
-        }
-    }
-
     /// The text of the records.
     pub(super) fn open(self, source: &InputFile) -> io::Result<Box<dyn Read + Send>> {
         match self {
@@ -89,18 +80,6 @@ pub(super) fn choose(
     }
 }
 
-/// What the user named, and the label files there.
-pub(super) struct NamedInputs<'c> {
-    pub(super) paths: &'c [PathBuf],
-    pub(super) label_files: &'c dyn Fn() -> Vec<PathBuf>,
-}
-
-impl NamedInputs<'_> {
-    fn asked(&self, probe: &Probe, text: &str, advise: fn(&HintInput<'_>) -> Option<String>) -> Option<String> {
-        advise(&HintInput { probe, text, paths: self.paths, label_files: &(self.label_files)() })
-    }
-}
-
 /// The text in which a mapping is tried: the whole of a small file, the first lines of a large one.
 fn beginning(input: Box<dyn Read + Send>) -> String {
     const MOST: u64 = 8 << 20;
@@ -127,19 +106,19 @@ fn refusal(source: &InputFile, probe: &Probe, rows: Option<Probe>, named: &Named
     if let Some((wrapping, inner)) = Wrapping::from_text(source, probe) {
         let reason = format!("JSON of no known format, {}", wrapping.stands());
         let text = wrapping.open(source).map(beginning).unwrap_or_default();
-        let advice = named.asked(&inner, &text, map_hint::advice);
+        let advice = map_hint::advice(&inner, &text, named);
         return NotRead { reason, kind: Left::LooksRecorded, advice, ..not_read };
     }
     let advice = match rows {
         Some(rows) => {
             let text = table_lines::lines(source).map(beginning).unwrap_or_default();
-            named.asked(&rows, &text, map_hint::for_table)
+            map_hint::for_table(&rows, &text, named)
         }
         // What is known by name needs no mapping.
         None if not_read.is_unknown_json => {
             let longer = source.open().and_then(|bytes| Probe::at_length(&name, bytes));
             let text = source.open().map(beginning).unwrap_or_default();
-            named.asked(longer.as_ref().unwrap_or(probe), &text, map_hint::advice)
+            map_hint::advice(longer.as_ref().unwrap_or(probe), &text, named)
         }
         None => None,
     };

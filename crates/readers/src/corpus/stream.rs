@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Corpus;
-use super::chosen_form::{self, ChosenForm, NamedInputs, TextIn};
+use super::chosen_form::{self, ChosenForm, TextIn};
 use super::one_session::{RecordingStanding, SessionGroups, Told};
 use super::open_file::OpenFile;
 use super::parse::Parsed;
@@ -33,6 +33,7 @@ use crate::read::format::{self, Format};
 use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
+use crate::survey::map_hint::NamedInputs;
 use crate::survey::skip_reasons::{Left, NotRead};
 
 /// Gives an open file's next record or finding.
@@ -201,7 +202,8 @@ impl<'c> CorpusStream<'c> {
             Signature::Other => {}
         }
         let chosen = self.chosen(source, text)?;
-        let twin = self.twin(source, chosen.text.known());
+        let text = if let TextIn::Known(text) = &chosen.text { Some(text.as_slice()) } else { None };
+        let twin = self.twin(source, text);
         if let Some(not_read) = self.left_for_another(source, chosen.form.format) {
             return Err(not_read);
         }

@@ -21,60 +21,56 @@ use words::{AROUND, OUTCOMES};
 /// Levels of objects searched for a list of messages.
 const DEPTH: usize = 3;
 
-/// What is looked at to advise on a file.
-pub(crate) struct HintInput<'a> {
-    /// A look at the file, or at the rows of a table.
-    pub(crate) probe: &'a Probe,
-    /// The same as text, or the beginning of it.
-    pub(crate) text: &'a str,
-    /// What the user named: the same command is to read all of it.
-    pub(crate) paths: &'a [PathBuf],
+/// What the user named, and the label files there.
+pub(crate) struct NamedInputs<'c> {
+    /// The same command is to read all of these.
+    pub(crate) paths: &'c [PathBuf],
     /// Files that may list the runs with their outcomes.
-    pub(crate) label_files: &'a [PathBuf],
+    pub(crate) label_files: &'c dyn Fn() -> Vec<PathBuf>,
 }
 
-/// What to do about a file of no known format: a mapping that was tried on it, or what is missing for one; `None` if it
-/// is not JSON.
-pub(crate) fn advice(asked: &HintInput<'_>) -> Option<String> {
-    let probe = asked.probe;
+/// What to do about a file of no known format, by a look at it and its text, or the beginning of it: a mapping that was
+/// tried on it, or what is missing for one; `None` if it is not JSON.
+pub(crate) fn advice(probe: &Probe, text: &str, named: &NamedInputs<'_>) -> Option<String> {
     let is_json = matches!(probe.shape, Shape::Document | Shape::Lines | Shape::Concatenated) && probe.whole;
     if !is_json {
         return None;
     }
-    Some(match tried(asked) {
-        Ok(map) => command(&map.to_string(), asked.paths),
+    Some(match tried(probe, text, named) {
+        Ok(map) => command(&map.to_string(), named.paths),
         Err(missing) => format!("{missing}; `--map` says which field is what"),
     })
 }
 
 /// What to do about a CSV table; `None` unless its rows look like messages.
-pub(crate) fn for_table(asked: &HintInput<'_>) -> Option<String> {
-    let map = guess(asked.probe).filter(|map| map.get("role").is_some() && map.get("run").is_some())?;
-    let map = tried(asked).unwrap_or(map);
-    Some(command(&map.to_string(), asked.paths))
+pub(crate) fn for_table(probe: &Probe, text: &str, named: &NamedInputs<'_>) -> Option<String> {
+    let map = guess(probe).filter(|map| map.get("role").is_some() && map.get("run").is_some())?;
+    let map = tried(probe, text, named).unwrap_or(map);
+    Some(command(&map.to_string(), named.paths))
 }
 
 /// The mapping that reads the file; else what is missing.
-fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
-    let Some(map) = guess(asked.probe) else {
+fn tried(probe: &Probe, text: &str, named: &NamedInputs<'_>) -> Result<FieldMap, String> {
+    let Some(map) = guess(probe) else {
         return Err("no field looks like a message's speaker, text or calls".to_owned());
     };
-    let values = values_in(asked.probe);
-    if let Some(field) = run_ids::labelled(&values, asked.label_files)
-        && let Ok(map) = judged(&map.with("run", field), asked, &values)
+    let values = values_in(probe);
+    let judged = |map: &FieldMap| judged(map, probe, text, &values);
+    if let Some(field) = run_ids::labelled(&values, &(named.label_files)())
+        && let Ok(map) = judged(&map.with("run", field))
     {
         return Ok(map);
     }
-    let tried = judged(&map, asked, &values);
+    let tried = judged(&map);
     if map.get("messages").is_some() {
-        return tried.or_else(|problem| judged(&map.without("run"), asked, &values).map_err(|_| problem));
+        return tried.or_else(|problem| judged(&map.without("run")).map_err(|_| problem));
     }
     let mut missing = tried.err();
     let mut taken: Vec<String> =
         map.fields().filter(|(name, _)| *name != "run").map(|(_, field)| field.to_owned()).collect();
     let mut ids = Vec::new();
     for field in run_ids::likely(&values, map.get("run"), &taken) {
-        match judged(&map.with("run", field.clone()), asked, &values) {
+        match judged(&map.with("run", field.clone())) {
             Ok(map) => ids.push((field, map)),
             Err(problem) => missing = missing.or(Some(problem)),
         }
@@ -95,7 +91,7 @@ fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
     let dividing = run_ids::dividing(&values, &taken);
     let mut by_part = Vec::new();
     for (field, _) in &dividing {
-        by_part.extend(judged(&map.with("run", field.clone()), asked, &values));
+        by_part.extend(judged(&map.with("run", field.clone())));
     }
     match (by_part.as_slice(), dividing.first()) {
         ([only], _) => return Ok(only.clone()),
@@ -104,11 +100,11 @@ fn tried(asked: &HintInput<'_>) -> Result<FieldMap, String> {
         }
         _ => {}
     }
-    judged(&map.without("run"), asked, &values).map_err(|problem| missing.unwrap_or(problem))
+    judged(&map.without("run")).map_err(|problem| missing.unwrap_or(problem))
 }
 
 /// The mapping, with roles for words that mean none, if it reads the file; else what is wrong with it.
-fn judged(map: &FieldMap, asked: &HintInput<'_>, values: &[&Sketch]) -> Result<FieldMap, String> {
+fn judged(map: &FieldMap, probe: &Probe, text: &str, values: &[&Sketch]) -> Result<FieldMap, String> {
     let runs: Vec<Vec<&Sketch>> = match map.get("messages") {
         Some(path) => {
             let lists = values.iter().filter_map(|value| value.at(path));
@@ -124,7 +120,7 @@ fn judged(map: &FieldMap, asked: &HintInput<'_>, values: &[&Sketch]) -> Result<F
         let words: Vec<String> = strange.iter().map(|word| format!("`{word}`")).collect();
         return Err(format!("who is {}? Say it as in `tool={}`", words.join(", "), strange[0]));
     }
-    let trial = trial::read(&map, asked.probe, asked.text).ok_or_else(|| "no field has the messages".to_owned())?;
+    let trial = trial::read(&map, probe, text).ok_or_else(|| "no field has the messages".to_owned())?;
     match trial.problem(&map) {
         Some(problem) => Err(problem),
         None => Ok(map),
@@ -170,9 +166,7 @@ pub const OWN_FORMAT: [&str; 6] = [
 
 /// The mapping of a file in which `field` is the runs' id; `None` if no mapping reads it.
 pub(crate) fn with_id(probe: &Probe, field: &str) -> Option<String> {
-    let map = guess(probe)?;
-    let fields = map.fields().filter(|(name, _)| *name != "run").map(|(name, field)| (name, field.to_owned()));
-    Some(FieldMap::from_fields(fields.chain([("run", field.to_owned())])).to_string())
+    Some(guess(probe)?.with("run", field.to_owned()).to_string())
 }
 
 /// The runs, or the messages, of the file.
