@@ -124,8 +124,7 @@ impl<'c> ReportBuilder<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let FoundRun { mut run, spend, limit, checked, pricing, unknown_zero, named, replies, unused } =
-                        found;
+                    let FoundRun { mut run, spend, limit, checked, costs, named, replies, unused } = found;
                     if let Some(row) = row
                         && !self.tables.enter(&file.name.path, &run, &spend, row)
                     {
@@ -139,10 +138,10 @@ impl<'c> ReportBuilder<'c> {
                     self.unrecorded.enter(&run);
                     self.tasks.add(&run, &file.name);
                     self.models.add(&run, &file.name);
-                    if unknown_zero {
+                    if costs.unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
-                    if let (Some(report), Some(pricing)) = (&mut self.report.pricing, pricing) {
+                    if let (Some(report), Some(pricing)) = (&mut self.report.pricing, costs.pricing) {
                         report.enter(&run.header.run_id, pricing);
                     }
                     // Replies with ids of their own already show that two files hold the same session.
@@ -205,13 +204,13 @@ impl<'c> ReportBuilder<'c> {
                 reply.lane = Lane::Canned;
             }
         }
-        if let (Some(prices), Some(Pricing::Computed { .. })) = (&self.corpus.options.prices, &found.pricing) {
+        if let (Some(prices), Some(Pricing::Computed { .. })) = (&self.corpus.options.prices, &found.costs.pricing) {
             for event in &mut draft.events {
                 if let Event::Message(message) = event {
                     message.set_cost(None);
                 }
             }
-            found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn, false));
+            found.costs.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn, false));
         }
         found.run = Run::new(draft);
         found.spend = Spend::from_run(&found.run);

@@ -12,7 +12,7 @@ use crate::find::skipped::Skipped;
 use crate::open::finding::Finding;
 use crate::open::layout::RecordLayout;
 use crate::open::records::Cut;
-use crate::price::{self, Pricing, Settled};
+use crate::price::{self, Settled};
 use crate::read::reply_prints;
 use crate::read::subagents;
 use crate::read::text_calls;
@@ -52,9 +52,7 @@ pub(super) struct FoundRun {
     /// What it shows of a limit on its steps, if that was asked.
     pub(super) limit: LimitSigns,
     pub(super) checked: Option<RunChecks>,
-    pub(super) pricing: Option<Pricing>,
-    /// True if the recording states a cost of 0 for calls with tokens, which counts as unknown.
-    pub(super) unknown_zero: bool,
+    pub(super) costs: Settled,
     /// Which of outcome, task, model and id were found where the options say.
     pub(super) named: NamedRuns,
     pub(super) replies: Vec<ReplyId>,
@@ -215,8 +213,7 @@ impl RecordResults {
             if draft.header.parent.is_none() {
                 file.told.apply(&mut draft);
             }
-            let Settled { pricing, unknown_zero } =
-                price::settle(&mut draft, &options.costs(), file.format.counts_by_turn);
+            let costs = price::settle(&mut draft, &options.costs(), file.format.counts_by_turn);
             later_prompts(&mut draft, file.format.later_prompts);
             let is_session = file.format.prompted_by == PromptedBy::Person;
             let replies = match replies.remove(&n) {
@@ -227,21 +224,16 @@ impl RecordResults {
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
                 let tells = options.detail >= Detail::ToldLimits;
-                let limit = if tells { LimitSigns::from_run(&run) } else { LimitSigns::default() };
                 let is_checked = options.detail >= Detail::Hygiene;
-                let checked = if is_checked { Some(RunChecks::from_run(&run, unread_calls)) } else { None };
-                let spend = Spend::from_run(&run);
-                let pricing = pricing.clone();
                 taken.push(FoundRun {
-                    run,
-                    spend,
-                    limit,
-                    checked,
-                    pricing,
-                    unknown_zero,
+                    spend: Spend::from_run(&run),
+                    limit: if tells { LimitSigns::from_run(&run) } else { LimitSigns::default() },
+                    checked: if is_checked { Some(RunChecks::from_run(&run, unread_calls)) } else { None },
+                    costs: costs.clone(),
                     named,
                     replies,
                     unused: None,
+                    run,
                 });
             }
         }

@@ -252,7 +252,7 @@ impl Price {
 }
 
 /// The result of settling a run's costs.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settled {
     /// The result of pricing; `None` without a price file.
     pub(crate) pricing: Option<Pricing>,
