@@ -205,13 +205,6 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Moves past a word or a number and returns it.
-    fn scalar(&mut self) -> Option<&'t str> {
-        let from = self.at;
-        self.pass(0)?;
-        self.text.get(from..self.at)
-    }
-
     /// Moves past the object or array that begins here with the given brackets. `item` moves past each of its items.
     #[inline]
     fn items(&mut self, [open, close]: [u8; 2], mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {

@@ -64,8 +64,8 @@ fn print_of_value(cursor: &mut Cursor<'_>, depth: usize) -> Option<u64> {
         }
         b'{' => print_of_object(cursor, depth.checked_sub(1)?),
         b'[' => print_of_array(cursor, depth.checked_sub(1)?),
-        b't' | b'f' | b'n' => Some(joined(b't', xxh3_64(cursor.scalar()?.as_bytes()), 0)),
-        _ => Some(joined(b'0', print_of_number(cursor.scalar()?)?, 0)),
+        b't' | b'f' | b'n' => Some(joined(b't', xxh3_64(cursor.written(0)?.as_bytes()), 0)),
+        _ => Some(joined(b'0', print_of_number(cursor.written(0)?)?, 0)),
     }
 }
 
