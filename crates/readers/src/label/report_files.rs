@@ -5,7 +5,6 @@ mod report;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -131,25 +130,17 @@ pub struct FolderGrades {
     own: Option<Graded>,
     near: Vec<Arc<Folder>>,
     joined: Joined,
-    committed: Option<Committed>,
+    /// What a checkpoint says of the agent's lines: a score, the share of committed lines that it wrote, not a grade.
+    committed: Option<Grade>,
     /// Whether the recording's own folder grades its only run.
     of_folder: bool,
-}
-
-/// What a checkpoint says of the agent's lines: a score, not a grade.
-#[derive(Clone, Debug, PartialEq)]
-struct Committed {
-    /// The share of committed lines that the agent wrote, 0 to 1.
-    share: f64,
-    /// The checkpoint's file.
-    path: String,
 }
 
 impl FolderGrades {
     /// The score and its source, for a run without any grade.
     pub(crate) fn score(&self, grade: &Grade) -> Option<Grade> {
-        let Committed { share, path } = self.committed.clone()?;
-        Some(Grade { score: Some(share), source: OutcomeSource::Sidecar(path), ..grade.clone() })
+        let Grade { score, source, .. } = self.committed.clone()?;
+        Some(Grade { score, source, ..grade.clone() })
     }
 
     /// The grade of `instance` in the nearest report; for an empty name, the grade of the directory's only trial.
@@ -373,7 +364,7 @@ fn read_folder(
 }
 
 /// The share of committed lines, from the `metadata.json` next to a checkpoint's transcript.
-fn committed(folder: &Path, path: &Path) -> Option<Committed> {
+fn committed(folder: &Path, path: &Path) -> Option<Grade> {
     if path.file_stem()? != "full" {
         return None;
     }
@@ -384,7 +375,7 @@ fn committed(folder: &Path, path: &Path) -> Option<Committed> {
     if !(0.0..=100.0).contains(&percent) {
         return None;
     }
-    Some(Committed { share: percent / 100.0, path: shown(&path) })
+    Some(Grade { score: Some(percent / 100.0), source: OutcomeSource::Sidecar(shown(&path)), ..Grade::default() })
 }
 
 /// The document in a small file; `None` if the file is large or holds none.
@@ -435,8 +426,12 @@ fn trial_result(folder: &Path) -> Option<Graded> {
     Some(graded(score, &path))
 }
 
+/// The text of a report; `None` if it is not a file, or cannot be read.
 fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
-    match read_report(path) {
+    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+        return None;
+    }
+    match read_whole_text(path, LARGEST_REPORT) {
         Ok(text) => {
             add_input(path);
             Some(text)
@@ -448,12 +443,4 @@ fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
             None
         }
     }
-}
-
-/// The text of a report; empty if it is not a file.
-fn read_report(path: &Path) -> io::Result<String> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Ok(String::new());
-    }
-    read_whole_text(path, LARGEST_REPORT)
 }

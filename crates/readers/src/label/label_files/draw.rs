@@ -13,10 +13,8 @@ pub struct LabelDraw {
     pub drawn: u64,
 }
 
-impl LabelDraw {
-    /// Such a share of the first places of a draw has to be graded.
-    const LEAST: f64 = 0.95;
-}
+/// Such a share of the first places of a draw has to be graded.
+const LEAST: f64 = 0.95;
 
 impl Labels {
     /// Which of the runs that have their outcome by a label were drawn at random.
@@ -43,7 +41,7 @@ impl Labels {
                 .collect();
             let (graded, drawn) = (places.len() as u64, places.iter().flatten().count() as u64);
             let last = places.iter().flatten().max().copied().unwrap_or_default();
-            let enough = |of: u64| drawn as f64 >= LabelDraw::LEAST * of as f64;
+            let enough = |of: u64| drawn as f64 >= LEAST * of as f64;
             draw.graded += graded;
             draw.drawn += if enough(graded) && enough(last) { graded } else { 0 };
         }
