@@ -24,10 +24,8 @@ pub(crate) fn is_log(path: &Path) -> bool {
 /// The samples of a log.
 pub(crate) struct EvalLog {
     archive: ZipArchive<BufReader<File>>,
-    /// Index and name of the samples that are left.
-    samples: std::vec::IntoIter<(usize, String)>,
-    /// Samples hidden by another one with the same name.
-    hidden: std::vec::IntoIter<String>,
+    /// Index and name of the samples that are left; no index for one that is hidden by another with the same name.
+    samples: std::vec::IntoIter<(Option<usize>, String)>,
     path: String,
     limit: u64,
 }
@@ -45,43 +43,32 @@ impl EvalLog {
         let Some(header) = HEADERS.iter().find_map(|wanted| names.iter().position(|name| name == wanted)) else {
             return Ok(None);
         };
-        let samples: Vec<(usize, String)> = names
-            .into_iter()
-            .enumerate()
-            .filter(|(_, name)| name.starts_with("samples/") && !name.ends_with('/'))
-            .collect();
         let hidden = archive::hidden(&mut archive, &mut BufReader::new(File::open(path)?))?;
-        let hidden: Vec<String> =
-            hidden.into_iter().map(|member| member.name).filter(|name| name.starts_with("samples/")).collect();
+        let hidden = hidden.into_iter().map(|member| (None, member.name));
+        let shown = names.into_iter().enumerate().filter(|(_, name)| !name.ends_with('/'));
+        let all = shown.map(|(index, name)| (Some(index), name)).chain(hidden);
+        let samples: Vec<_> = all.filter(|(_, name)| name.starts_with("samples/")).collect();
         let envelope = records::envelope(member(&mut archive, header, limit)?.as_slice(), keys);
-        let log =
-            Self { archive, samples: samples.into_iter(), hidden: hidden.into_iter(), path: name.to_owned(), limit };
-        Ok(Some((log, envelope)))
+        Ok(Some((Self { archive, samples: samples.into_iter(), path: name.to_owned(), limit }, envelope)))
     }
 
     /// The next sample or finding; `None` after the last.
     pub(crate) fn next(&mut self) -> Option<Item> {
-        let Some((index, name)) = self.samples.next() else {
-            let name = self.hidden.next()?;
-            let what = "this sample is left out: another one has its name";
+        let (index, name) = self.samples.next()?;
+        let lost = |why: &str, help: &str| {
             let at = Location::file(format!("{}!{name}", self.path));
-            return Some(Item::Broken(Diagnostic::new(
-                at,
-                what,
-                "unpack the log, and give each sample a name of its own",
-            )));
+            Some(Item::Broken(Diagnostic::new(at, format!("this sample is left out: {why}"), help)))
         };
-        Some(match member(&mut self.archive, index, self.limit) {
+        let Some(index) = index else {
+            return lost("another one has its name", "unpack the log, and give each sample a name of its own");
+        };
+        match member(&mut self.archive, index, self.limit) {
             Ok(bytes) => {
                 let key = name.trim_start_matches("samples/").trim_end_matches(".json").to_owned();
-                Item::Record(Cut { bytes, key, line: 1, column: 1, member: Some(name) })
+                Some(Item::Record(Cut { bytes, key, line: 1, column: 1, member: Some(name) }))
             }
-            Err(error) => Item::Broken(Diagnostic::new(
-                Location::file(format!("{}!{name}", self.path)),
-                format!("this sample is left out: {error}"),
-                "if the log was cut off, its other samples are read",
-            )),
-        })
+            Err(error) => lost(&error.to_string(), "if the log was cut off, its other samples are read"),
+        }
     }
 }
 

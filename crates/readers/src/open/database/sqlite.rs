@@ -25,17 +25,13 @@ impl Database {
     /// Opens the database at `path`; the error says why it cannot be read. A value longer than `limit` bytes is refused.
     pub(crate) fn open(path: &Path, limit: u64) -> Result<Self, String> {
         let is_changing = BESIDE.iter().any(|ending| size(&beside(path, ending)) > 0);
-        let held =
-            if is_changing { Some(copied(path).map_err(|error| format!("cannot be copied: {error}"))?) } else { None };
-        let place = match &held {
-            Some(held) => held.path().join(NAME),
-            None => path.to_path_buf(),
-        };
-        let connection = match held {
-            Some(_) => Connection::open_with_flags(&place, OpenFlags::SQLITE_OPEN_READ_WRITE),
-            None => {
-                Connection::open_with_flags(uri(&place), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
-            }
+        let (held, connection) = if is_changing {
+            let held = copied(path).map_err(|error| format!("cannot be copied: {error}"))?;
+            let connection = Connection::open_with_flags(held.path().join(NAME), OpenFlags::SQLITE_OPEN_READ_WRITE);
+            (Some(held), connection)
+        } else {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            (None, Connection::open_with_flags(uri(path), flags))
         };
         let connection = connection.map_err(|error| in_words(&error))?;
         // A database may come from anywhere: its schema runs no functions, and its pages are checked.
