@@ -208,11 +208,8 @@ impl CorpusReport {
             }
             (_, None) => format!("no recorded run in {n_files}"),
         };
-        let mut advised = self.skipped.iter().filter(|skipped| skipped.advice.is_some());
-        let first = match advised.clone().find(|skipped| skipped.looks_recorded) {
-            Some(skipped) => Some(skipped),
-            None => advised.next(),
-        };
+        let advised = self.skipped.iter().filter(|skipped| skipped.advice.is_some());
+        let first = advised.min_by_key(|skipped| !skipped.looks_recorded);
         (what, first.and_then(|skipped| skipped.advice.as_deref()))
     }
 

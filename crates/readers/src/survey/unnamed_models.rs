@@ -23,10 +23,7 @@ impl UnnamedModels {
         let (runs, folders) = self.0.entry(model.clone()).or_default();
         *runs += 1;
         if folders.len() < KEPT {
-            let parts = file.path.split(['/', '\\', '!']).map(str::to_owned);
-            let mut parts: Vec<String> = parts.collect();
-            parts.pop();
-            parts.reverse();
+            let parts: Vec<String> = file.path.rsplit(['/', '\\', '!']).skip(1).map(str::to_owned).collect();
             if !folders.contains(&parts) {
                 folders.push(parts);
             }
