@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use flate2::CrcReader;
 use zip::read::read_zipfile_from_stream;
+use zip::result::ZipResult;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::open::decompress::{self, FREE, HIGHEST_RATIO};
@@ -90,19 +91,24 @@ impl Unpacked<'_> {
         self.refused.push(RefusedMember { name: name.to_owned(), reason: reason.into(), lost: true });
     }
 
-    /// Why a member's folders are not made, if they are too deep or too many; else they are taken from the budget.
-    fn too_many_folders(&mut self, inner: &Path) -> Option<String> {
+    /// Creates a file for a member; the error says why there is none.
+    fn place(&mut self, name: &str) -> Result<(File, PathBuf), String> {
+        let inner = inner_path(name).ok_or(OUTSIDE)?;
+        self.take_folders(&inner)?;
+        self.create(name, inner).map_err(|error| format!("it cannot be stored: {error}"))
+    }
+
+    /// Takes a member's folders from the budget, unless they are too deep or too many.
+    fn take_folders(&mut self, inner: &Path) -> Result<(), String> {
         let parents = || inner.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
         let deep = parents().count();
         if deep > DEEPEST {
-            return Some(format!("it is in {deep} folders, each in another; at most {DEEPEST} are made"));
+            return Err(format!("it is in {deep} folders, each in another; at most {DEEPEST} are made"));
         }
         let new = parents().take_while(|parent| !self.folder.join(parent).exists()).count() as u64;
-        match self.budget.folders.checked_sub(new) {
-            Some(left) => self.budget.folders = left,
-            None => return Some("the archive has more folders than its size allows for".to_owned()),
-        }
-        None
+        let left = self.budget.folders.checked_sub(new);
+        self.budget.folders = left.ok_or("the archive has more folders than its size allows for")?;
+        Ok(())
     }
 
     /// Creates a file for a member, under its own name or, if an earlier member has that name, under a numbered one.
@@ -235,40 +241,49 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked<'_>) -> io::Result<()> {
             unpacked.lose(&name, format!("it unpacks to {ratio} times its size, as no recording does"));
         } else {
             size = size.saturating_add(member.size());
-            wanted.push((index, name, member.compression()));
+            wanted.push((index, name));
         }
     }
     if size > unpacked.budget.bytes {
         return Err(io::Error::other(over(unpacked.budget)));
     }
-    for (index, name, method) in wanted {
-        let stored = if method == CompressionMethod::ZSTD {
-            let raw = archive.by_index_raw(index).map_err(io::Error::other)?;
-            let (size, crc) = (raw.size(), raw.crc32());
-            let mut member = CrcReader::new(decompress::zstd(raw));
-            let before = unpacked.refused.len();
-            let stored = store(&name, &mut member, size, unpacked)?;
-            if member.crc().sum() != crc && unpacked.refused.len() == before {
-                unpacked.lose(&name, "it is damaged: its checksum is wrong");
-            }
-            stored
-        } else {
-            match archive.by_index(index) {
-                Ok(mut member) => {
-                    let size = member.size();
-                    store(&name, &mut member, size, unpacked)?
+    for (index, name) in wanted {
+        let before = unpacked.refused.len();
+        match read_member(&mut archive, index, |mut member, size| store(&name, &mut member, size, unpacked)) {
+            Ok((stored, wrong)) => {
+                if let Some(wrong) = wrong.filter(|_| unpacked.refused.len() == before) {
+                    unpacked.lose(&name, format!("it is damaged: {wrong}"));
                 }
-                Err(error) => {
-                    unpacked.lose(&name, format!("it cannot be unpacked: {error}"));
-                    StoreResult::Done
+                if stored? == StoreResult::BudgetSpent {
+                    break;
                 }
             }
-        };
-        if stored == StoreResult::BudgetSpent {
-            break;
+            Err(error) => unpacked.lose(&name, format!("it cannot be unpacked: {error}")),
         }
     }
     Ok(())
+}
+
+/// Hands a member of a zip and its size to `read`; returns what that returns, and what is wrong with the member. The zip
+/// library does not unpack Zstandard.
+pub(crate) fn read_member<T, R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    index: usize,
+    read: impl FnOnce(&mut dyn Read, u64) -> T,
+) -> ZipResult<(T, Option<&'static str>)> {
+    let raw = archive.by_index_raw(index)?;
+    if raw.compression() != CompressionMethod::ZSTD {
+        drop(raw);
+        let mut member = archive.by_index(index)?;
+        let size = member.size();
+        return Ok((read(&mut member, size), None));
+    }
+    let (size, crc, encrypted) = (raw.size(), raw.crc32(), raw.encrypted());
+    let mut member = CrcReader::new(decompress::zstd(raw));
+    let done = read(&mut member, size);
+    let is_whole = member.crc().sum() == crc;
+    let wrong = if encrypted { Some("it is encrypted") } else { Some("its checksum is wrong").filter(|_| !is_whole) };
+    Ok((done, wrong))
 }
 
 /// Where the first member of a zip begins; where its directory does, if it has no member.
@@ -354,18 +369,10 @@ fn over(budget: &UnpackBudget) -> String {
 /// stored at all.
 fn store(name: &str, member: &mut impl Read, size: u64, unpacked: &mut Unpacked<'_>) -> io::Result<StoreResult> {
     unpacked.budget.members = unpacked.budget.members.saturating_sub(1);
-    let Some(inner) = inner_path(name) else {
-        unpacked.lose(name, OUTSIDE);
-        return Ok(StoreResult::Done);
-    };
-    if let Some(why) = unpacked.too_many_folders(&inner) {
-        unpacked.lose(name, why);
-        return Ok(StoreResult::Done);
-    }
-    let (mut file, path) = match unpacked.create(name, inner) {
+    let (mut file, path) = match unpacked.place(name) {
         Ok(created) => created,
-        Err(error) => {
-            unpacked.lose(name, format!("it cannot be stored: {error}"));
+        Err(why) => {
+            unpacked.lose(name, why);
             return Ok(StoreResult::Done);
         }
     };

@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use flate2::CrcReader;
-use zip::{CompressionMethod, ZipArchive};
+use zip::ZipArchive;
 
 use crate::diagnostic::{Diagnostic, Location};
+use crate::open::archive;
 use crate::open::records::{self, Cut, Item};
-use crate::open::{archive, decompress};
 
 /// Members with the data common to all samples; a log that was cut off has only the second.
 const HEADERS: &[&str] = &["header.json", "_journal/start.json"];
@@ -74,21 +73,14 @@ impl EvalLog {
 
 /// Unpacks one member.
 fn member(archive: &mut ZipArchive<BufReader<File>>, index: usize, limit: u64) -> io::Result<Vec<u8>> {
-    let too_long = || io::Error::other(format!("it unpacks to more than {limit} bytes"));
-    let method = archive.by_index_raw(index).map_err(io::Error::other)?.compression();
     let mut bytes = Vec::new();
-    let most = limit.saturating_add(1);
-    if method == CompressionMethod::ZSTD {
-        let raw = archive.by_index_raw(index).map_err(io::Error::other)?;
-        let (encrypted, crc) = (raw.encrypted(), raw.crc32());
-        let mut packed = CrcReader::new(decompress::zstd(raw).take(most));
-        packed.read_to_end(&mut bytes)?;
-        if encrypted || (bytes.len() as u64 <= limit && packed.crc().sum() != crc) {
-            return Err(io::Error::other(if encrypted { "it is encrypted" } else { "its checksum is wrong" }));
-        }
-    } else {
-        let packed = archive.by_index(index).map_err(io::Error::other)?;
-        packed.take(most).read_to_end(&mut bytes)?;
+    let read = |member: &mut dyn Read, _| member.take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    let (read, wrong) = archive::read_member(archive, index, read).map_err(io::Error::other)?;
+    if read? as u64 > limit {
+        return Err(io::Error::other(format!("it unpacks to more than {limit} bytes")));
     }
-    if bytes.len() as u64 > limit { Err(too_long()) } else { Ok(bytes) }
+    match wrong {
+        Some(wrong) => Err(io::Error::other(wrong)),
+        None => Ok(bytes),
+    }
 }
