@@ -343,23 +343,6 @@ pub(crate) fn message(error: &serde_json::Error) -> String {
     }
 }
 
-/// The offsets of escapes that are half of a surrogate pair, which is not valid Unicode.
-fn lone_surrogates(text: &str) -> Vec<usize> {
-    let mut found = Vec::new();
-    let mut next = 0;
-    for at in memchr::memmem::find_iter(text.as_bytes(), b"\\u") {
-        if at < next || !is_escape(text.as_bytes(), at) {
-            continue;
-        }
-        match unit_at(text, at) {
-            Some(0xD800..=0xDBFF) if matches!(unit_at(text, at + 6), Some(0xDC00..=0xDFFF)) => next = at + 12,
-            Some(0xD800..=0xDFFF) => found.push(at),
-            _ => {}
-        }
-    }
-    found
-}
-
 /// True when the backslash at `at` is not itself escaped.
 fn is_escape(bytes: &[u8], at: usize) -> bool {
     bytes[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
@@ -371,24 +354,32 @@ fn unit_at(text: &str, at: usize) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// The text with every lone surrogate escape replaced by U+FFFD, and the number of replacements.
+/// The text with every escape that is half of a surrogate pair, which is not valid Unicode, replaced by U+FFFD, and the
+/// number of replacements.
 pub(crate) fn without_lone_surrogates(text: &str) -> (Cow<'_, str>, usize) {
-    // All such escapes begin with `\ud`; most texts have none and need no further work.
-    let mut escapes = memchr::memmem::find_iter(text.as_bytes(), b"\\u");
-    let suspicious = escapes.any(|at| matches!(text.as_bytes().get(at + 2), Some(b'd' | b'D')));
-    let found = if suspicious { lone_surrogates(text) } else { Vec::new() };
-    if found.is_empty() {
+    let bytes = text.as_bytes();
+    let (mut repaired, mut n) = (String::new(), 0);
+    let (mut from, mut next) = (0, 0);
+    for at in memchr::memmem::find_iter(bytes, b"\\u") {
+        // All such escapes begin with `\ud`; most texts have none.
+        if !matches!(bytes.get(at + 2), Some(b'd' | b'D')) || at < next || !is_escape(bytes, at) {
+            continue;
+        }
+        match unit_at(text, at) {
+            Some(0xD800..=0xDBFF) if matches!(unit_at(text, at + 6), Some(0xDC00..=0xDFFF)) => next = at + 12,
+            Some(0xD800..=0xDFFF) => {
+                repaired.push_str(&text[from..at]);
+                repaired.push_str("\\ufffd");
+                (from, n) = (at + 6, n + 1);
+            }
+            _ => {}
+        }
+    }
+    if n == 0 {
         return (Cow::Borrowed(text), 0);
     }
-    let mut repaired = String::with_capacity(text.len());
-    let mut from = 0;
-    for at in &found {
-        repaired.push_str(&text[from..*at]);
-        repaired.push_str("\\ufffd");
-        from = at + 6;
-    }
     repaired.push_str(&text[from..]);
-    (Cow::Owned(repaired), found.len())
+    (Cow::Owned(repaired), n)
 }
 
 /// The files changed by a unified diff; `None` if it names none.
