@@ -108,7 +108,9 @@ impl<'c> ReportBuilder<'c> {
                 let RecordResults { runs: found, findings, unknown, untaken, refused, .. } = results;
                 let is_known = matches!(self.report.skipped.last(), Some(last) if last.path == file.name.path);
                 if let Some(reason) = refused.filter(|_| !is_known) {
-                    self.skip(Skipped::refused(&file.name.path, reason))?;
+                    // What its reader cannot read is all there is of a part of the run.
+                    let path = file.name.path.clone();
+                    self.skip(Skipped { path, reason, looks_recorded: true, ..Skipped::default() })?;
                 }
                 for ((of, name), more) in untaken {
                     let kind = (file.format.id(), of, name);
@@ -218,16 +220,11 @@ impl<'c> ReportBuilder<'c> {
             checked.add(Check::CopiedReplies);
         }
         let others: Vec<String> = from.iter().map(|(path, n)| format!("{n} in `{path}`")).collect();
-        self.report.find(Finding::warning(Diagnostic::new(
-            Location::file(file.name.path.as_str()),
-            format!(
-                "{} of {} replies stand in other files already: {}",
-                events.len(),
-                found.replies.len(),
-                others.join(", ")
-            ),
-            "a resumed or forked session begins with a copy: there they are steps, here they are context",
-        )));
+        let (n, all, others) = (events.len(), found.replies.len(), others.join(", "));
+        let what = format!("{n} of {all} replies stand in other files already: {others}");
+        let help = "a resumed or forked session begins with a copy: there they are steps, here they are context";
+        let at = Location::file(file.name.path.as_str());
+        self.report.find(Finding::warning(Diagnostic::new(at, what, help)));
     }
 
     /// Makes the run's id unique in the corpus, applies its label, and returns the id it was recorded with. An id that

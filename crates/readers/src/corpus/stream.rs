@@ -145,17 +145,14 @@ impl<'c> CorpusStream<'c> {
             Err(NotRead { reason, kind, advice, .. }) => {
                 let unreadable = kind == Left::Unreadable;
                 self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
+                let at = Location::file(source.name.path.as_str());
                 if unreadable {
-                    let at = Location::file(source.name.path.as_str());
-                    portion.push(StreamPiece::Known(Parsed::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE))));
+                    let lost = Diagnostic::new(at, reason.as_str(), UNREADABLE);
+                    portion.push(StreamPiece::Known(Parsed::Lost(lost)));
                 } else if source.named && !matches!(kind, Left::Copy(_) | Left::Part) {
-                    portion.push(StreamPiece::Known(Parsed::Finding(Finding::error(Diagnostic::new(
-                        Location::file(source.name.path.as_str()),
-                        format!("not read: {reason}"),
-                        advice
-                            .clone()
-                            .unwrap_or_else(|| "name a recording, or say what format it is with `--as`".to_owned()),
-                    )))));
+                    let help = advice.as_deref().unwrap_or("name a recording, or say what format it is with `--as`");
+                    let not_read = Finding::error(Diagnostic::new(at, format!("not read: {reason}"), help));
+                    portion.push(StreamPiece::Known(Parsed::Finding(not_read)));
                 }
                 // A file that was named by itself has its own finding.
                 let looks_recorded = kind == Left::LooksRecorded && !source.named;

@@ -31,10 +31,3 @@ pub enum Twin {
     /// The session, which another program recorded.
     Session,
 }
-
-impl Skipped {
-    /// A recording that its reader refuses, as what it cannot read is all there is of a part of the run.
-    pub(crate) fn refused(path: &str, reason: String) -> Self {
-        Self { path: path.to_owned(), reason, looks_recorded: true, ..Self::default() }
-    }
-}
