@@ -10,6 +10,7 @@ mod open_file;
 mod parse;
 mod stream;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -101,19 +102,15 @@ impl Corpus {
     fn csv_files(&self) -> Vec<PathBuf> {
         const MOST: usize = 50;
         let mut files: Vec<PathBuf> = self.sources.files.iter().map(|source| source.path().to_path_buf()).collect();
-        let mut folders: Vec<PathBuf> =
-            self.paths.iter().filter_map(|path| path.parent()).map(Path::to_path_buf).collect();
-        folders.sort();
-        folders.dedup();
+        let folders: BTreeSet<&Path> = self.paths.iter().filter_map(|path| path.parent()).collect();
         for folder in folders {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
             files.extend(entries.map(|entry| entry.path()));
         }
         let plain = |path: PathBuf| path.strip_prefix(".").map(Path::to_path_buf).unwrap_or(path);
-        let mut all: Vec<PathBuf> = files.into_iter().filter(|path| has_ending(path, &["csv"])).map(plain).collect();
-        all.sort();
-        all.dedup();
+        let tables = files.into_iter().filter(|path| has_ending(path, &["csv"]));
+        let all: BTreeSet<PathBuf> = tables.map(plain).collect();
         all.into_iter().filter(|path| path.is_file()).take(MOST).collect()
     }
 

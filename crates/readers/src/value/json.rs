@@ -1,6 +1,7 @@
 //! Reads single values from raw JSON: undecoded strings, numbers in various spellings, content parts.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -388,10 +389,8 @@ pub(crate) fn patched_files(patch: &str) -> Option<Vec<String>> {
         let (old, new) = line.strip_prefix("diff --git a/")?.split_once(" b/")?;
         Some([old.to_owned(), new.to_owned()])
     };
-    let mut files: Vec<String> = patch.lines().filter_map(named).flatten().collect();
-    files.sort();
-    files.dedup();
-    if files.is_empty() { None } else { Some(files) }
+    let files: BTreeSet<String> = patch.lines().filter_map(named).flatten().collect();
+    if files.is_empty() { None } else { Some(files.into_iter().collect()) }
 }
 
 /// Limit on steps, which are counted in 32 bits. No run has as many.
