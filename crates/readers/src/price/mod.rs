@@ -134,13 +134,10 @@ impl PriceTable {
             let plain = name::plain(&name);
             // An entry whose name is already plain takes precedence over dated names.
             let own = plain == name.to_lowercase();
-            let taken = self.plain.get(&plain).copied();
             let same = |other: usize| matches!(self.entries.get(other), Some((_, other)) if *other == price);
-            let meant = match taken {
-                _ if own => Some(index),
-                None => Some(index),
-                Some(Some(other)) if same(other) || self.is_plain(other, &plain) => Some(other),
-                Some(_) => None,
+            let meant = match self.plain.get(&plain) {
+                Some(taken) if !own => taken.filter(|other| same(*other) || self.is_plain(*other, &plain)),
+                _ => Some(index),
             };
             self.plain.insert(plain, meant);
             if self.exact.insert(name.clone(), index).is_some() {
