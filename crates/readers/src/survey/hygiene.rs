@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
 use crate::survey::told_limits::recorded_cap;
-use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run, messages, named};
+use crate::transcript::{EndCause, Event, Grade, Lane, Message, Outcome, PromptedBy, Role, Run, messages, named};
 
 /// Runs listed by id for each check.
 const NAMED: usize = 5;
@@ -162,6 +162,37 @@ struct FormatHygiene {
     without_end: Option<Oddity>,
 }
 
+impl FormatHygiene {
+    fn add(&mut self, run: &Run, ends_on_success: bool) {
+        if !ends_on_success && !run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
+            self.compare_end(&run.grade);
+        }
+        let has_steps = !run.steps().is_empty();
+        // That the agent had the last word in a person's session is no sign that its format records why runs end.
+        let is_last_word = run.grade.end == EndCause::SelfFinish && run.header.prompted_by == PromptedBy::Person;
+        if run.grade.end != EndCause::Unknown {
+            self.says_ends |= !is_last_word;
+        } else if has_steps {
+            self.without_end.get_or_insert_with(|| Oddity::new(Check::EndUnsaid)).add(&run.header.run_id);
+        }
+        if has_steps {
+            self.has_calls |= run.has_calls();
+            self.with_steps.get_or_insert_with(|| Oddity::new(Check::NoCalls)).add(&run.header.run_id);
+        }
+    }
+
+    fn compare_end(&mut self, grade: &Grade) {
+        let place = match (grade.end, grade.outcome) {
+            (EndCause::Unknown, _) | (_, Outcome::Unknown) => return,
+            (EndCause::SelfFinish, Outcome::Success) => 0,
+            (EndCause::SelfFinish, Outcome::Failure) => 1,
+            (_, Outcome::Success) => 2,
+            (_, Outcome::Failure) => 3,
+        };
+        self.ends[place] += 1;
+    }
+}
+
 impl Hygiene {
     /// Adds a run, in corpus order, and returns the names of the checks that flag it. `native` is the id as recorded,
     /// which several runs may share.
@@ -176,9 +207,9 @@ impl Hygiene {
         for check in &checked.odd {
             self.found(*check).add(&run.header.run_id);
         }
-        self.compare_ends(format, run);
-        self.look_for_ends(format, run);
-        self.look_for_calls(format, run);
+        // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
+        let ends_on_success = matches!(format::by_id(format), Some(format) if format.ends_on_success);
+        self.formats.entry(format).or_default().add(run, ends_on_success);
         checked.odd.into_iter().map(Check::name).collect()
     }
 
@@ -197,44 +228,6 @@ impl Hygiene {
             return Some(Check::DuplicateRun);
         }
         if first != task && first != 0 && task != 0 { Some(Check::RenamedRun) } else { None }
-    }
-
-    fn look_for_calls(&mut self, format: &'static str, run: &Run) {
-        if run.steps().is_empty() {
-            return;
-        }
-        let of_format = self.formats.entry(format).or_default();
-        of_format.has_calls |= run.has_calls();
-        of_format.with_steps.get_or_insert_with(|| Oddity::new(Check::NoCalls)).add(&run.header.run_id);
-    }
-
-    fn look_for_ends(&mut self, format: &'static str, run: &Run) {
-        // That the agent had the last word in a person's session is no sign that its format records why runs end.
-        if run.grade.end == EndCause::SelfFinish && run.header.prompted_by == PromptedBy::Person {
-            return;
-        }
-        let of_format = self.formats.entry(format).or_default();
-        if run.grade.end != EndCause::Unknown {
-            of_format.says_ends = true;
-        } else if !run.steps().is_empty() {
-            of_format.without_end.get_or_insert_with(|| Oddity::new(Check::EndUnsaid)).add(&run.header.run_id);
-        }
-    }
-
-    fn compare_ends(&mut self, format: &'static str, run: &Run) {
-        // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
-        let ends_on_success = matches!(format::by_id(format), Some(format) if format.ends_on_success);
-        if ends_on_success || run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
-            return;
-        }
-        let place = match (run.grade.end, run.grade.outcome) {
-            (EndCause::Unknown, _) | (_, Outcome::Unknown) => return,
-            (EndCause::SelfFinish, Outcome::Success) => 0,
-            (EndCause::SelfFinish, Outcome::Failure) => 1,
-            (_, Outcome::Success) => 2,
-            (_, Outcome::Failure) => 3,
-        };
-        self.formats.entry(format).or_default().ends[place] += 1;
     }
 
     fn found(&mut self, check: Check) -> &mut Oddity {
