@@ -23,6 +23,13 @@ const COLUMNS: &[(&str, &[&str], &str)] = &[
     ("secured_at", &[], "a step, from 1"),
     ("drawn", &[], "the run's place in the order in which it was drawn, from 1; leave the cell empty if it was not"),
 ];
+
+/// The column that is called so, by its own name or by another.
+fn column_called(name: &str) -> Option<&'static str> {
+    let known = COLUMNS.iter().find(|(column, others, _)| *column == name || others.contains(&name));
+    known.map(|(column, ..)| *column)
+}
+
 /// Columns in a generated template that are only there to be read by people.
 const CONTEXT: &[&str] =
     &["model", "steps", "tokens", "cost_usd", "recorded_end", "stacks_that_stop", "recording", "prompt", "show"];
@@ -60,13 +67,9 @@ impl LabelColumns {
     /// What each column is. Those that are not named are not read, unless the run's id is the only one that is: the
     /// grades then have their usual names.
     fn matching(&self, header: &csv::StringRecord) -> Vec<Option<&'static str>> {
-        let usual = |name: &str| {
-            let is = |(main, others, _): &&(&str, &[&str], &str)| *main == name || others.contains(&name);
-            COLUMNS.iter().find(is).map(|(main, ..)| *main).filter(|main| *main != "run_id" && self.0.len() == 1)
-        };
         let known = |name: &str| match self.0.iter().find(|(_, column)| *column == name) {
             Some((known, _)) => Some(*known),
-            None => usual(&name.to_lowercase()),
+            None => column_called(&name.to_lowercase()).filter(|column| *column != "run_id" && self.0.len() == 1),
         };
         let mut columns: Vec<Option<&'static str>> = header.iter().map(known).collect();
         for at in 1..columns.len() {
@@ -260,16 +263,14 @@ impl LabelFile {
             }
         }
         for (at, (name, column)) in plain.iter().zip(&columns).enumerate() {
-            let known = COLUMNS.iter().find(|(column, others, _)| column == name || others.contains(&name.as_str()));
+            let known = column_called(name);
             if column.is_some() || CONTEXT.contains(&name.as_str()) {
                 continue;
             }
             let shown = header.get(at).unwrap_or_default();
             let near = nearest(name, COLUMNS.iter().map(|(column, ..)| *column)).filter(|_| known.is_none());
             let (what, help) = match (known, near) {
-                (Some((column, ..)), _) => {
-                    (format!("a second column for `{column}`: `{shown}`"), "it is ignored".to_owned())
-                }
+                (Some(column), _) => (format!("a second column for `{column}`: `{shown}`"), "it is ignored".to_owned()),
                 (None, Some(near)) => {
                     (format!("unknown column `{shown}`"), format!("it is ignored; did you mean `{near}`?"))
                 }
