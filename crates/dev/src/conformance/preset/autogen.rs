@@ -1,6 +1,6 @@
 //! AutoGen: a condition is called by a team, or alone with scripted deltas.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{PresetCase, PresetDriver};
 use crate::framework::machine::{ActionSink, Machine};
@@ -15,11 +15,7 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     read,
     build: Some(build),
     checks_after_end: |_| true,
-    report: |played, fields| {
-        if let Some(team) = played.watch.machine::<AutogenTeam>() {
-            fields.insert("messages".to_owned(), team.messages.clone().into());
-        }
-    },
+    report: |played| Some(json!({ "messages": played.watch.machine::<AutogenTeam>()?.messages })),
     ..PresetDriver::PLAIN
 };
 

@@ -1,7 +1,9 @@
 //! browser-use: whether a forced last step fails is scripted; nudges report what they count.
 
+use serde_json::{Value, json};
+
 use super::PresetDriver;
-use super::played::{Doing, Fields};
+use super::played::Doing;
 use crate::preset::browser_use::{BrowserUseMachine, LastStep, with_last_step};
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
@@ -10,20 +12,17 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     build: Some(|case, settings| {
         with_last_step(settings, if case.has("forced_step_fails") { LastStep::Fails } else { LastStep::Succeeds })
     }),
-    report: |played, fields| {
-        if let Some(agent) = played.watch.machine::<BrowserUseMachine>() {
-            fields.insert("model_calls".to_owned(), agent.replies.into());
-            fields.insert("consecutive_failures".to_owned(), agent.failures.into());
-        }
+    report: |played| {
+        let agent = played.watch.machine::<BrowserUseMachine>()?;
+        Some(json!({ "model_calls": agent.replies, "consecutive_failures": agent.failures }))
     },
     action,
     ..PresetDriver::PLAIN
 };
 
-fn action(doing: &Doing<'_>, fields: &mut Fields) {
-    let Some(agent) = doing.watch.machine::<BrowserUseMachine>() else { return };
+fn action(doing: &Doing<'_>) -> Option<Value> {
+    let agent = doing.watch.machine::<BrowserUseMachine>()?;
     let is_budget = doing.act.decision.code.as_deref() == Some("budget_warning");
     let count = if is_budget { (agent.replies + 1).into() } else { doing.observed() };
-    fields.insert("count".to_owned(), count);
-    fields.insert("window".to_owned(), agent.actions.items().len().into());
+    Some(json!({ "count": count, "window": agent.actions.items().len() }))
 }

@@ -1,5 +1,7 @@
 //! CAMEL: what the program does around the agent is scripted, and the token limit terminator is called alone.
 
+use serde_json::{Value, json};
+
 use super::{PresetCase, PresetDriver};
 use crate::framework::{Recipe, Settings, SettingsError};
 use crate::preset::camel_ai::{CamelProgram, ChatAgent, token_limit, with_program};
@@ -10,10 +12,8 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     read: |case| case.set_aside(&["stop_event_after", "reset_by_user", "reset_between", "validate"]),
     build: Some(build),
     is_running: |watch| watch.machine::<AgentLoopMachine<ChatAgent>>().is_none_or(|agent| !agent.is_over()),
-    report: |played, fields| {
-        if let Some(agent) = played.watch.machine::<AgentLoopMachine<ChatAgent>>() {
-            fields.insert("terminated".to_owned(), agent.inner().terminated.clone().into());
-        }
+    report: |played| {
+        Some(json!({ "terminated": played.watch.machine::<AgentLoopMachine<ChatAgent>>()?.inner().terminated }))
     },
     ..PresetDriver::PLAIN
 };
@@ -25,7 +25,7 @@ fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsE
         return with_program(settings, CamelProgram { stop_event_after, resets: case.has("reset_between") });
     }
     let recipe = token_limit(settings, case.has("reset_by_user"))?;
-    match tokens.and_then(serde_json::Value::as_f64) {
+    match tokens.and_then(Value::as_f64) {
         Some(limit) if limit <= 0.0 && case.has("validate") => {
             let words = format!("`token_limit` should be a value larger than 0, got {limit}.");
             Err(SettingsError::refused("ValueError", words))

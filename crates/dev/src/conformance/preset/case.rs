@@ -17,28 +17,18 @@ pub(super) struct PresetCase<'c> {
     pub(super) settings: Settings,
     /// Why it does not apply to this implementation, if it does not.
     pub(super) not_applicable: Option<String>,
-    /// What `input.config` has beside settings.
-    scripted: Map<String, Value>,
 }
 
 impl<'c> PresetCase<'c> {
     pub(super) fn new(rule: &'static str, input: &'c Map<String, Value>) -> Self {
         let set = if let Some(Value::Object(config)) = input.get("config") { config.clone() } else { Map::new() };
-        Self {
-            rule,
-            input,
-            settings: Settings { set, ..Settings::default() },
-            not_applicable: None,
-            scripted: Map::new(),
-        }
+        Self { rule, input, settings: Settings { set, ..Settings::default() }, not_applicable: None }
     }
 
-    /// Moves `names` from the settings to what is scripted.
+    /// Says which names of `input.config` are scripted, and no settings.
     pub(super) fn set_aside(&mut self, names: &[&str]) {
         for name in names {
-            if let Some(value) = self.settings.set.shift_remove(*name) {
-                self.scripted.insert((*name).to_owned(), value);
-            }
+            self.settings.set.shift_remove(*name);
         }
     }
 
@@ -61,9 +51,10 @@ impl<'c> PresetCase<'c> {
         names.iter().any(|name| self.settings.get(name).is_some())
     }
 
-    /// Something scripted; null if it is not there.
+    /// Something scripted, in `input.config` or beside it; null if it is not there.
     pub(super) fn scripted(&self, name: &str) -> &Value {
-        self.scripted.get(name).or_else(|| self.input.get(name)).unwrap_or(&Value::Null)
+        let config = self.input.get("config").and_then(|config| config.get(name));
+        config.or_else(|| self.input.get(name)).unwrap_or(&Value::Null)
     }
 
     /// True if this is scripted as true.

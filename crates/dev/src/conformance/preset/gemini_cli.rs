@@ -1,5 +1,7 @@
 //! Gemini CLI: chunks, judges and the next speaker are scripted.
 
+use serde_json::json;
+
 use super::case::COMBINED;
 use super::{PresetCase, PresetDriver};
 use crate::preset::gemini_cli::{Gemini, ModelBehaviour, with_models};
@@ -10,10 +12,10 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     read: |case| case.set_aside(&["stream_chunk", "nextSpeaker", "judge_replies", "main_available"]),
     build: Some(|case, settings| with_models(settings, models(case))),
     recorded_requests_only: |case| case.rule != COMBINED,
-    report: |played, fields| {
+    report: |played| {
         let judge = played.watch.machine::<Gemini>().and_then(|gemini| gemini.judge.as_ref());
         let asked_after = judge.map(|judge| judge.asked_after.clone()).unwrap_or_default();
-        fields.insert("judge_asked_after".to_owned(), asked_after.into());
+        Some(json!({ "judge_asked_after": asked_after }))
     },
     ..PresetDriver::PLAIN
 };

@@ -1,6 +1,6 @@
 //! Haystack: hooks are scripted, and the program has every existing tool that the case calls.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{PresetCase, PresetDriver, loop_is_running};
 use crate::preset::frame::rounds::AgentLoopMachine;
@@ -12,10 +12,8 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     read: |case| case.set_aside(&["on_exit_continue", "stop_run_after_steps"]),
     build: Some(|case, settings| with_program(settings, program(case))),
     is_running: loop_is_running::<Haystack>,
-    report: |played, fields| {
-        if let Some(agent) = played.watch.machine::<AgentLoopMachine<Haystack>>() {
-            fields.insert("exit_reasons".to_owned(), agent.inner().reasons.clone().into());
-        }
+    report: |played| {
+        Some(json!({ "exit_reasons": played.watch.machine::<AgentLoopMachine<Haystack>>()?.inner().reasons }))
     },
     ..PresetDriver::PLAIN
 };

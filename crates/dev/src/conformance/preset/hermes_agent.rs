@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::case::COMBINED;
-use super::played::{Doing, Fields, Played};
+use super::played::{Doing, Played};
 use super::{PresetCase, PresetDriver};
 use crate::catalog;
 use crate::decision::Action;
 use crate::framework::{Recipe, Settings, SettingsError};
+use crate::preset::hermes_agent::goal::GoalReport;
 use crate::preset::hermes_agent::{Hermes, HermesRules, parts};
 
 const GUARDRAILS: &str = "tool_guardrails";
@@ -22,7 +23,7 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     read,
     build: Some(build),
     report,
-    action,
+    action: |doing| Some(action(doing)),
     ..PresetDriver::PLAIN
 };
 
@@ -56,27 +57,26 @@ fn build(case: &PresetCase<'_>, settings: &Settings) -> Result<Recipe, SettingsE
     parts(settings, HermesRules { guardrails: wants(GUARDRAILS), budget: wants(BUDGET), goal: wants(GOAL) && has_goal })
 }
 
-fn report(played: &Played<'_>, fields: &mut Fields) {
-    let Some(hermes) = played.watch.machine::<Hermes>() else { return };
-    if let Some(guardrails) = &hermes.guardrails {
-        fields.insert("tools_executed".to_owned(), guardrails.executed.into());
-    }
+fn report(played: &Played<'_>) -> Option<Value> {
+    let hermes = played.watch.machine::<Hermes>()?;
     let summaries = played.acts.iter().filter(|act| act.decision.action == Action::ForceFinal).count();
-    fields.insert("summary_calls".to_owned(), summaries.into());
-    if let Some(goal) = &hermes.goal {
-        let turn = |turn: &crate::preset::hermes_agent::goal::GoalReport| json!({ "verdict": turn.verdict, "status": turn.status, "should_continue": turn.should_continue });
-        fields.insert("turns".to_owned(), goal.turns.iter().map(turn).collect());
-    }
+    let turn = |turn: &GoalReport| json!({ "verdict": turn.verdict, "status": turn.status, "should_continue": turn.should_continue });
+    Some(json!({
+        "tools_executed": hermes.guardrails.as_ref().map(|guardrails| guardrails.executed),
+        "summary_calls": summaries,
+        "turns": hermes.goal.as_ref().map(|goal| goal.turns.iter().map(turn).collect::<Value>()),
+    }))
 }
 
-fn action(doing: &Doing<'_>, fields: &mut Fields) {
-    fields.insert("count".to_owned(), doing.observed());
+fn action(doing: &Doing<'_>) -> Value {
+    let mut answer = json!({ "count": doing.observed() });
     if doing.act.decision.code.as_deref() == Some("guardrail_halt") {
         // The first refusal or failure of the message is the cause.
         let step = doing.act.decision.point.step;
         let is_cause = |action| matches!(action, Action::Deny | Action::Stop);
         let cause =
             doing.acts.iter().map(|act| &act.decision).find(|other| other.point.step == step && is_cause(other.action));
-        fields.insert("by".to_owned(), cause.and_then(|cause| cause.code.as_deref()).into());
+        answer["by"] = cause.and_then(|cause| cause.code.as_deref()).into();
     }
+    answer
 }

@@ -1,6 +1,8 @@
 //! Inspect AI: an answer is correct if it contains a text that is the same in all cases, and costs come from its own
 //! price list.
 
+use serde_json::json;
+
 use super::PresetDriver;
 use crate::framework::SettingsError;
 use crate::preset::inspect_ai::{InspectSample, with_target};
@@ -18,10 +20,6 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
         }
         Ok(recipe)
     }),
-    report: |played, fields| {
-        if let Some(sample) = played.watch.machine::<InspectSample>() {
-            fields.insert("model_calls".to_owned(), sample.replies.into());
-        }
-    },
+    report: |played| Some(json!({ "model_calls": played.watch.machine::<InspectSample>()?.replies })),
     ..PresetDriver::PLAIN
 };

@@ -1,7 +1,9 @@
 //! LangChain: `config.agent` names the kind of agent; the forced last answer of `generate` is scripted.
 
+use serde_json::{Value, json};
+
 use super::case::COMBINED;
-use super::played::{Doing, Fields};
+use super::played::Doing;
 use super::{PresetCase, PresetDriver};
 use crate::decision::Action;
 use crate::transcript::Moment;
@@ -34,13 +36,12 @@ fn read(case: &mut PresetCase<'_>) {
     }
 }
 
-fn action(doing: &Doing<'_>, fields: &mut Fields) {
+fn action(doing: &Doing<'_>) -> Option<Value> {
     let decision = &doing.act.decision;
-    if decision.action == Action::ForceFinal && decision.code.as_deref() == Some("generate") {
-        fields.insert("detail".to_owned(), "forced".into());
-    }
-    // After a round of tools, a request would have come next.
-    if decision.code.as_deref() == Some("GraphRecursionError") && decision.point.moment == Moment::AfterTools {
-        fields.insert("before_request".to_owned(), true.into());
+    match decision.code.as_deref()? {
+        "generate" if decision.action == Action::ForceFinal => Some(json!({ "detail": "forced" })),
+        // After a round of tools, a request would have come next.
+        "GraphRecursionError" if decision.point.moment == Moment::AfterTools => Some(json!({ "before_request": true })),
+        _ => None,
     }
 }

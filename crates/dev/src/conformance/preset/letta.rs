@@ -1,5 +1,7 @@
 //! Letta: cases that drive only the loop replace the model's step, which notes each call first, by a script.
 
+use serde_json::json;
+
 use super::PresetDriver;
 use crate::preset::letta::LettaRun;
 
@@ -11,8 +13,6 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
         }
     },
     is_running: |watch| !watch.is_over() && watch.machine::<LettaRun>().is_some_and(|run| !run.over),
-    report: |played, fields| {
-        fields.insert("steps".to_owned(), played.replies.len().into());
-    },
+    report: |played| Some(json!({ "steps": played.replies.len() })),
     ..PresetDriver::PLAIN
 };

@@ -1,5 +1,7 @@
 //! LlamaIndex: what the program gives the agent, the workflow and each run is scripted.
 
+use serde_json::json;
+
 use super::{PresetCase, PresetDriver, loop_is_running};
 use crate::preset::llama_index::{LlamaIndexProgram, LlamaIndexWorkflow, with_program};
 
@@ -16,11 +18,7 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     },
     build: Some(|case, settings| with_program(settings, &program(case))),
     is_running: loop_is_running::<LlamaIndexWorkflow>,
-    action: |doing, fields| {
-        if let Some(result) = doing.result() {
-            fields.insert("final_output".to_owned(), result.text().as_ref().into());
-        }
-    },
+    action: |doing| Some(json!({ "final_output": doing.result()?.text() })),
     ..PresetDriver::PLAIN
 };
 

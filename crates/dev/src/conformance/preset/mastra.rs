@@ -1,5 +1,7 @@
 //! Mastra: the hook after each iteration is scripted.
 
+use serde_json::json;
+
 use super::{PresetDriver, loop_is_running};
 use crate::preset::frame::rounds::AgentLoopMachine;
 use crate::preset::mastra::{Mastra, StepHook, with_hook};
@@ -17,10 +19,8 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
         with_hook(settings, StepHook { stop_at: hook["stop_at"].as_u64(), go_on: hook["go_on"].as_u64().unwrap_or(0) })
     }),
     is_running: loop_is_running::<Mastra>,
-    report: |played, fields| {
-        if let Some(agent) = played.watch.machine::<AgentLoopMachine<Mastra>>() {
-            fields.insert("finish_reasons".to_owned(), agent.inner().reasons.clone().into());
-        }
+    report: |played| {
+        Some(json!({ "finish_reasons": played.watch.machine::<AgentLoopMachine<Mastra>>()?.inner().reasons }))
     },
     ..PresetDriver::PLAIN
 };

@@ -23,7 +23,7 @@ use crate::reader::{ReadText, trace};
 use crate::transcript::Run;
 
 use case::{COMBINED, PresetCase};
-use played::{Doing, Fields, Played};
+use played::{Doing, Played};
 
 /// Builds the rules of a case from checked settings.
 type BuildCase = fn(&PresetCase<'_>, &Settings) -> Result<Recipe, SettingsError>;
@@ -46,10 +46,10 @@ struct PresetDriver {
     ends_with_last_stop: bool,
     /// Whether a run is in progress, so that the next reply counts as a model call.
     is_running: fn(&MachineWatch) -> bool,
-    /// Adds what the framework reports at the end.
-    report: fn(&Played<'_>, &mut Fields),
-    /// Adds what the framework reports with an action.
-    action: fn(&Doing<'_>, &mut Fields),
+    /// What the framework reports at the end: an object.
+    report: fn(&Played<'_>) -> Option<Value>,
+    /// What the framework reports with an action: an object.
+    action: fn(&Doing<'_>) -> Option<Value>,
 }
 
 impl PresetDriver {
@@ -63,8 +63,8 @@ impl PresetDriver {
         recorded_requests_only: |_| false,
         ends_with_last_stop: false,
         is_running: |watch| !watch.is_over(),
-        report: |_, _| {},
-        action: |_, _| {},
+        report: |_| None,
+        action: |_| None,
     };
 }
 
@@ -163,7 +163,7 @@ impl Oracle for MachineOracle {
         let mut case = PresetCase::new(self.rule(table, row), input);
         let run = recording(input)?;
         match prepared(self.framework, self.driver, &mut case, self.profile)? {
-            Ok(recipe) => Ok(Value::Object(played::play(self.driver, &recipe, &run, &case))),
+            Ok(recipe) => Ok(played::play(self.driver, &recipe, &run, &case)),
             Err(SettingsError { about: ErrorSubject::Refused(refused), .. }) => Ok(refusal(&refused)),
             Err(error) => Err(CaseError::BadCase(error.to_string())),
         }

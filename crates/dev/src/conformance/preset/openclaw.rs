@@ -1,5 +1,7 @@
 //! OpenClaw: a case has the framework's own configuration and says which tools are missing.
 
+use serde_json::json;
+
 use super::{PresetCase, PresetDriver};
 use crate::framework::{Recipe, Settings, SettingsError};
 use crate::preset::openclaw::{OpenClawMachine, Tools, configured};
@@ -8,15 +10,8 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "openclaw",
     read: |case| case.settings = Settings::default(),
     build: Some(build),
-    report: |played, fields| {
-        if let Some(machine) = played.watch.machine::<OpenClawMachine>() {
-            fields.insert("tools_executed".to_owned(), machine.tools_executed.into());
-        }
-    },
-    action: |doing, fields| {
-        fields.insert("count".to_owned(), doing.observed());
-        fields.insert("delivered".to_owned(), doing.act.decision.delivered.into());
-    },
+    report: |played| Some(json!({ "tools_executed": played.watch.machine::<OpenClawMachine>()?.tools_executed })),
+    action: |doing| Some(json!({ "count": doing.observed(), "delivered": doing.act.decision.delivered })),
     ..PresetDriver::PLAIN
 };
 

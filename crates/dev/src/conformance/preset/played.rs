@@ -1,14 +1,11 @@
 //! Plays a case, past the machine's own stops, and says what happened in the tables' terms.
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::{PresetCase, PresetDriver};
 use crate::framework::Recipe;
 use crate::framework::machine::{MachineAction, MachineWatch};
 use crate::transcript::{Event, Message, Moment, PointView, Run};
-
-/// Fields of an answer, by name.
-pub(super) type Fields = Map<String, Value>;
 
 /// A case that was played to its end.
 pub(super) struct Played<'p> {
@@ -61,7 +58,7 @@ impl Doing<'_> {
 }
 
 /// Plays a case.
-pub(super) fn play(driver: &PresetDriver, recipe: &Recipe, run: &Run, case: &PresetCase<'_>) -> Fields {
+pub(super) fn play(driver: &PresetDriver, recipe: &Recipe, run: &Run, case: &PresetCase<'_>) -> Value {
     let mut watch = recipe.start(&run.header);
     let mut acts = Vec::new();
     let mut actions = Vec::new();
@@ -84,43 +81,44 @@ pub(super) fn play(driver: &PresetDriver, recipe: &Recipe, run: &Run, case: &Pre
         watch.advance(&view, &mut acts);
         for act in &acts[before..] {
             let doing = Doing { case, view: &view, watch: &watch, act, acts: &acts };
-            actions.push(Value::Object(action(driver, &doing)));
+            actions.push(action(driver, &doing));
         }
     }
     let mut ends = acts.iter().filter(|act| act.is_end());
     let end = if driver.ends_with_last_stop { ends.next_back() } else { ends.next() };
-    let mut fields = Fields::new();
-    fields.insert("actions".to_owned(), Value::Array(actions));
-    fields.insert("halted_at".to_owned(), end.and_then(|act| act.decision.event).into());
-    fields.insert("model_calls".to_owned(), replies.len().into());
+    let mut answer = json!({
+        "actions": actions,
+        "halted_at": end.and_then(|act| act.decision.event),
+        "model_calls": replies.len(),
+    });
     let played = Played { case, run, watch: &watch, acts: &acts, replies: &replies, results };
-    (driver.report)(&played, &mut fields);
-    fields
+    add(&mut answer, (driver.report)(&played));
+    answer
 }
 
-fn action(driver: &PresetDriver, doing: &Doing<'_>) -> Fields {
+/// Adds what the framework reports to what every framework does.
+fn add(answer: &mut Value, reported: Option<Value>) {
+    if let (Value::Object(fields), Some(Value::Object(reported))) = (answer, reported) {
+        fields.extend(reported);
+    }
+}
+
+fn action(driver: &PresetDriver, doing: &Doing<'_>) -> Value {
     let decision = &doing.act.decision;
     let kind = match decision.action.name() {
         "stop" => "halt",
         "fail" => "error",
         other => other,
     };
-    let mut fields = Fields::new();
-    fields.insert("at".to_owned(), decision.event.into());
-    fields.insert("kind".to_owned(), kind.into());
-    let texts = [
-        ("code", decision.code.as_deref()),
-        ("detail", decision.detail.as_deref()),
-        ("tool_call_id", decision.call_id.as_deref()),
-    ];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            fields.insert(name.to_owned(), text.into());
-        }
-    }
-    let before_request = matches!(decision.point.moment, Moment::BeforeRequest | Moment::EndOfRound);
-    fields.insert("before_request".to_owned(), before_request.into());
-    fields.insert("before_tools".to_owned(), (decision.point.moment == Moment::AfterResponse).into());
-    (driver.action)(doing, &mut fields);
-    fields
+    let mut answer = json!({
+        "at": decision.event,
+        "kind": kind,
+        "code": decision.code.as_deref(),
+        "detail": decision.detail.as_deref(),
+        "tool_call_id": decision.call_id.as_deref(),
+        "before_request": matches!(decision.point.moment, Moment::BeforeRequest | Moment::EndOfRound),
+        "before_tools": decision.point.moment == Moment::AfterResponse,
+    });
+    add(&mut answer, (driver.action)(doing));
+    answer
 }

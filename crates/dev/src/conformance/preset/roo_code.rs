@@ -1,5 +1,7 @@
 //! Roo Code: each table runs one rule; the person's answer is scripted.
 
+use serde_json::json;
+
 use super::case::COMBINED;
 use super::{PresetCase, PresetDriver};
 use crate::framework::{Recipe, Settings, SettingsError};
@@ -23,10 +25,9 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     build: Some(build),
     recorded_requests_only: |case| case.rule == APPROVAL,
     // The loop itself answers a text reply, so the next request follows at once.
-    action: |doing, fields| {
-        if doing.act.decision.rule.as_str() == MISTAKES {
-            fields.insert("before_request".to_owned(), true.into());
-        }
+    action: |doing| match doing.act.decision.rule.as_str() {
+        MISTAKES => Some(json!({ "before_request": true })),
+        _ => None,
     },
     ..PresetDriver::PLAIN
 };

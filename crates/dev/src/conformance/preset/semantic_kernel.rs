@@ -1,7 +1,9 @@
 //! Semantic Kernel: each table runs one of its loops.
 
+use serde_json::{Value, json};
+
 use super::case::COMBINED;
-use super::played::{Fields, Played};
+use super::played::Played;
 use super::{PresetCase, PresetDriver};
 use crate::decision::Action;
 use crate::preset::semantic_kernel::chat::OrchestrationRounds;
@@ -12,12 +14,10 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     rules: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
     read,
     ends_with_last_stop: true,
-    report,
-    action: |doing, fields| {
-        fields.insert("stall_count".to_owned(), doing.observed());
-        if doing.act.decision.rule.as_str() == "magentic.limits" {
-            fields.insert("before_request".to_owned(), true.into());
-        }
+    report: |played| Some(report(played)),
+    action: |doing| match doing.act.decision.rule.as_str() {
+        "magentic.limits" => Some(json!({ "stall_count": doing.observed(), "before_request": true })),
+        _ => Some(json!({ "stall_count": doing.observed() })),
     },
     ..PresetDriver::PLAIN
 };
@@ -38,17 +38,15 @@ fn read(case: &mut PresetCase<'_>) {
     case.settings.profile = Some(profile.to_owned());
 }
 
-fn report(played: &Played<'_>, fields: &mut Fields) {
-    fields.insert("tools_executed".to_owned(), played.results.into());
+fn report(played: &Played<'_>) -> Value {
     let is_end = |reply: usize| {
         let mut acts = played.acts.iter().map(|act| &act.decision);
         acts.any(|decision| decision.action == Action::Stop && decision.event == Some(reply))
     };
-    fields.insert("per_message".to_owned(), played.answers().map(is_end).collect());
-    if let Some(rounds) = played.watch.machine::<OrchestrationRounds>() {
-        fields.insert("agent_turns".to_owned(), rounds.spoken.into());
-    }
-    if let Some(magentic) = played.watch.machine::<Magentic>() {
-        fields.insert("ledgers_used".to_owned(), magentic.rounds.into());
-    }
+    json!({
+        "tools_executed": played.results,
+        "per_message": played.answers().map(is_end).collect::<Value>(),
+        "agent_turns": played.watch.machine::<OrchestrationRounds>().map(|rounds| rounds.spoken),
+        "ledgers_used": played.watch.machine::<Magentic>().map(|magentic| magentic.rounds),
+    })
 }

@@ -1,14 +1,12 @@
 //! smolagents reports the state of each finished run.
 
+use serde_json::json;
+
 use super::PresetDriver;
 use crate::preset::smolagents::SmolagentsRun;
 
 pub(super) const DRIVER: PresetDriver = PresetDriver {
     id: "smolagents",
-    report: |played, fields| {
-        if let Some(run) = played.watch.machine::<SmolagentsRun>() {
-            fields.insert("states".to_owned(), run.states.clone().into());
-        }
-    },
+    report: |played| Some(json!({ "states": played.watch.machine::<SmolagentsRun>()?.states })),
     ..PresetDriver::PLAIN
 };

@@ -1,5 +1,7 @@
 //! Strands: agents, swarms and graphs are run separately.
 
+use serde_json::json;
+
 use super::case::COMBINED;
 use super::{PresetCase, PresetDriver};
 use crate::preset::strands_agents::{Strands, parts};
@@ -14,10 +16,10 @@ pub(super) const DRIVER: PresetDriver = PresetDriver {
     read: |case| case.set_aside(&["seconds_per_model_call"]),
     build: Some(|case, settings| parts(settings, &[part(case)])),
     checks_after_end: |_| true,
-    report: |played, fields| {
+    report: |played| {
         let failed = played.watch.machine::<Strands>().is_some_and(|team| team.failed);
-        fields.insert("status".to_owned(), if failed { "failed" } else { "completed" }.into());
-        fields.insert("nodes_run".to_owned(), played.answers().count().into());
+        let status = if failed { "failed" } else { "completed" };
+        Some(json!({ "status": status, "nodes_run": played.answers().count() }))
     },
     ..PresetDriver::PLAIN
 };
