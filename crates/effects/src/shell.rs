@@ -1,16 +1,16 @@
 //! Parses a shell command, and finds its simple commands at any depth and the files it writes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rable::{Node, NodeKind};
 
-use crate::code::{self, CodeLanguage};
 use crate::command::{self, CommandContext, CommandInput, CommandStep};
 use crate::parts::{CallEffect, CombinedEffect};
 use crate::powershell::{self, ScriptAction, ShellDialect};
 use crate::scripts::ScriptEffects;
+use crate::tables::CodeLanguage;
 use crate::words::{CommandWord, shortened};
-use crate::{Effect, EffectTable, path};
+use crate::{Effect, EffectTable, code, path};
 
 /// A longer command, in bytes, is not parsed: its tree takes up to a kilobyte for each of them.
 const LONGEST: usize = 256 << 10;
@@ -75,28 +75,23 @@ pub(crate) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mu
     shell.acts(powershell::acts(text, ShellDialect::PowerShell))
 }
 
-/// Records that a tool wrote `text` to each of `files`, and searches it once for each language.
-pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, scripts: &mut ScriptEffects) {
-    record_scripts_within(0, files, text, table, scripts);
-}
-
-/// The same for a command within so many shells.
-fn record_scripts_within(depth: usize, files: &[&str], text: &str, table: &EffectTable, scripts: &mut ScriptEffects) {
+/// Records that `text` was written to each of `files`, within so many shells, and searches it once for each language.
+pub(crate) fn record_scripts(
+    depth: usize,
+    files: &[&str],
+    text: &str,
+    table: &EffectTable,
+    scripts: &mut ScriptEffects,
+) {
     if text.len() > LONGEST_SCRIPT {
         return;
     }
     let by_first_line = CodeLanguage::from_first_line(text);
-    let mut known: Vec<(CodeLanguage, CallEffect)> = Vec::new();
+    let mut known = BTreeMap::new();
     for file in files {
         let Some(language) = CodeLanguage::from_file_name(file).or(by_first_line) else { continue };
-        if !known.iter().any(|(other, _)| *other == language) {
-            known.push((language, script_effect(depth, text, language, table)));
-        }
-        for (other, effect) in &known {
-            if *other == language {
-                scripts.record(file, effect.clone());
-            }
-        }
+        let effect = known.entry(language).or_insert_with(|| script_effect(depth, text, language, table));
+        scripts.record(file, effect.clone());
     }
 }
 
@@ -236,7 +231,7 @@ impl<'t> Shell<'t> {
             match act {
                 ScriptAction::Effect(call) => parts.add(call),
                 ScriptAction::Text { file, text } => {
-                    record_scripts_within(self.depth, &[&file], &text, self.table, self.scripts);
+                    record_scripts(self.depth, &[&file], &text, self.table, self.scripts);
                 }
                 ScriptAction::Command { words, input, piped, is_assigned } => {
                     let before = std::mem::take(&mut self.parts);
@@ -358,7 +353,7 @@ impl<'t> Shell<'t> {
             if first.text == "tee" {
                 files.extend(words[1..].iter().map(|word| word.text.as_str()));
             }
-            record_scripts_within(self.depth, &files, text, self.table, self.scripts);
+            record_scripts(self.depth, &files, text, self.table, self.scripts);
         }
         if !self.functions.contains(&first.text) {
             self.command(&words, CommandInput { input: input.as_deref(), piped });

@@ -1,6 +1,7 @@
 //! Decides whether SQL statements only read.
 
 use crate::Effect;
+use crate::tables::tables;
 
 /// The strongest effect of the statements; `None` if there are none.
 pub(crate) fn effect(text: &str) -> Option<Effect> {
@@ -20,29 +21,14 @@ pub(crate) fn effect(text: &str) -> Option<Effect> {
                 };
                 if words.any(changes) { Effect::Edit } else { Effect::Read }
             }
-            "show" | "describe" | "desc" | "use" | "begin" | "commit" | "rollback" | "end" => Effect::Read,
-            "pragma" => {
-                if statement.contains('=') {
-                    Effect::Edit
-                } else {
-                    Effect::Read
-                }
-            }
-            "insert" | "update" | "delete" | "create" | "drop" | "alter" | "replace" | "truncate" | "grant"
-            | "revoke" | "merge" | "vacuum" | "reindex" | "attach" | "copy" | "set" | "call" | "do" | "rename" => {
-                Effect::Edit
-            }
-            word if word.starts_with('.') => match word {
-                ".import" | ".restore" | ".save" | ".backup" | ".output" | ".once" | ".clone" | ".read" => Effect::Edit,
-                ".shell" | ".system" => Effect::Unknown,
-                _ => Effect::Read,
+            "pragma" if statement.contains('=') => Effect::Edit,
+            "pragma" => Effect::Read,
+            word => match tables().sql.effect(word) {
+                Some(effect) => effect,
+                None if word.starts_with(['.', '\\']) => Effect::Read,
+                // A continuation of the line before: `FROM`, a column, a value.
+                None => continue,
             },
-            word if word.starts_with('\\') => match word {
-                "\\i" | "\\copy" | "\\o" | "\\!" => Effect::Unknown,
-                _ => Effect::Read,
-            },
-            // A continuation of the line before: `FROM`, a column, a value.
-            _ => continue,
         };
         strongest = strongest.max(Some(effect));
     }

@@ -1,9 +1,10 @@
-//! The built-in tables of `tables.toml`: what programs, sub-commands, tools and verbs do.
+//! The built-in tables of `tables.toml`: what programs, sub-commands, tools and verbs do, and how code looks that writes.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use foldhash::{HashMap, HashMapExt, HashSet};
+use regex::Regex;
 use serde::Deserialize;
 
 use crate::Effect;
@@ -44,6 +45,9 @@ pub(crate) struct BuiltInTables {
     pub(crate) clouds: Section,
     pub(crate) key_stores: EffectsByName,
     pub(crate) powershell: PowerShell,
+    pub(crate) languages: BTreeMap<CodeLanguage, LanguageSigns>,
+    pub(crate) sql: EffectsByName,
+    pub(crate) editor_commands: EffectsByName,
 }
 
 impl BuiltInTables {
@@ -197,6 +201,48 @@ pub(crate) struct PowerShell {
     pub(crate) looking_verbs: WordPatterns,
     pub(crate) looking_cmdlets: WordPatterns,
     pub(crate) aliases: EffectsByName,
+}
+
+/// A language, as far as its ways of writing files differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CodeLanguage {
+    Python,
+    JavaScript,
+    Ruby,
+    Perl,
+    Php,
+    Shell,
+    Other,
+}
+
+/// How code in a language is known, and what in it shows what it does.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LanguageSigns {
+    #[serde(default)]
+    pub(crate) programs: WordPatterns,
+    pub(crate) endings: WordPatterns,
+    pub(crate) first_line: Option<String>,
+    pub(crate) writes: Option<CodePattern>,
+    pub(crate) starts: Option<CodePattern>,
+}
+
+/// A regular expression, compiled when it is first searched for.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct CodePattern {
+    pattern: String,
+    #[serde(skip)]
+    compiled: OnceLock<Regex>,
+}
+
+impl CodePattern {
+    /// The first text in `code` that fits.
+    pub(crate) fn first_in<'c>(&self, code: &'c str) -> Option<&'c str> {
+        let compile = || Regex::new(&self.pattern).expect("the patterns of the tables are valid, tested below");
+        Some(self.compiled.get_or_init(compile).find(code)?.as_str())
+    }
 }
 
 /// Programs that run the command after them.
@@ -425,6 +471,9 @@ mod tests {
     #[test]
     fn the_built_in_tables_are_valid() {
         assert!(tables().commands.effect("ls").is_some());
+        for pattern in tables().languages.values().flat_map(|signs| signs.writes.iter().chain(&signs.starts)) {
+            assert_eq!(pattern.first_in(""), None);
+        }
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Effects of tools by name: tools of known agents, and for other tools what their name suggests.
 
 use crate::arguments::{CallCommand, ParsedArguments};
-use crate::code::{self, CodeLanguage};
 use crate::parts::{CallEffect, CombinedEffect};
 use crate::scripts::ScriptEffects;
-use crate::tables::tables;
+use crate::tables::{CodeLanguage, tables};
 use crate::words::shortened;
-use crate::{Effect, EffectTable, command, path, shell, sql, verbs};
+use crate::{Effect, EffectTable, code, command, path, shell, sql, verbs};
 
 /// What is known before a call, and may change with it.
 pub(crate) struct Context<'c> {
@@ -103,14 +102,10 @@ fn quoted(word: &str) -> String {
 /// SWE-agent's commands. Those of its editor take text that a shell cannot parse.
 fn editor_command(text: &str, context: &mut Context<'_>) -> CallEffect {
     let first = text.split_whitespace().next().unwrap_or_default();
-    let effect = match first {
-        "edit" | "insert" | "append" | "create" | "undo_edit" => Effect::Edit,
-        "open" | "goto" | "scroll_up" | "scroll_down" | "search_dir" | "search_file" | "find_file" | "set_cursors"
-        | "filemap" => Effect::Read,
-        "submit" | "exit_forfeit" | "exit_cost" => Effect::Handover,
-        _ => return shell::effect(text, context.table, context.scripts),
-    };
-    CallEffect::new(effect, format!("`{first}`"))
+    match tables().editor_commands.effect(first) {
+        Some(effect) => CallEffect::new(effect, format!("`{first}`")),
+        None => shell::effect(text, context.table, context.scripts),
+    }
 }
 
 /// The effect of a tool whose arguments decide it; `None` for any other call.
@@ -200,7 +195,7 @@ fn with_file(call: CallEffect, arguments: &ParsedArguments<'_>, context: &mut Co
         return call;
     }
     if let Some(text) = arguments.text(&["content", "file_text", "contents", "code_edit", "text", "CodeContent"]) {
-        shell::record_scripts(&[file], text, context.table, context.scripts);
+        shell::record_scripts(0, &[file], text, context.table, context.scripts);
     }
     let why = format!("{} on `{}`", call.why, shortened(path::file_name(file)));
     CallEffect { why, ..call.touching(vec![file.to_owned()]) }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::step::{CommandContext, CommandInput, CommandStep};
-use crate::code::{self, CodeLanguage};
+use crate::code;
 use crate::parts::CallEffect;
-use crate::tables::tables;
+use crate::tables::{CodeLanguage, tables};
 use crate::words::{CommandWord, after_options, has, joined, operands, shortened, spelled};
 use crate::{Effect, packages, path, verbs};
 
@@ -36,22 +36,12 @@ fn is_shell(program: &str) -> bool {
 
 /// The language of an interpreter; `None` for any other program.
 fn language(program: &str) -> Option<CodeLanguage> {
-    Some(match program {
-        "pypy" | "pypy3" | "ipython" | "py" => CodeLanguage::Python,
-        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => CodeLanguage::JavaScript,
-        "ruby" | "irb" => CodeLanguage::Ruby,
-        "perl" => CodeLanguage::Perl,
-        "php" => CodeLanguage::Php,
-        "lua" | "luajit" | "rscript" | "julia" | "osascript" | "groovy" => CodeLanguage::Other,
-        _ => {
-            // `python3.11`.
-            let version = program.strip_prefix("python")?;
-            if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
-                return None;
-            }
-            CodeLanguage::Python
-        }
-    })
+    // `python3.11`.
+    let is_version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '.');
+    if program.strip_prefix("python").is_some_and(is_version) {
+        return Some(CodeLanguage::Python);
+    }
+    CodeLanguage::find(|signs| signs.programs.has(program))
 }
 
 /// True for a shell or an interpreter that is given code, which runs whatever options follow it.

@@ -9,9 +9,8 @@ mod step;
 pub(crate) use files::patched_files;
 pub(crate) use step::{CommandContext, CommandInput, CommandStep};
 
-use crate::code::CodeLanguage;
 use crate::parts::CallEffect;
-use crate::tables::tables;
+use crate::tables::{CodeLanguage, tables};
 use crate::words::{CommandWord, operand_texts, operands, shortened, spelled};
 use crate::{Effect, cloud, git, packages, path, verbs};
 
