@@ -14,6 +14,7 @@ mod round;
 mod testing;
 mod traps;
 
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::framework::{Framework, FrameworkCode, FrameworkKind, Parameter, Settings, SettingsError};
@@ -39,6 +40,11 @@ fn system(folder: &str, file: &str, manual: &'static str, code: FrameworkCode) -
     let file =
         File::read(&path, file).and_then(|file| file.framework(&path, FrameworkKind::System, manual, Some(code)));
     file.expect("a test reads the file of every system")
+}
+
+/// The profile that the settings name, else the system's `first`.
+fn profile_of<P: FromStr>(settings: &Settings, first: P) -> P {
+    settings.profile.as_deref().and_then(|name| name.parse().ok()).unwrap_or(first)
 }
 
 /// The value of a parameter that chooses the judge.

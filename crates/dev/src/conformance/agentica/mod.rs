@@ -14,8 +14,8 @@ use crate::catalog;
 use crate::framework::{ConfigText, Settings};
 use crate::python::{self, Dict};
 use crate::system::agentica::{
-    AgenticaGoal, Budgets, GoalEvent, GoalRules, GoalStatus, JudgeAnswer, Limit, Manager, Referee, Ruling, TurnUsage,
-    Verified, Version, read_judge_reply,
+    AgenticaGoal, Budgets, GoalEvent, GoalRules, JudgeAnswer, Limit, Manager, Referee, Ruling, TurnUsage, Verified,
+    Version, read_judge_reply,
 };
 use crate::transcript::Moment;
 
@@ -365,11 +365,7 @@ impl Referee for ScriptedReferee<'_> {
                     .filter(|reason| python::is_true(reason))
                     .map(python::text)
                     .unwrap_or_default(),
-                status: match fields.text("status") {
-                    Some("paused") => Some(GoalStatus::Paused),
-                    Some("budget_limited") => Some(GoalStatus::BudgetLimited),
-                    _ => None,
-                },
+                status: fields.text("status").and_then(|status| status.parse().ok()),
             }),
             _ => None,
         }

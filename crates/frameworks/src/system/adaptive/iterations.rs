@@ -4,17 +4,20 @@ use super::review::ReviewerVerdict;
 use crate::python;
 use crate::text::completion_words::completion_word;
 use crate::text::conclusion_tag::has_conclusion;
+use crate::transcript::named;
 
 /// `max_iterations` when nothing is configured.
 pub const DEFAULT_MAX: i64 = super::param::MAX_ITERATIONS.whole();
 
-/// Which checks are made, and so which source is followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AdaptiveProfile {
-    /// The design document: the conclusion tag and the completion words.
-    Documented,
-    /// The released workflow: a reviewer.
-    Published,
+named! {
+    /// Which checks are made, and so which source is followed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AdaptiveProfile {
+        /// The design document: the conclusion tag and the completion words.
+        Documented = "documented",
+        /// The released workflow: a reviewer.
+        Published = "published",
+    }
 }
 
 /// Which of the design document's four numbered strategies are on; by default, the first and the third.

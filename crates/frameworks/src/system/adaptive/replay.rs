@@ -10,7 +10,7 @@ use super::review::ReviewerVerdict;
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{Settings, SettingsError};
 use crate::judge::Judge;
-use crate::system::{RoundClock, RoundUnit, judge_of};
+use crate::system::{RoundClock, RoundUnit, judge_of, profile_of};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
@@ -36,8 +36,7 @@ struct Adaptive {
 
 /// Builds the strategy from a `config.yaml` (or JSON or TOML).
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
-    let profile =
-        if settings.is_profile("published") { AdaptiveProfile::Published } else { AdaptiveProfile::Documented };
+    let profile = profile_of(settings, AdaptiveProfile::Documented);
     let round = RoundUnit::from_settings(settings, &param::ROUND)?;
     let reviewer = judge_of(settings, &param::JUDGE)?;
     let max = config::max_iterations(settings)?;
@@ -57,10 +56,7 @@ impl Strategy for Adaptive {
     }
 
     fn profile(&self) -> &'static str {
-        match self.profile {
-            AdaptiveProfile::Documented => "documented",
-            AdaptiveProfile::Published => "published",
-        }
+        self.profile.name()
     }
 
     fn rules(&self) -> Vec<RuleName> {

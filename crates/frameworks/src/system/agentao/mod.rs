@@ -10,10 +10,11 @@ use std::sync::Arc;
 pub use config::{DEFAULT_MAX_ITERATIONS, IterationCap};
 pub use guard::{ChatGuard, Tripped, WrittenCall, is_cut, why_unreadable};
 
+use super::profile_of;
 use crate::bailout::{AfterCap, AtCap, Bailout, History, HistoryEntry, Reply, RunHistory, Speaker, rough_tokens};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{Build, FrameworkCode, Settings, SettingsError, params};
-use crate::transcript::{Header, Message, Moment, PointView};
+use crate::transcript::{Header, Message, Moment, PointView, named};
 
 params! {
     MAX_ITERATIONS: "max_iterations" = 100, "model calls of one chat",
@@ -35,13 +36,15 @@ pub(super) const CODE: FrameworkCode = FrameworkCode {
     build: Build::Strategy(|settings| Ok(Arc::new(AgentaoStrategy::build(settings)?))),
 };
 
-/// Which source this profile follows: the documentation or the released code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AgentaoProfile {
-    /// The documentation page on the iteration cap.
-    Documented,
-    /// The released package, 0.5.17.
-    Published05,
+named! {
+    /// Which source this profile follows: the documentation or the released code.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum AgentaoProfile {
+        /// The documentation page on the iteration cap.
+        Documented = "documented",
+        /// The released package, 0.5.17.
+        Published05 = "published-0.5",
+    }
 }
 
 /// agentao as a strategy over recorded runs.
@@ -61,8 +64,7 @@ pub struct AgentaoStrategy {
 impl AgentaoStrategy {
     /// Builds the strategy from settings.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
-        let profile =
-            if settings.is_profile("documented") { AgentaoProfile::Documented } else { AgentaoProfile::Published05 };
+        let profile = profile_of(settings, AgentaoProfile::Published05);
         let hands_history = settings.word(&param::SECOND_ARGUMENT, &["history", "last_calls"])? == "history";
         let read_only = settings.texts(&param::READ_ONLY)?;
         let warns_before = match &*settings.in_force(&param::APPROACHING_LIMIT) {
@@ -110,10 +112,7 @@ impl Strategy for AgentaoStrategy {
     }
 
     fn profile(&self) -> &'static str {
-        match self.profile {
-            AgentaoProfile::Documented => "documented",
-            AgentaoProfile::Published05 => "published-0.5",
-        }
+        self.profile.name()
     }
 
     fn rules(&self) -> Vec<RuleName> {

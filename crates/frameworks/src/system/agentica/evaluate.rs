@@ -64,8 +64,7 @@ pub(super) fn evaluate(
         return without_judge(rules, goal);
     }
     if !rules.has_judge {
-        goal.status = GoalStatus::Paused;
-        goal.paused_reason = Some("judge-broken".to_owned());
+        goal.halt(GoalStatus::Paused, "judge-broken");
         let reason = match rules.version {
             Version::V15 => "no judge model configured and verifier deferred",
             Version::V14 | Version::Documented => "no judge model configured",
@@ -122,10 +121,12 @@ fn turn_words(goal: &AgenticaGoal) -> String {
 
 fn blown_budget(rules: GoalRules, goal: &mut AgenticaGoal) -> Option<Ruling> {
     let (cause, words) = exhausted(rules, goal)?;
-    Some(match wrap_up(rules, goal, cause, &words) {
-        Some(ruling) => ruling,
-        None => limited(goal, cause, "continue", words.clone(), words),
-    })
+    Some(over_budget(rules, goal, cause, words))
+}
+
+/// A budget is used up, and no verdict says more: 1.5's wrap-up turn, or the end.
+fn over_budget(rules: GoalRules, goal: &mut AgenticaGoal, cause: Cause, words: String) -> Ruling {
+    wrap_up(rules, goal, cause, &words).unwrap_or_else(|| limited(goal, cause, "continue", words.clone(), words))
 }
 
 /// 1.5's single wrap-up turn: the loop is told to continue, whatever the goal's status.
@@ -134,14 +135,26 @@ fn wrap_up(rules: GoalRules, goal: &mut AgenticaGoal, cause: Cause, words: &str)
         return None;
     }
     goal.wrapup_sent = true;
-    goal.last_verdict = Some("continue");
-    goal.last_reason = Some(words.to_owned());
+    goal.note("continue", words);
     let event = GoalEvent {
         budget_message: Some(words.to_owned()),
         ..GoalEvent::said(goal, "goal.continuing", "continue", words)
     };
     let ruling = Ruling::go_on(cause, "continue", words).announcing(event);
     Some(Ruling { prompt: Some(PromptKind::BudgetWrapup), ..ruling })
+}
+
+/// The goal is reached.
+fn completed(goal: &mut AgenticaGoal, cause: Cause, verdict: &'static str, reason: String) -> Ruling {
+    goal.status = GoalStatus::Complete;
+    let event = GoalEvent::said(goal, "goal.completed", verdict, &reason);
+    Ruling::stop(cause, goal, verdict, reason).announcing(event)
+}
+
+/// There is another turn.
+fn continuing(goal: &AgenticaGoal, cause: Cause, verdict: &'static str, reason: String) -> Ruling {
+    let event = GoalEvent::said(goal, "goal.continuing", verdict, &reason);
+    Ruling::go_on(cause, verdict, reason).announcing(event)
 }
 
 fn limited(
@@ -151,20 +164,18 @@ fn limited(
     reason: String,
     budget_message: String,
 ) -> Ruling {
-    goal.status = GoalStatus::BudgetLimited;
-    goal.paused_reason = Some("budget".to_owned());
+    goal.halt(GoalStatus::BudgetLimited, "budget");
     let event = GoalEvent { budget_message: Some(budget_message), ..GoalEvent::paused(goal) };
     Ruling::stop(cause, goal, verdict, reason).announcing(event)
 }
 
 /// The ruling for a goal that is no longer active, because the model's tool or a user has changed it.
-fn after_tool(goal: &AgenticaGoal) -> Ruling {
+fn after_tool(goal: &mut AgenticaGoal) -> Ruling {
     let last = goal.last_reason.clone().filter(|reason| !reason.is_empty());
     match goal.status {
         GoalStatus::Complete => {
             let reason = last.unwrap_or_else(|| "agent marked complete".to_owned());
-            let event = GoalEvent::said(goal, "goal.completed", "tool_signal", &reason);
-            Ruling::stop(Cause::Tool, goal, "tool_signal", reason).announcing(event)
+            completed(goal, Cause::Tool, "tool_signal", reason)
         }
         GoalStatus::Paused => {
             let reason = last.unwrap_or_else(|| "agent paused goal".to_owned());
@@ -181,8 +192,7 @@ fn after_tool(goal: &AgenticaGoal) -> Ruling {
 }
 
 fn tool_stuck(goal: &mut AgenticaGoal) -> Ruling {
-    goal.status = GoalStatus::Paused;
-    goal.paused_reason = Some("tool-stuck".to_owned());
+    goal.halt(GoalStatus::Paused, "tool-stuck");
     let reason = format!("every tool call failed for {} turns in a row", goal.tool_failures);
     Ruling::stop(Cause::ToolStuck, goal, "continue", reason).announcing(GoalEvent::paused(goal))
 }
@@ -190,17 +200,12 @@ fn tool_stuck(goal: &mut AgenticaGoal) -> Ruling {
 fn after_verifier(rules: GoalRules, goal: &mut AgenticaGoal, verified: Verified) -> Ruling {
     let stock = if verified.done { "verifier=done" } else { "verifier=continue" };
     let reason = if verified.reason.is_empty() { stock.to_owned() } else { verified.reason };
-    goal.last_verdict = Some("verifier");
-    goal.last_reason = Some(reason.clone());
+    goal.note("verifier", &reason);
     if verified.done {
-        goal.status = GoalStatus::Complete;
-        let event = GoalEvent::said(goal, "goal.completed", "verifier", &reason);
-        return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
+        return completed(goal, Cause::Verifier, "verifier", reason);
     }
     if let Some(status @ (GoalStatus::Paused | GoalStatus::BudgetLimited)) = verified.status {
-        goal.status = status;
-        let why = if status == GoalStatus::Paused { "verifier" } else { "budget" };
-        goal.paused_reason = Some(why.to_owned());
+        goal.halt(status, if status == GoalStatus::Paused { "verifier" } else { "budget" });
         let event = GoalEvent { verdict: Some("verifier"), ..GoalEvent::paused(goal) };
         return Ruling::stop(Cause::Verifier, goal, "verifier", reason).announcing(event);
     }
@@ -208,8 +213,7 @@ fn after_verifier(rules: GoalRules, goal: &mut AgenticaGoal, verified: Verified)
         let words = turn_budget_message(rules, goal);
         return limited(goal, Cause::Turns, "verifier", reason, words);
     }
-    let event = GoalEvent::said(goal, "goal.continuing", "verifier", &reason);
-    Ruling::go_on(Cause::Verifier, "verifier", reason).announcing(event)
+    continuing(goal, Cause::Verifier, "verifier", reason)
 }
 
 /// The message of the announcement; 1.4 leaves out the numbers.
@@ -219,65 +223,54 @@ fn turn_budget_message(rules: GoalRules, goal: &AgenticaGoal) -> String {
 
 /// In 1.5 without a judge on every turn, the loop continues up to the turn cap.
 fn without_judge(rules: GoalRules, goal: &mut AgenticaGoal) -> Ruling {
-    if turns_exhausted(goal) {
-        let words = turn_words(goal);
-        if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &words) {
-            return ruling;
-        }
-        let reason = "turn budget exhausted; no completion signal from verify_completion".to_owned();
-        goal.last_verdict = Some("continue");
-        goal.last_reason = Some(reason.clone());
-        return limited(goal, Cause::Turns, "continue", reason, words);
+    let reason = if turns_exhausted(goal) {
+        "turn budget exhausted; no completion signal from verify_completion"
+    } else {
+        "no completion signal yet; keep working (call verify_completion when done)"
+    };
+    up_to_turn_cap(rules, goal, reason.to_owned())
+}
+
+/// The loop continues up to the turn cap, where 1.5 grants its wrap-up turn.
+fn up_to_turn_cap(rules: GoalRules, goal: &mut AgenticaGoal, reason: String) -> Ruling {
+    goal.note("continue", &reason);
+    if !turns_exhausted(goal) {
+        return continuing(goal, Cause::Judge, "continue", reason);
     }
-    let reason = "no completion signal yet; keep working (call verify_completion when done)";
-    goal.last_verdict = Some("continue");
-    goal.last_reason = Some(reason.to_owned());
-    let event = GoalEvent::said(goal, "goal.continuing", "continue", reason);
-    Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
+    if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &turn_words(goal)) {
+        return ruling;
+    }
+    let message = turn_budget_message(rules, goal);
+    limited(goal, Cause::Turns, "continue", reason, message)
 }
 
 fn after_judge(rules: GoalRules, goal: &mut AgenticaGoal, verdict: JudgeAnswer) -> Ruling {
-    goal.last_reason = Some(verdict.reason().to_owned());
-    let reason = match verdict {
+    match verdict {
         JudgeAnswer::Unreadable(reason) => {
-            goal.last_verdict = Some("parse_failed");
+            goal.note("parse_failed", &reason);
             goal.parse_failures += 1;
             if goal.parse_failures < LIMIT {
                 return Ruling::go_on(Cause::Judge, "parse_failed", reason);
             }
-            goal.status = GoalStatus::Paused;
-            goal.paused_reason = Some("judge-broken".to_owned());
-            return Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason);
+            goal.halt(GoalStatus::Paused, "judge-broken");
+            Ruling::stop(Cause::JudgeBroken, goal, "parse_failed", reason)
         }
         JudgeAnswer::Done(reason) => {
-            goal.last_verdict = Some("done");
+            goal.note("done", &reason);
             goal.parse_failures = 0;
-            goal.status = GoalStatus::Complete;
-            let event = GoalEvent::said(goal, "goal.completed", "done", &reason);
-            return Ruling::stop(Cause::Judge, goal, "done", reason).announcing(event);
+            completed(goal, Cause::Judge, "done", reason)
         }
-        JudgeAnswer::Continue(reason) | JudgeAnswer::Unavailable(reason) => reason,
-    };
-    goal.last_verdict = Some("continue");
-    goal.parse_failures = 0;
-    if turns_exhausted(goal) {
-        let words = turn_words(goal);
-        if let Some(ruling) = wrap_up(rules, goal, Cause::Turns, &words) {
-            return ruling;
+        JudgeAnswer::Continue(reason) | JudgeAnswer::Unavailable(reason) => {
+            goal.parse_failures = 0;
+            up_to_turn_cap(rules, goal, reason)
         }
-        let message = turn_budget_message(rules, goal);
-        return limited(goal, Cause::Turns, "continue", reason, message);
     }
-    let event = GoalEvent::said(goal, "goal.continuing", "continue", &reason);
-    Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
 }
 
 /// The judge's answer is not known. At the turn cap, the loop ends either way; before it, nothing can be decided.
 fn after_unknown(rules: GoalRules, goal: &mut AgenticaGoal) -> Ruling {
     if turns_exhausted(goal) {
-        let words = turn_words(goal);
-        return wrap_up(rules, goal, Cause::Turns, &words)
-            .unwrap_or_else(|| limited(goal, Cause::Turns, "continue", words.clone(), words));
+        return over_budget(rules, goal, Cause::Turns, turn_words(goal));
     }
     Ruling::go_on(Cause::Unknown, "continue", "the judge's verdict is not recorded")
 }

@@ -11,10 +11,11 @@ use crate::transcript::named;
 
 named! {
     /// The status of a goal.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum GoalStatus {
         /// Being pursued.
+        #[default]
         Active = "active",
         /// Stopped until someone resumes it.
         Paused = "paused",
@@ -39,7 +40,7 @@ pub struct Budgets {
 }
 
 /// The state of a goal, as agentica writes it to its log.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgenticaGoal {
     /// Whether it is still pursued.
     pub status: GoalStatus,
@@ -72,21 +73,19 @@ pub struct AgenticaGoal {
 impl AgenticaGoal {
     /// A new, active goal.
     pub fn new(budgets: Budgets) -> Self {
-        Self {
-            status: GoalStatus::Active,
-            paused_reason: None,
-            budgets,
-            turns_used: 0,
-            tokens_used: 0,
-            seconds_used: 0.0,
-            subgoals: Vec::new(),
-            parse_failures: 0,
-            tool_failures: 0,
-            last_verdict: None,
-            last_reason: None,
-            wrapup_sent: false,
-            final_answer: None,
-        }
+        Self { budgets, ..Self::default() }
+    }
+
+    /// Pauses it, or ends it for a budget.
+    pub(super) fn halt(&mut self, status: GoalStatus, why: &str) {
+        self.status = status;
+        self.paused_reason = Some(why.to_owned());
+    }
+
+    /// Notes the last verdict.
+    pub(super) fn note(&mut self, verdict: &'static str, reason: &str) {
+        self.last_verdict = Some(verdict);
+        self.last_reason = Some(reason.to_owned());
     }
 
     /// Stores the submitted answer, trimmed; a blank one leaves the previous answer.
@@ -234,8 +233,7 @@ impl Manager {
         let words = if reason.is_empty() { format!("agent-marked {}", status.name()) } else { reason.to_owned() };
         self.change_in_log(|goal| {
             goal.status = status;
-            goal.last_verdict = Some("tool_signal");
-            goal.last_reason = Some(words);
+            goal.note("tool_signal", &words);
             goal.take_answer(final_answer);
             if status == GoalStatus::Paused {
                 goal.paused_reason = Some("agent-tool".to_owned());
@@ -261,8 +259,7 @@ impl Manager {
         }
         Ok(self.change_in_log(|goal| {
             goal.status = GoalStatus::Complete;
-            goal.last_verdict = Some("verify_tool");
-            goal.last_reason = Some(format!("verify_command passed (exit 0): {command}"));
+            goal.note("verify_tool", &format!("verify_command passed (exit 0): {command}"));
             goal.take_answer(final_answer);
         }))
     }

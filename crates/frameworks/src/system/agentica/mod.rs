@@ -19,11 +19,11 @@ pub use reply::{JudgeAnswer, read as read_judge_reply};
 pub use ruling::{Cause, GoalEvent, PromptKind, Ruling};
 
 use self::round::{GoalRow, RoundEvents, RoundJudge, UserDeed};
-use super::{RoundClock, RoundUnit, judge_of};
+use super::{RoundClock, RoundUnit, judge_of, profile_of};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{Build, FrameworkCode, Settings, SettingsError, params};
 use crate::judge::Judge;
-use crate::transcript::{Event, Header, Instant, PointView, Truth};
+use crate::transcript::{Event, Header, Instant, PointView, Truth, named};
 
 params! {
     ROUND: "round" = "prompt", "what a turn is on recordings that hold only one: prompt, step, or a number of steps";
@@ -49,15 +49,17 @@ const OWN_PROMPTS: [&str; 2] = ["[Continuing toward your standing goal]", "[Stan
 /// The default turn limit of a goal before 1.5.
 pub const DEFAULT_TURNS: i128 = 100;
 
-/// Which source this profile follows: the documentation or a released version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// The documentation page on the goal loop: all three budgets first, then the tool, then the judge.
-    Documented,
-    /// 1.4.6: as documented, except that the turn budget comes last.
-    V14,
-    /// 1.5.0: no turn cap and no judge by default, one wrap-up turn, a verifier.
-    V15,
+named! {
+    /// Which source this profile follows: the documentation or a released version.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Version {
+        /// The documentation page on the goal loop: all three budgets first, then the tool, then the judge.
+        Documented = "documented",
+        /// 1.4.6: as documented, except that the turn budget comes last.
+        V14 = "published-1.4",
+        /// 1.5.0: no turn cap and no judge by default, one wrap-up turn, a verifier.
+        V15 = "published-1.5",
+    }
 }
 
 /// The settings that the order of checks depends on.
@@ -87,11 +89,7 @@ pub struct AgenticaStrategy {
 impl AgenticaStrategy {
     /// Builds the strategy from settings.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
-        let version = match settings.profile.as_deref() {
-            Some("documented") => Version::Documented,
-            Some("published-1.5") => Version::V15,
-            _ => Version::V14,
-        };
+        let version = profile_of(settings, Version::V14);
         let judge = judge_of(settings, &param::JUDGE)?;
         let undercounts = settings.flag(&param::RUN_GOAL_TOKENS)?;
         Ok(Self {
@@ -196,11 +194,7 @@ impl Strategy for AgenticaStrategy {
     }
 
     fn profile(&self) -> &'static str {
-        match self.goal.rules.version {
-            Version::Documented => "documented",
-            Version::V14 => "published-1.4",
-            Version::V15 => "published-1.5",
-        }
+        self.goal.rules.version.name()
     }
 
     fn rules(&self) -> Vec<RuleName> {

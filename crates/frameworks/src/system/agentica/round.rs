@@ -198,11 +198,7 @@ impl Referee for RoundJudge<'_, '_> {
         Some(Verified {
             done: row.status == "complete",
             reason: row.last_reason.unwrap_or_default(),
-            status: match row.status.as_str() {
-                "paused" => Some(super::GoalStatus::Paused),
-                "budget_limited" => Some(super::GoalStatus::BudgetLimited),
-                _ => None,
-            },
+            status: row.status.parse().ok(),
         })
     }
 

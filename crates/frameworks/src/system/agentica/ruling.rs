@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::goal::{AgenticaGoal, Budgets, GoalStatus};
+use super::goal::{AgenticaGoal, GoalStatus};
 
 /// The kind of prompt that continues the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -77,7 +77,7 @@ pub struct Ruling {
 }
 
 /// An announcement.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GoalEvent {
     /// Its name.
     pub event: &'static str,
@@ -115,15 +115,7 @@ impl fmt::Display for GoalEvent {
 impl GoalEvent {
     /// An event about the goal's current state.
     pub fn about(goal: &AgenticaGoal, event: &'static str) -> Self {
-        Self {
-            event,
-            paused_reason: None,
-            verdict: None,
-            reason: None,
-            budget_message: None,
-            status: goal.status,
-            turns_used: goal.turns_used,
-        }
+        Self { event, status: goal.status, turns_used: goal.turns_used, ..Self::default() }
     }
 
     /// The goal is paused, by the user or by an evaluation.
@@ -168,9 +160,7 @@ impl Ruling {
 
     /// The ruling if there is no goal.
     pub(super) fn no_goal() -> Self {
-        Self {
-            status: GoalStatus::Cleared,
-            ..Self::stop(Cause::NoGoal, &AgenticaGoal::new(Budgets::default()), "continue", "no active goal")
-        }
+        let cleared = AgenticaGoal { status: GoalStatus::Cleared, ..AgenticaGoal::default() };
+        Self::stop(Cause::NoGoal, &cleared, "continue", "no active goal")
     }
 }

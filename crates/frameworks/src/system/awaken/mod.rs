@@ -14,10 +14,11 @@ pub use hooks::Hooks;
 pub use policy::{PolicyStop, StopPolicy};
 pub use spec::{AgentStops, StopConditionSpec};
 
+use super::profile_of;
 use crate::decision::{Action, Decision, FirstFiring, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::diagnostic::Location;
 use crate::framework::{Build, FrameworkCode, Settings, SettingsError, params};
-use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView};
+use crate::transcript::{Event, Header, Instant, Message, Millis, Moment, PointView, named};
 
 params! {
     MAX_ROUNDS: "max_rounds" = 16, off 0, "model replies of the agent's own round guard; goes before the configuration's";
@@ -32,13 +33,15 @@ pub(super) const CODE: FrameworkCode = FrameworkCode {
     build: Build::Strategy(|settings| Ok(Arc::new(AwakenStrategy::build(settings)?))),
 };
 
-/// Which source this profile follows: the documentation or the released code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AwakenProfile {
-    /// The documentation page on stop policies, taken literally.
-    Documented,
-    /// The released package awaken-runtime 0.6.0.
-    Published06,
+named! {
+    /// Which source this profile follows: the documentation or the released code.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AwakenProfile {
+        /// The documentation page on stop policies, taken literally.
+        Documented = "documented",
+        /// The released package awaken-runtime 0.6.0.
+        Published06 = "published-0.6",
+    }
 }
 
 /// awaken as a strategy over recorded runs.
@@ -54,8 +57,7 @@ pub struct AwakenStrategy {
 impl AwakenStrategy {
     /// Builds the strategy from a list of stop conditions, or from an agent's configuration that contains one.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
-        let profile =
-            if settings.is_profile("documented") { AwakenProfile::Documented } else { AwakenProfile::Published06 };
+        let profile = profile_of(settings, AwakenProfile::Published06);
         let mut stops = match &settings.config {
             None => AgentStops::default(),
             Some(config) => AgentStops::read(&config.text).map_err(|error| {
@@ -119,10 +121,7 @@ impl Strategy for AwakenStrategy {
     }
 
     fn profile(&self) -> &'static str {
-        match self.profile {
-            AwakenProfile::Documented => "documented",
-            AwakenProfile::Published06 => "published-0.6",
-        }
+        self.profile.name()
     }
 
     fn rules(&self) -> Vec<RuleName> {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::policy::raw_number;
 use crate::python::{self, Dict, Raised};
+use crate::transcript::named;
 
 /// A loaded plan: an object, or `None` (no file, not JSON, not an object).
 pub type Plan<'p> = Option<&'p Map<String, Value>>;
@@ -13,19 +14,14 @@ const TERMINAL: [&str; 3] = ["completed", "failed", "skipped"];
 /// The statuses of experiments still to be done.
 const ACTIVE: [&str; 2] = ["pending", "running"];
 
-/// Which experiments' metrics are used for the goals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricsScope {
-    /// All completed ones in list order; a later value of a metric overrides an earlier one (as in the code).
-    Merged,
-    /// The last one that is `completed` or `finished` (as in the document).
-    LastExperiment,
-}
-
-impl MetricsScope {
-    /// Looks up the scope by its name in settings.
-    pub(super) fn named(name: &str) -> Self {
-        if name == "last_experiment" { Self::LastExperiment } else { Self::Merged }
+named! {
+    /// Which experiments' metrics are used for the goals.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MetricsScope {
+        /// All completed ones in list order; a later value of a metric overrides an earlier one (as in the code).
+        Merged = "merged",
+        /// The last one that is `completed` or `finished` (as in the document).
+        LastExperiment = "last_experiment",
     }
 }
 

@@ -3,44 +3,29 @@
 use serde_json::{Map, Value, json};
 
 use crate::python::{self, Dict, Int, Raised};
+use crate::transcript::named;
 
-/// How a metric is compared with its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-    /// `==`, within [`EQUAL_WITHIN`].
-    Equal,
+named! {
+    /// How a metric is compared with its target, by the sign exactly as a policy must write it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Operator {
+        /// Greater.
+        Above = ">",
+        /// Greater or equal.
+        AtLeast = ">=",
+        /// Less.
+        Below = "<",
+        /// Less or equal.
+        AtMost = "<=",
+        /// Equal, within [`EQUAL_WITHIN`].
+        Equal = "==",
+    }
 }
 
 /// How far apart two numbers may be and still be `==`. The other operators have no tolerance.
 pub const EQUAL_WITHIN: f64 = 1e-9;
 
 impl Operator {
-    /// All operators.
-    const ALL: [Self; 5] = [Self::Above, Self::AtLeast, Self::Below, Self::AtMost, Self::Equal];
-
-    /// The operator exactly as a policy must write it.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::Above => ">",
-            Self::AtLeast => ">=",
-            Self::Below => "<",
-            Self::AtMost => "<=",
-            Self::Equal => "==",
-        }
-    }
-
-    fn from_sign(sign: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|operator| operator.sign() == sign)
-    }
-
     /// Whether `value` passes `target`. NaN on either side never does.
     pub fn passes(self, value: f64, target: f64) -> bool {
         match self {
@@ -143,7 +128,7 @@ impl AutomationPolicy {
     /// The normalised policy as JSON; a non-finite target is written as a string.
     pub fn json(&self) -> Value {
         let goal = |goal: &MetricGoal| {
-            let operator = goal.operator.map(Operator::sign);
+            let operator = goal.operator.map(Operator::name);
             json!({"metric": goal.metric, "operator": operator, "value": float_json(goal.target)})
         };
         let mut out = Map::new();
@@ -171,7 +156,7 @@ impl MetricGoal {
     /// The goal with its target; `None` if its metric or operator is not a string, or the metric is blank.
     fn aimed(raw: &Map<String, Value>, target: f64) -> Option<Self> {
         let metric = python::strip(raw.text("metric")?);
-        let operator = Operator::from_sign(raw.text("operator")?);
+        let operator = raw.text("operator")?.parse().ok();
         if metric.is_empty() {
             return None;
         }

@@ -15,7 +15,7 @@ use super::stop::{AutoStopReason, RULES};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{ConfigText, Settings, SettingsError, positive};
 use crate::python::{self, Raised, Strictness};
-use crate::system::{RoundClock, RoundUnit};
+use crate::system::{RoundClock, RoundUnit, profile_of};
 use crate::transcript::{Event, Header, Lane, Message, Metrics, PointView, Role, Tokens};
 
 /// The policy's own keys, which a stack file may also set.
@@ -53,7 +53,7 @@ struct Mira {
 
 /// Builds the strategy from an automation policy or a project.json that contains one.
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
-    let profile = settings.profile.as_deref().and_then(|name| name.parse().ok()).unwrap_or(MiraProfile::Described03);
+    let profile = profile_of(settings, MiraProfile::Described03);
     let project = settings.config.as_ref().map(read_config).transpose()?;
     let policy = project.as_ref().and_then(|project| project["automation_policy"].as_object());
     let mut policy = policy.cloned().unwrap_or_default();
@@ -117,9 +117,11 @@ fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, SettingsEr
 
 /// The profile's switches, overridden by those set in the stack file.
 fn switches(settings: &Settings, mut rules: MiraRules) -> Result<MiraRules, SettingsError> {
-    rules.order = Order::named(settings.word(&param::ORDER, &["code", "documented"])?);
-    rules.metrics = MetricsScope::named(settings.word(&param::METRICS, &["merged", "last_experiment"])?);
-    rules.tokens = TokenScope::named(settings.word(&param::TOKEN_SCOPE, &["message", "session"])?);
+    rules.order = settings.word(&param::ORDER, &Order::ALL.map(Order::name))?.parse().unwrap_or(rules.order);
+    rules.metrics =
+        settings.word(&param::METRICS, &MetricsScope::ALL.map(MetricsScope::name))?.parse().unwrap_or(rules.metrics);
+    rules.tokens =
+        settings.word(&param::TOKEN_SCOPE, &TokenScope::ALL.map(TokenScope::name))?.parse().unwrap_or(rules.tokens);
     if let Some(value) = settings.get(param::AUTO_MAX_ROUNDS.name) {
         let help = "a number from 1, in the profile `published-0.5.0`: before 0.3.3 the cap is fixed";
         let is_fixed = rules.guardrail != Guardrail::Severe;

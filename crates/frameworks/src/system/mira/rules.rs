@@ -26,35 +26,25 @@ named! {
     }
 }
 
-/// The order of the checks after a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Stop policy first, then the continuation decision.
-    Code,
-    /// Guardrail, cap and heuristics first, then goals and budgets.
-    Documented,
-}
-
-impl Order {
-    /// Looks up the order by its name in settings.
-    pub(super) fn named(name: &str) -> Self {
-        if name == "documented" { Self::Documented } else { Self::Code }
+named! {
+    /// The order of the checks after a round.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Order {
+        /// Stop policy first, then the continuation decision.
+        Code = "code",
+        /// Guardrail, cap and heuristics first, then goals and budgets.
+        Documented = "documented",
     }
 }
 
-/// What `maxTokens` is counted over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenScope {
-    /// The runs of one inbound message.
-    Message,
-    /// The session, until `/new`.
-    Session,
-}
-
-impl TokenScope {
-    /// Looks up the scope by its name in settings.
-    pub(super) fn named(name: &str) -> Self {
-        if name == "session" { Self::Session } else { Self::Message }
+named! {
+    /// What `maxTokens` is counted over.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TokenScope {
+        /// The runs of one inbound message.
+        Message = "message",
+        /// The session, until `/new`.
+        Session = "session",
     }
 }
 
@@ -146,10 +136,10 @@ impl MiraRules {
     pub fn from_profile(profile: MiraProfile) -> Self {
         let default = |parameter: &framework::Parameter| parameter.default_in(profile.name()).trim_matches('"');
         let described = Self {
-            order: Order::named(default(&param::ORDER)),
+            order: default(&param::ORDER).parse().unwrap_or(Order::Code),
             wording: Wording::V03,
-            metrics: MetricsScope::named(default(&param::METRICS)),
-            tokens: TokenScope::named(default(&param::TOKEN_SCOPE)),
+            metrics: default(&param::METRICS).parse().unwrap_or(MetricsScope::Merged),
+            tokens: default(&param::TOKEN_SCOPE).parse().unwrap_or(TokenScope::Message),
             provider: ProviderCheck::First,
             replan: Replan::Liberal,
             guardrail: Guardrail::All,

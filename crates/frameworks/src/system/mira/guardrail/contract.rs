@@ -26,13 +26,7 @@ named! {
 impl AgentProfile {
     /// Reads a profile; `None` if it is not one of the four.
     pub fn from_value(value: &Value) -> Option<Self> {
-        match python::lower(python::strip(value.as_str()?)).as_str() {
-            "default" => Some(Self::Default),
-            "research" => Some(Self::Research),
-            "engineer" => Some(Self::Engineer),
-            "team" => Some(Self::Team),
-            _ => None,
-        }
+        python::lower(python::strip(value.as_str()?)).parse().ok()
     }
 }
 
