@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use whenstop_core::diagnostic::{Diagnostic, Location, nearest};
+use whenstop_core::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 use whenstop_dev::synth::{Behaviour, Suite, Synthesis};
 use whenstop_readers::reader::trace;
 
@@ -75,9 +75,6 @@ fn synthesis(args: &Args) -> Result<Synthesis, Diagnostic> {
 
 fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> Diagnostic {
     let known: Vec<&str> = known.into_iter().collect();
-    let help = match nearest(name, known.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("there are: {}", known.join(", ")),
-    };
+    let help = did_you_mean(nearest(name, known.iter().copied()), &format!("there are: {}", known.join(", ")));
     Diagnostic::new(Location::default(), format!("there is no {what} `{name}`"), help)
 }

@@ -1,11 +1,13 @@
 //! The seed systems as oracles, with one driver each that runs a case through the system's own code.
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
 
 use super::preset::recording;
 use super::{CaseError, GoldenCase, Oracle, adaptive, agentao, agentica, awaken, known_table, mira};
 use crate::catalog;
-use crate::decision::Decision;
+use crate::decision::{Decision, Strategy};
 use crate::framework::{ConfigText, Settings};
 use crate::python::{self, Strictness};
 use crate::transcript::Run;
@@ -61,23 +63,31 @@ impl Oracle for SystemOracle {
     }
 }
 
+/// The events of a case as a run, and a system with a configuration and settings.
+pub(super) fn session(
+    system: &str,
+    profile: Option<&str>,
+    input: &Value,
+    config: Option<&Value>,
+    set: Map<String, Value>,
+) -> Result<(Run, Arc<dyn Strategy>), CaseError> {
+    let bad = |what: String| CaseError::BadCase(what);
+    let run = recording(input.as_object().ok_or_else(|| bad("no object".to_owned()))?)?;
+    let config = config.map(|config| ConfigText { path: "config".to_owned(), text: config.to_string() });
+    let settings = Settings { profile: profile.map(str::to_owned), config, set, ..Settings::named(system) };
+    let framework = catalog::find(system).ok_or_else(|| bad(format!("{system} is not here")))?;
+    let strategy = framework.strategy(&settings).map_err(|refused| bad(refused.to_string()))?;
+    Ok((run, strategy))
+}
+
 /// Replays the session of a case through a system; returns the run and the first decision that ends it.
 pub(super) fn replayed_session(
     system: &str,
     profile: Option<&str>,
     input: &Value,
 ) -> Result<(Run, Option<Decision>), CaseError> {
-    let bad = |what: String| CaseError::BadCase(what);
-    let run = recording(input.as_object().ok_or_else(|| bad("no object".to_owned()))?)?;
-    let config = input.get("config").map(|config| ConfigText { path: "config".to_owned(), text: config.to_string() });
-    let settings = Settings {
-        profile: profile.map(str::to_owned),
-        config,
-        set: input["set"].as_object().cloned().unwrap_or_default(),
-        ..Settings::named(system)
-    };
-    let framework = catalog::find(system).ok_or_else(|| bad(format!("{system} is not here")))?;
-    let strategy = framework.strategy(&settings).map_err(|refused| bad(refused.to_string()))?;
+    let set = input["set"].as_object().cloned().unwrap_or_default();
+    let (run, strategy) = session(system, profile, input, input.get("config"), set)?;
     let (mut watch, mut trail) = (strategy.start(&run.header), Vec::new());
     for view in run.views() {
         watch.at(&view, &mut trail);

@@ -204,6 +204,12 @@ impl Scene {
         }
     }
 
+    /// Looks around for some steps, from `low` to `high` of them.
+    pub(super) fn explore_some(&mut self, low: u64, high: u64) {
+        let n = self.count(low, high);
+        self.explore(n);
+    }
+
     /// Plays a step that advances the task.
     pub(super) fn change(&mut self) {
         self.step_of(&self.stage.change, false);

@@ -17,7 +17,10 @@ mod traps;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use crate::framework::{Framework, FrameworkCode, FrameworkKind, Parameter, Settings, SettingsError};
+use serde_json::{Map, Value};
+
+use crate::diagnostic::{did_you_mean, nearest};
+use crate::framework::{ConfigText, Framework, FrameworkCode, FrameworkKind, Parameter, Settings, SettingsError};
 use crate::judge::Judge;
 use crate::preset::file::File;
 
@@ -45,6 +48,23 @@ fn system(folder: &str, file: &str, manual: &'static str, code: FrameworkCode) -
 /// The profile that the settings name, else the system's `first`.
 fn profile_of<P: FromStr>(settings: &Settings, first: P) -> P {
     settings.profile.as_deref().and_then(|name| name.parse().ok()).unwrap_or(first)
+}
+
+/// The values of a native configuration, which has these `keys`; each is called a `kind`.
+fn native_values(
+    config: &ConfigText,
+    kind: &str,
+    keys: &[&'static str],
+    help: &str,
+) -> Result<Map<String, Value>, SettingsError> {
+    let values = config.table()?;
+    match values.keys().find(|key| !keys.contains(&key.as_str())) {
+        Some(key) => {
+            let help = did_you_mean(nearest(key, keys.iter().copied()), help);
+            Err(config.error_at(key, format!("unknown {kind} `{key}`"), help))
+        }
+        None => Ok(values),
+    }
 }
 
 /// The value of a parameter that chooses the judge.

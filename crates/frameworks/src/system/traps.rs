@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Location};
-use crate::framework::{ConfigText, ErrorSubject, LONG_SECONDS, Settings, SettingsError};
+use crate::framework::{ErrorSubject, LONG_SECONDS, Settings, SettingsError};
 
 /// Below this many tokens, thousands were probably meant: one call usually costs more.
 const FEW_TOKENS: i64 = 1000;
@@ -32,10 +32,7 @@ pub(super) fn few_tokens(tokens: i64) -> Option<(String, String)> {
 
 /// The values of a configuration in JSON or TOML; empty if it cannot be read.
 pub(super) fn values(settings: &Settings) -> Map<String, Value> {
-    match settings.config.as_ref().map(ConfigText::table) {
-        Some(Ok(values)) => values,
-        _ => Map::new(),
-    }
+    settings.config.as_ref().and_then(|config| config.table().ok()).unwrap_or_default()
 }
 
 /// A trap about a key of the native configuration.
@@ -60,6 +57,7 @@ pub(super) fn in_either(settings: &Settings, key: &str, trap: (String, String)) 
 mod tests {
     use super::super::ALL;
     use super::*;
+    use crate::framework::ConfigText;
 
     fn told(id: &str, config: &str) -> Vec<String> {
         let config = Some(ConfigText { path: "c".to_owned(), text: config.to_owned() });

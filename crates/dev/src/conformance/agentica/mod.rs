@@ -8,10 +8,8 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::preset::recording;
+use super::system::session;
 use super::{CaseError, SystemDriver};
-use crate::catalog;
-use crate::framework::{ConfigText, Settings};
 use crate::python::{self, Dict};
 use crate::system::agentica::{
     AgenticaGoal, Budgets, GoalEvent, GoalRules, JudgeAnswer, Limit, Manager, Referee, Ruling, TurnUsage, Verified,
@@ -54,15 +52,8 @@ pub(super) const AGENTICA: SystemDriver = SystemDriver {
 
 /// Which turns of a session on the command line are counted, and where it stops: the index of the event.
 fn preemption(input: &Value) -> Result<Value, CaseError> {
-    let run = recording(input.as_object().ok_or_else(|| bad(&"no object"))?)?;
-    let settings = Settings {
-        profile: input["profile"].as_str().map(str::to_owned),
-        config: Some(ConfigText { path: "goal.json".to_owned(), text: input["goal"].to_string() }),
-        set: [("prompts".to_owned(), json!("queue"))].into_iter().collect(),
-        ..Settings::named("agentica")
-    };
-    let agentica = catalog::find("agentica").ok_or_else(|| bad(&"agentica is not here"))?;
-    let strategy = agentica.strategy(&settings).map_err(|refused| bad(&refused))?;
+    let set = [("prompts".to_owned(), json!("queue"))].into_iter().collect();
+    let (run, strategy) = session("agentica", input["profile"].as_str(), input, Some(&input["goal"]), set)?;
     let (mut watch, mut trail) = (strategy.start(&run.header), Vec::new());
     // Turns counted before the round, and whether a round is over and not yet known to count.
     let (mut before, mut is_open, mut charged) = (0.0, false, Vec::new());

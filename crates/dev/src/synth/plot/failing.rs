@@ -39,8 +39,7 @@ fn ended_from_outside(scene: &mut Scene) -> (usize, EndCause) {
 
 /// Polls something that never becomes ready; each answer contains a different number.
 pub(super) fn repeats_with_new_results(scene: &mut Scene) -> RunEnding {
-    let before = scene.count(1, 3);
-    scene.explore(before);
+    scene.explore_some(1, 3);
     let kind = &scene.stage.explore[0];
     let fixed = scene.beat(kind, false);
     let (limit, end) = ended_from_outside(scene);
@@ -75,8 +74,7 @@ fn gives_up(scene: &mut Scene) -> RunEnding {
 
 /// Six to twelve failed steps in a row, then it gives up or crashes.
 pub(super) fn errs(scene: &mut Scene) -> RunEnding {
-    let before = scene.count(1, 2);
-    scene.explore(before);
+    scene.explore_some(1, 2);
     let same = if scene.dice.chance(30) { Some(scene.beat_of(&scene.stage.change, true)) } else { None };
     for _ in 0..scene.count(6, 12) {
         if let Some(beat) = &same {
@@ -91,8 +89,7 @@ pub(super) fn errs(scene: &mut Scene) -> RunEnding {
 
 /// A success that the checkpoints record, and that further changes then break.
 pub(super) fn breaks(scene: &mut Scene) -> RunEnding {
-    let explore = scene.count(2, 3);
-    scene.explore(explore);
+    scene.explore_some(2, 3);
     scene.script.grade(false);
     scene.change();
     scene.script.grade(true);
@@ -121,8 +118,7 @@ pub(super) fn runs_away(scene: &mut Scene) -> RunEnding {
 
 /// Quick and wrong.
 pub(super) fn is_wrong(scene: &mut Scene) -> RunEnding {
-    let before = scene.count(1, 3);
-    scene.explore(before);
+    scene.explore_some(1, 3);
     scene.change();
     gives_up(scene)
 }
@@ -153,8 +149,7 @@ pub(super) fn times_out(scene: &mut Scene) -> RunEnding {
 
 /// Stopped by a person after a few steps.
 pub(super) fn is_killed(scene: &mut Scene) -> RunEnding {
-    let explore = scene.count(3, 6);
-    scene.explore(explore);
+    scene.explore_some(3, 6);
     scene.change();
     scene.check(false);
     failure(EndCause::Killed)

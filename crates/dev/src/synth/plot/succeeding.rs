@@ -23,8 +23,7 @@ pub(super) fn late(scene: &mut Scene) -> RunEnding {
     for _ in 0..attempts {
         scene.change();
         scene.check(false);
-        let between = scene.count(0, 2);
-        scene.explore(between);
+        scene.explore_some(0, 2);
     }
     let secured = scene.work(1, 0);
     close(scene, secured)
@@ -42,8 +41,7 @@ pub(super) fn overlong(scene: &mut Scene) -> RunEnding {
 
 /// Three to five failed steps in a row, then a solution.
 pub(super) fn recovers(scene: &mut Scene) -> RunEnding {
-    let before = scene.count(1, 2);
-    scene.explore(before);
+    scene.explore_some(1, 2);
     for _ in 0..scene.count(3, 5) {
         let kinds = if scene.dice.chance(50) { &scene.stage.explore } else { &scene.stage.change };
         scene.step_of(kinds, true);
@@ -55,8 +53,7 @@ pub(super) fn recovers(scene: &mut Scene) -> RunEnding {
 
 /// A slow job: polled three to seven times until it has finished. Every third job shows no progress between polls.
 pub(super) fn polls(scene: &mut Scene) -> RunEnding {
-    let before = scene.count(1, 3);
-    scene.explore(before);
+    scene.explore_some(1, 3);
     scene.change();
     let still = scene.dice.chance(33);
     let mut beat = scene.beat(&scene.stage.poll, false);
@@ -75,8 +72,7 @@ pub(super) fn polls(scene: &mut Scene) -> RunEnding {
 
 /// Repeats the same check without a change in between, because it is flaky. The change that helps comes afterwards.
 pub(super) fn checks_again(scene: &mut Scene) -> RunEnding {
-    let before = scene.count(1, 3);
-    scene.explore(before);
+    scene.explore_some(1, 3);
     scene.change();
     for _ in 0..scene.count(3, 4) {
         scene.check(false);
@@ -88,8 +84,7 @@ pub(super) fn checks_again(scene: &mut Scene) -> RunEnding {
 /// Asks once or twice at the end of a reply and gets an answer.
 pub(super) fn asks(scene: &mut Scene) -> RunEnding {
     for _ in 0..scene.count(1, 2) {
-        let before = scene.count(1, 2);
-        scene.explore(before);
+        scene.explore_some(1, 2);
         scene.ask();
     }
     let explore = scene.count(0, 1);
@@ -166,8 +161,7 @@ fn train(scene: &mut Scene, number: usize) {
 pub(super) fn judged(scene: &mut Scene) -> RunEnding {
     let rounds = scene.count(2, 4);
     for round in 1..rounds {
-        let steps = scene.count(1, 2);
-        scene.explore(steps);
+        scene.explore_some(1, 2);
         let text = scene.in_language([
             format!("I have looked at part {round} of {rounds}; nothing is changed yet."),
             format!("第 {round} 部分（共 {rounds} 部分）已看过，还没有改动。"),

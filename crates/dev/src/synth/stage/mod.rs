@@ -64,20 +64,14 @@ pub(super) struct SuiteContent {
     pub(super) polish: Vec<Move>,
 }
 
-static CODE: LazyLock<SuiteContent> = LazyLock::new(|| read(include_str!("code.json")));
-static SERVICE: LazyLock<SuiteContent> = LazyLock::new(|| read(include_str!("service.json")));
-static RESEARCH: LazyLock<SuiteContent> = LazyLock::new(|| read(include_str!("research.json")));
-
-fn read(file: &str) -> SuiteContent {
-    serde_json::from_str(file).expect("a test generates runs of every suite")
-}
+/// In the order of [`Suite`].
+static STAGES: LazyLock<[SuiteContent; 3]> = LazyLock::new(|| {
+    [include_str!("code.json"), include_str!("service.json"), include_str!("research.json")]
+        .map(|file| serde_json::from_str(file).expect("a test generates runs of every suite"))
+});
 
 impl Suite {
     pub(super) fn stage(self) -> &'static SuiteContent {
-        match self {
-            Self::Code => &CODE,
-            Self::Service => &SERVICE,
-            Self::Research => &RESEARCH,
-        }
+        &STAGES[self as usize]
     }
 }

@@ -6,6 +6,7 @@ use super::param;
 use crate::bailout::{self, BailoutError, Recipe};
 use crate::diagnostic::{Location, did_you_mean, nearest};
 use crate::framework::{ConfigText, Settings, SettingsError};
+use crate::system::native_values;
 
 /// agentao's iteration cap if the call gives none.
 pub const DEFAULT_MAX_ITERATIONS: i64 = 100;
@@ -36,12 +37,8 @@ impl IterationCap {
     /// Reads `max_iterations` (or a `scenario` from the page's table), `strategy` and `params` from JSON or TOML; all
     /// are optional, and settings of the same names take precedence. Without a strategy, the transport's default handler is asked, which stops.
     pub fn read(settings: &Settings) -> Result<Self, SettingsError> {
-        let nowhere = ConfigText::default();
-        let config = settings.config.as_ref().unwrap_or(&nowhere);
-        let mut values = config.table()?;
-        if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(config.error_at(key, format!("unknown key `{key}`"), did_you_mean(nearest(key, KEYS), HELP)));
-        }
+        let config = settings.config.clone().unwrap_or_default();
+        let mut values = native_values(&config, "key", &KEYS, HELP)?;
         if settings.gives(&[&param::MAX_ITERATIONS]) {
             values.insert(param::MAX_ITERATIONS.name.to_owned(), settings.int(&param::MAX_ITERATIONS)?.into());
         }
@@ -69,7 +66,7 @@ impl IterationCap {
         };
         let no_params = Map::new();
         let params = values.get("params").and_then(Value::as_object).unwrap_or(&no_params);
-        let handler = bailout::build(strategy, params).map_err(|error| refused(config, &error))?;
+        let handler = bailout::build(strategy, params).map_err(|error| refused(&config, &error))?;
         Ok(Self { max_iterations, strategy: strategy.to_owned(), handler })
     }
 }

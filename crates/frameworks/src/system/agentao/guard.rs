@@ -4,8 +4,9 @@
 use foldhash::{HashMap, HashSet};
 use serde_json::Value;
 
+use crate::decision::RuleName;
 use crate::python::{self, Strictness, loads, strip};
-use crate::transcript::{Fingerprint, Identity};
+use crate::transcript::{Fingerprint, Identity, named};
 
 /// How often the same call, an empty name, unreadable arguments or a cut-off reply is needed to end the chat.
 pub(super) const LIMIT: u32 = 3;
@@ -23,28 +24,25 @@ pub struct WrittenCall<'a> {
     pub writes: bool,
 }
 
-/// Which guard ended the chat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tripped {
-    /// The same name and arguments, for the third time.
-    SameCall,
-    /// An empty tool name, for the third time.
-    EmptyName,
-    /// Unreadable arguments of the same tool, three times in a row.
-    BadArguments,
-    /// The third reply in a row whose calls were cut off at the token limit.
-    CutReplies,
+named! {
+    /// Which guard ended the chat; the rule's name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Tripped {
+        /// The same name and arguments, for the third time.
+        SameCall = "same call x3",
+        /// An empty tool name, for the third time.
+        EmptyName = "empty tool name x3",
+        /// Unreadable arguments of the same tool, three times in a row.
+        BadArguments = "unreadable arguments x3",
+        /// The third reply in a row whose calls were cut off at the token limit.
+        CutReplies = "cut replies x3",
+    }
 }
 
 impl Tripped {
-    /// The rule's name.
-    pub fn rule(self) -> &'static str {
-        match self {
-            Self::SameCall => "same call x3",
-            Self::EmptyName => "empty tool name x3",
-            Self::BadArguments => "unreadable arguments x3",
-            Self::CutReplies => "cut replies x3",
-        }
+    /// The rule.
+    pub(super) fn rule(self) -> RuleName {
+        RuleName::fixed(self.name())
     }
 
     /// What the guard counts.

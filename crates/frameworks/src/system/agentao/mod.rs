@@ -90,7 +90,7 @@ impl AgentaoStrategy {
     fn guards(&self) -> &'static [Tripped] {
         match self.profile {
             AgentaoProfile::Documented => &[],
-            AgentaoProfile::Published05 => &GUARDS,
+            AgentaoProfile::Published05 => &Tripped::ALL,
         }
     }
 
@@ -104,8 +104,6 @@ const APPROACHING: RuleName = RuleName::fixed("approaching limit");
 /// How many model calls before the cap the documented example warns.
 const WARNS_BEFORE: i64 = 20;
 
-const GUARDS: [Tripped; 4] = [Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments, Tripped::CutReplies];
-
 impl Strategy for AgentaoStrategy {
     fn name(&self) -> &str {
         &self.name
@@ -117,26 +115,22 @@ impl Strategy for AgentaoStrategy {
 
     fn rules(&self) -> Vec<RuleName> {
         let warning = self.warns_before.map(|_| APPROACHING);
-        std::iter::once(self.cap_rule())
-            .chain(warning)
-            .chain(self.guards().iter().map(|guard| RuleName::fixed(guard.rule())))
-            .collect()
+        std::iter::once(self.cap_rule()).chain(warning).chain(self.guards().iter().map(|guard| guard.rule())).collect()
     }
 
     fn requirements(&self) -> Vec<Requirement> {
-        let cut = Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::FinishReasons };
-        let calls = |guard: Tripped| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::Calls };
-        match self.profile {
-            AgentaoProfile::Documented => Vec::new(),
-            // An unreadable call neither counts for one guard nor clears the counts of the other.
-            AgentaoProfile::Published05 => [Tripped::BadArguments, Tripped::SameCall]
-                .map(|guard| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::PlainArguments })
-                .into_iter()
-                .chain([cut])
-                .chain([Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments].map(calls))
-                .chain([Requirement { rule: RuleName::fixed(Tripped::SameCall.rule()), need: Need::CallArguments }])
-                .collect(),
-        }
+        // An unreadable call neither counts for one guard nor clears the counts of the other.
+        let needs = [
+            (Tripped::BadArguments, Need::PlainArguments),
+            (Tripped::SameCall, Need::PlainArguments),
+            (Tripped::CutReplies, Need::FinishReasons),
+            (Tripped::SameCall, Need::Calls),
+            (Tripped::EmptyName, Need::Calls),
+            (Tripped::BadArguments, Need::Calls),
+            (Tripped::SameCall, Need::CallArguments),
+        ];
+        let needs = needs.into_iter().filter(|(guard, _)| self.guards().contains(guard));
+        needs.map(|(guard, need)| Requirement { rule: guard.rule(), need }).collect()
     }
 
     fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {
@@ -183,7 +177,7 @@ impl Watch for AgentaoWatch {
         let iterations = RuleReading::new(self.system.cap_rule(), "iterations", Some(iteration));
         let guards = self.system.guards().iter().map(|guard| {
             let count = self.guard.count(*guard);
-            RuleReading::new(RuleName::fixed(guard.rule()), guard.counts(), Some(f64::from(count)))
+            RuleReading::new(guard.rule(), guard.counts(), Some(f64::from(count)))
                 .against(f64::from(guard::LIMIT), count >= guard::LIMIT)
         });
         std::iter::once(iterations.against(cap, iteration >= cap)).chain(guards).collect()
@@ -255,8 +249,8 @@ impl AgentaoWatch {
             writes: !self.system.read_only.iter().any(|name| **name == *call.name),
         });
         if let Some(tripped) = self.guard.take_in(is_cut(reply.finish_reason()), calls) {
-            let rule = RuleName::fixed(tripped.rule());
-            let decision = Decision::at(view, Action::Stop, rule, Evidence::new(3.0, 3.0)).code(tripped.reason());
+            let decision =
+                Decision::at(view, Action::Stop, tripped.rule(), Evidence::new(3.0, 3.0)).code(tripped.reason());
             trail.push(decision.detail(tripped.notice()));
         }
     }

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::goal::Budgets;
 use super::limit::Limit;
 use super::{GoalRules, Version};
-use crate::diagnostic::{did_you_mean, nearest};
 use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::judge::Judge;
+use crate::system::native_values;
 
 /// The keyword arguments that affect stopping, and `objective`, which is accepted but not used.
 const KEYS: [&str; 8] = [
@@ -36,17 +36,9 @@ pub struct GoalConfig {
 impl GoalConfig {
     /// Reads the arguments; all are optional.
     pub fn read(version: Version, judge: Judge, settings: &Settings) -> Result<Self, SettingsError> {
-        let nowhere = ConfigText::default();
-        let config = settings.config.as_ref().unwrap_or(&nowhere);
-        let values = config.table()?;
-        if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(config.error_at(
-                key,
-                format!("unknown argument `{key}`"),
-                did_you_mean(nearest(key, KEYS), HELP),
-            ));
-        }
-        let arguments = GoalArguments { config, values: &values };
+        let config = settings.config.clone().unwrap_or_default();
+        let values = native_values(&config, "argument", &KEYS, HELP)?;
+        let arguments = GoalArguments { config: &config, values: &values };
         let budgets = Budgets {
             turns: arguments.whole("turn_budget")?,
             tokens: arguments.whole("token_budget")?,

@@ -27,12 +27,6 @@ pub struct PolicyStop {
     pub evidence: Evidence,
 }
 
-impl PolicyStop {
-    fn new(code: &'static str, detail: String, evidence: Evidence) -> Self {
-        Self { code, detail, evidence }
-    }
-}
-
 impl StopPolicy {
     /// Compiles the condition. An invalid pattern is kept: it stops the run at the first step.
     pub fn new(condition: StopConditionSpec) -> Self {
@@ -99,9 +93,10 @@ impl StopPolicy {
         }
     }
 
-    /// Checks it. The published profile stops at the round limit, the documented one only beyond it.
+    /// Checks it. The published profile stops at the round limit, the documented one only beyond it. Each check below gives
+    /// awaken's message and what it compared.
     pub fn evaluate(&self, profile: AwakenProfile, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
-        match &self.condition {
+        let (detail, evidence) = match &self.condition {
             StopConditionSpec::MaxRounds { rounds } => max_rounds(*rounds, profile, seen),
             StopConditionSpec::Timeout { seconds } => timeout(seconds.saturating_mul(1000), seen),
             StopConditionSpec::TokenBudget { max_total } => token_budget(*max_total as u64, seen),
@@ -109,7 +104,10 @@ impl StopPolicy {
             StopConditionSpec::StopOnTool { tool_name } => stop_on_tool(tool_name, seen),
             StopConditionSpec::ContentMatch { pattern } => content_match(pattern, self.pattern.as_ref(), seen),
             StopConditionSpec::LoopDetection { window } => loop_detection(*window, seen),
-        }
+        }?;
+        let is_invalid = matches!(self.pattern, Some(Err(_)));
+        let code = if is_invalid { "content_match_invalid_regex" } else { self.id() };
+        Some(PolicyStop { code, detail, evidence })
     }
 }
 
@@ -118,7 +116,7 @@ fn low_32_bits(max: usize) -> u32 {
     u32::try_from(max & 0xFFFF_FFFF).unwrap_or(u32::MAX)
 }
 
-fn max_rounds(rounds: usize, profile: AwakenProfile, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
+fn max_rounds(rounds: usize, profile: AwakenProfile, seen: &RunStatistics<'_>) -> Option<(String, Evidence)> {
     let count = seen.counters.step_count as usize;
     let hit = match profile {
         AwakenProfile::Documented => count > rounds,
@@ -128,61 +126,59 @@ fn max_rounds(rounds: usize, profile: AwakenProfile, seen: &RunStatistics<'_>) -
         return None;
     }
     let evidence = Evidence::new(count as f64, rounds as f64);
-    Some(PolicyStop::new("max_rounds", format!("reached {rounds} rounds"), evidence))
+    Some((format!("reached {rounds} rounds"), evidence))
 }
 
-fn timeout(limit_ms: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
+fn timeout(limit_ms: u64, seen: &RunStatistics<'_>) -> Option<(String, Evidence)> {
     let elapsed = seen.elapsed_ms.filter(|elapsed| limit_ms > 0 && *elapsed > limit_ms)?;
     let detail = format!("elapsed {elapsed}ms exceeds limit {limit_ms}ms");
-    Some(PolicyStop::new("timeout", detail, Evidence::new(elapsed as f64, limit_ms as f64)))
+    Some((detail, Evidence::new(elapsed as f64, limit_ms as f64)))
 }
 
-fn token_budget(max_total: u64, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
+fn token_budget(max_total: u64, seen: &RunStatistics<'_>) -> Option<(String, Evidence)> {
     // awaken adds without a check, so a released build wraps around.
     let total = seen.counters.input.wrapping_add(seen.counters.output);
     if max_total == 0 || total <= max_total {
         return None;
     }
     let detail = format!("token usage {total} exceeds budget {max_total}");
-    Some(PolicyStop::new("token_budget", detail, Evidence::new(total as f64, max_total as f64)))
+    Some((detail, Evidence::new(total as f64, max_total as f64)))
 }
 
-fn consecutive_errors(max: u32, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
+fn consecutive_errors(max: u32, seen: &RunStatistics<'_>) -> Option<(String, Evidence)> {
     if max == 0 || seen.errors < max {
         return None;
     }
     let detail = format!("{} consecutive inference errors (limit {max})", seen.errors);
-    Some(PolicyStop::new("consecutive_errors", detail, Evidence::new(f64::from(seen.errors), f64::from(max))))
+    Some((detail, Evidence::new(f64::from(seen.errors), f64::from(max))))
 }
 
-fn stop_on_tool(tool: &str, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
+fn stop_on_tool(tool: &str, seen: &RunStatistics<'_>) -> Option<(String, Evidence)> {
     if tool.is_empty() || !seen.tools.iter().any(|name| name == tool) {
         return None;
     }
-    Some(PolicyStop::new("stop_on_tool", format!("tool {tool} was requested before execution"), Evidence::NONE))
+    Some((format!("tool {tool} was requested before execution"), Evidence::NONE))
 }
 
 fn content_match(
     pattern: &str,
     compiled: Option<&Result<Regex, String>>,
     seen: &RunStatistics<'_>,
-) -> Option<PolicyStop> {
+) -> Option<(String, Evidence)> {
     if pattern.is_empty() {
         return None;
     }
     match compiled? {
         Ok(regex) if !regex.is_match(seen.text) => None,
-        Ok(_) => {
-            Some(PolicyStop::new("content_match", format!("response matched stop regex {pattern}"), Evidence::NONE))
-        }
+        Ok(_) => Some((format!("response matched stop regex {pattern}"), Evidence::NONE)),
         Err(error) => {
             let detail = format!("content_match stop condition has invalid regex {pattern}: {error}");
-            Some(PolicyStop::new("content_match_invalid_regex", detail, Evidence::NONE))
+            Some((detail, Evidence::NONE))
         }
     }
 }
 
-fn loop_detection(window: usize, seen: &RunStatistics<'_>) -> Option<PolicyStop> {
+fn loop_detection(window: usize, seen: &RunStatistics<'_>) -> Option<(String, Evidence)> {
     if window < 2 {
         return None;
     }
@@ -193,5 +189,5 @@ fn loop_detection(window: usize, seen: &RunStatistics<'_>) -> Option<PolicyStop>
         return None;
     }
     let detail = format!("same response repeated for {window} steps");
-    Some(PolicyStop::new("loop_detection", detail, Evidence::new(window as f64, window as f64)))
+    Some((detail, Evidence::new(window as f64, window as f64)))
 }

@@ -17,121 +17,116 @@ pub(super) fn lint(
     rules: MiraRules,
 ) -> Result<Vec<String>, Raised> {
     let known = experiment_status(rules);
-    let mut issues = if contract.guardrail == Guardrail::Severe { plan_block(plan.get("plan"))? } else { Vec::new() };
-    let Some(Value::Array(experiments)) = plan.get("experiments") else { return Ok(issues) };
+    let issues = if contract.guardrail == Guardrail::Severe { plan_block(plan.get("plan"))? } else { Vec::new() };
+    let mut lint = Lint { project, contract, issues };
+    let Some(Value::Array(experiments)) = plan.get("experiments") else { return Ok(lint.issues) };
     let mut ids: Vec<&str> = Vec::new();
     let mut running = 0;
     for (index, experiment) in experiments.iter().enumerate() {
         let position = index + 1;
         let Some(experiment) = python::dict(experiment) else {
-            issues.push(format!("experiment #{position} is not an object"));
+            lint.report(format!("experiment #{position} is not an object"));
             continue;
         };
         let Some(id) = filled(experiment, "id") else {
-            issues.push(format!("experiment #{position} missing id"));
+            lint.report(format!("experiment #{position} missing id"));
             continue;
         };
         if ids.contains(&id) {
-            issues.push(format!("duplicate experiment id: {id}"));
+            lint.report(format!("duplicate experiment id: {id}"));
         }
         ids.push(id);
         let status = experiment.text("status").filter(|word| known.contains(word));
         let Some(status) = status else {
-            issues.push(format!("{id}: invalid status"));
+            lint.report(format!("{id}: invalid status"));
             continue;
         };
         running += usize::from(status == "running");
         if status == "completed" {
-            completed(&mut issues, id, experiment, project, contract);
+            lint.completed(id, experiment);
         }
-        artifacts(&mut issues, id, experiment, project, contract);
+        lint.artifacts(id, experiment);
     }
     if running > 1 {
-        issues.push("more than one experiment marked as running".to_owned());
+        lint.report("more than one experiment marked as running".to_owned());
     }
     let current = plan.text("current_experiment").unwrap_or_default();
     if !current.is_empty() && !ids.contains(&current) {
-        issues.push("current_experiment does not match any experiment id".to_owned());
+        lint.report("current_experiment does not match any experiment id".to_owned());
     }
-    Ok(issues)
+    Ok(lint.issues)
 }
 
-fn completed(
-    issues: &mut Vec<String>,
-    id: &str,
-    experiment: &Map<String, Value>,
-    project: &ProjectFolder,
+/// The issues found so far, and what they are found by.
+struct Lint<'p> {
+    project: &'p ProjectFolder,
     contract: Contract,
-) {
-    if !experiment.is_true("results") && !experiment.is_true("conclusion") {
-        issues.push(format!("{id}: completed experiment missing results/conclusion"));
-    }
-    issues.extend(contract.breaches(id, experiment));
-    evidence_refs(issues, id, experiment, project, contract);
+    issues: Vec<String>,
 }
 
-fn evidence_refs(
-    issues: &mut Vec<String>,
-    id: &str,
-    experiment: &Map<String, Value>,
-    project: &ProjectFolder,
-    contract: Contract,
-) {
-    let refs = match experiment.get("evidence_refs") {
-        None | Some(Value::Null) => return,
-        Some(Value::Array(refs)) => refs,
-        Some(_) => return issues.push(format!("{id}: evidence_refs must be a list")),
-    };
-    let metrics = result_metrics(experiment);
-    for (index, reference) in refs.iter().enumerate() {
-        let place = format!("{id}: evidence_refs[{}]", index + 1);
-        let mut report = |text: String| issues.push(text);
-        let Some(reference) = python::dict(reference) else {
-            report(format!("{place} must be an object"));
-            continue;
+impl Lint<'_> {
+    fn report(&mut self, issue: String) {
+        self.issues.push(issue);
+    }
+
+    fn completed(&mut self, id: &str, experiment: &Map<String, Value>) {
+        if !experiment.is_true("results") && !experiment.is_true("conclusion") {
+            self.report(format!("{id}: completed experiment missing results/conclusion"));
+        }
+        self.issues.extend(self.contract.breaches(id, experiment));
+        self.evidence_refs(id, experiment);
+    }
+
+    fn evidence_refs(&mut self, id: &str, experiment: &Map<String, Value>) {
+        let refs = match experiment.get("evidence_refs") {
+            None | Some(Value::Null) => return,
+            Some(Value::Array(refs)) => refs,
+            Some(_) => return self.report(format!("{id}: evidence_refs must be a list")),
         };
-        for name in ["metric_key", "artifact"] {
-            if !matches!(reference.get(name), None | Some(Value::Null | Value::String(_))) {
-                report(format!("{place}.{name} must be a string"));
+        let metrics = result_metrics(experiment);
+        for (index, reference) in refs.iter().enumerate() {
+            let place = format!("{id}: evidence_refs[{}]", index + 1);
+            let Some(reference) = python::dict(reference) else {
+                self.report(format!("{place} must be an object"));
+                continue;
+            };
+            for name in ["metric_key", "artifact"] {
+                if !matches!(reference.get(name), None | Some(Value::Null | Value::String(_))) {
+                    self.report(format!("{place}.{name} must be a string"));
+                }
+            }
+            let text = |name: &str| reference.text(name).filter(|text| !text.is_empty());
+            if let (Some(key), Some(metrics)) = (text("metric_key"), metrics)
+                && !metrics.contains_key(key)
+            {
+                self.report(format!("{place} metric_key '{key}' not found in results.metrics"));
+            }
+            if let Some(artifact) = text("artifact").filter(|artifact| !self.exists(artifact)) {
+                self.report(format!("{place} artifact '{artifact}' does not exist"));
             }
         }
-        let text = |name: &str| reference.text(name).filter(|text| !text.is_empty());
-        if let (Some(key), Some(metrics)) = (text("metric_key"), metrics)
-            && !metrics.contains_key(key)
-        {
-            report(format!("{place} metric_key '{key}' not found in results.metrics"));
-        }
-        if let Some(artifact) = text("artifact").filter(|artifact| !exists(project, artifact, contract)) {
-            report(format!("{place} artifact '{artifact}' does not exist"));
-        }
     }
-}
 
-fn artifacts(
-    issues: &mut Vec<String>,
-    id: &str,
-    experiment: &Map<String, Value>,
-    project: &ProjectFolder,
-    contract: Contract,
-) {
-    let Some(results) = experiment.dict("results") else { return };
-    for artifact in results.items("artifacts") {
-        let Some(path) = artifact.as_str() else {
-            issues.push(format!("{id}: non-string artifact path"));
-            continue;
-        };
-        if path.starts_with('/') || path.starts_with("../") || path.contains("/../") {
-            issues.push(format!("{id}: unsafe artifact path '{path}'"));
-        } else if !exists(project, path, contract) {
-            issues.push(format!("{id}: artifact path does not exist '{path}'"));
+    fn artifacts(&mut self, id: &str, experiment: &Map<String, Value>) {
+        let Some(results) = experiment.dict("results") else { return };
+        for artifact in results.items("artifacts") {
+            let Some(path) = artifact.as_str() else {
+                self.report(format!("{id}: non-string artifact path"));
+                continue;
+            };
+            if path.starts_with('/') || path.starts_with("../") || path.contains("/../") {
+                self.report(format!("{id}: unsafe artifact path '{path}'"));
+            } else if !self.exists(path) {
+                self.report(format!("{id}: artifact path does not exist '{path}'"));
+            }
         }
     }
-}
 
-/// Whether the artifact exists. From 0.3.3 on it may be a pattern, which needs one matching file.
-fn exists(project: &ProjectFolder, artifact: &str, contract: Contract) -> bool {
-    if contract.guardrail == Guardrail::Severe && artifact.contains(['*', '?', '[']) {
-        return project.has_match(artifact);
+    /// Whether the artifact exists. From 0.3.3 on it may be a pattern, which needs one matching file.
+    fn exists(&self, artifact: &str) -> bool {
+        if self.contract.guardrail == Guardrail::Severe && artifact.contains(['*', '?', '[']) {
+            return self.project.has_match(artifact);
+        }
+        self.project.has_file(artifact)
     }
-    project.has_file(artifact)
 }
