@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{CaseError, GoldenCase, SystemDriver};
+use super::CaseError;
+use super::system::{AnswerInput, GoldenTable};
 use crate::framework::Settings;
 use crate::system::adaptive::config;
 use crate::system::adaptive::iterations::{AdaptiveProfile, DEFAULT_MAX, Iterations, IterationsEnd, NextAction};
@@ -12,52 +13,52 @@ use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
 
-/// The driver for adaptive.
-pub(super) const ADAPTIVE: SystemDriver = SystemDriver { id: "adaptive", tables: TABLES, table_of, answer };
-
-/// The names of the tables.
-const TABLES: &[&str] =
-    &["is_task_completed", "observation_prep", "experiment_tag", "review_gate", "loop_trace", "published_loop_trace"];
-
-/// Recognizes a case's table by the shape of its input.
-fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
-    match () {
-        () if case.has(&["responses", "reviews"]) => Some("published_loop_trace"),
-        () if case.has(&["responses"]) => Some("loop_trace"),
-        () if case.has(&["observation"]) => Some("is_task_completed"),
-        () if case.has(&["raw"]) => Some("observation_prep"),
-        () if case.has(&["response"]) => Some("experiment_tag"),
-        () if case.has(&["review"]) => Some("review_gate"),
-        () => None,
-    }
-}
-
-/// The answer for one case.
-fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
-    let input = case.input;
-    let text = |key: &str| input[key].as_str().unwrap_or_default();
-    match case.table {
-        "is_task_completed" => Ok(json!({"task_completed": completion_word(text("observation")).is_some()})),
-        "observation_prep" => {
-            let prepared = observation(text("raw"));
+/// The tables.
+pub(super) const TABLES: &[GoldenTable<AnswerInput>] = &[
+    (
+        "published_loop_trace",
+        |case| case.has(&["responses", "reviews"]),
+        |input| trace(AdaptiveProfile::Published, input),
+    ),
+    ("loop_trace", |case| case.has(&["responses"]), |input| trace(AdaptiveProfile::Documented, input)),
+    (
+        "is_task_completed",
+        |case| case.has(&["observation"]),
+        |input| Ok(json!({"task_completed": completion_word(text(input, "observation")).is_some()})),
+    ),
+    (
+        "observation_prep",
+        |case| case.has(&["raw"]),
+        |input| {
+            let prepared = observation(text(input, "raw"));
             let completed = completion_word(&prepared).is_some();
             Ok(json!({"chars": prepared.chars().count(), "observation": prepared, "task_completed": completed}))
-        }
-        "experiment_tag" => {
-            let code = experiment_code(text("response"));
+        },
+    ),
+    (
+        "experiment_tag",
+        |case| case.has(&["response"]),
+        |input| {
+            let response = text(input, "response");
+            let code = experiment_code(response);
             let runs = code.as_ref().is_some_and(|code| !code.is_empty());
-            Ok(json!({"code": code, "runs": runs, "conclusion_tag_seen": has_conclusion(text("response"))}))
-        }
-        "review_gate" => {
+            Ok(json!({"code": code, "runs": runs, "conclusion_tag_seen": has_conclusion(response)}))
+        },
+    ),
+    (
+        "review_gate",
+        |case| case.has(&["review"]),
+        |input| {
             let verdict = ReviewerVerdict::read(&input["review"]).map(|review| review.verdict());
             let finalize = matches!(verdict, Some((true, _)));
             let log: Vec<String> = verdict.into_iter().map(|(_, log)| log).collect();
             Ok(json!({"finalize": finalize, "log": log}))
-        }
-        "loop_trace" => trace(AdaptiveProfile::Documented, input),
-        "published_loop_trace" => trace(AdaptiveProfile::Published, input),
-        _ => Err(CaseError::UnknownTable),
-    }
+        },
+    ),
+];
+
+fn text<'c>(input: &'c Value, key: &str) -> &'c str {
+    input[key].as_str().unwrap_or_default()
 }
 
 /// A whole workflow with scripted calls and executions.

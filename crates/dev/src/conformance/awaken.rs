@@ -5,37 +5,30 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{CaseError, SystemDriver};
+use super::CaseError;
+use super::system::{AnswerInput, GoldenTable};
 use crate::system::awaken::{
     AwakenProfile, Boundary, Counters, Hooks, PolicyStop, RunStatistics, StopConditionSpec, StopPolicy,
 };
 use crate::transcript::Fingerprint;
 
-/// The driver for awaken.
-pub(super) const AWAKEN: SystemDriver = SystemDriver {
-    id: "awaken",
-    tables: TABLES,
-    table_of: |case| match case.input["kind"].as_str()? {
-        "stats" => Some("stacks"),
-        "serde" => Some("spec_serde"),
-        "steps" if case.has(&["extra_max_rounds_plugin"]) => Some("shared_counters"),
-        "steps" => Some("step_sequences"),
-        _ => None,
-    },
-    answer: |case| answer(case.input).map_err(CaseError::BadCase),
-};
+/// The tables; the case, not the table, says what is answered.
+pub(super) const TABLES: &[GoldenTable<AnswerInput>] = &[
+    ("stats_policies", |_| false, answer),
+    ("stacks", |case| case.input["kind"] == "stats", answer),
+    ("spec_serde", |case| case.input["kind"] == "serde", answer),
+    ("shared_counters", |case| case.input["kind"] == "steps" && case.has(&["extra_max_rounds_plugin"]), answer),
+    ("step_sequences", |case| case.input["kind"] == "steps", answer),
+];
 
-/// The names of the tables.
-const TABLES: &[&str] = &["stats_policies", "stacks", "spec_serde", "step_sequences", "shared_counters"];
-
-/// Answers a case of `table`; `Err` says what is wrong with the case.
-fn answer(input: &Value) -> Result<Value, String> {
-    match input["kind"].as_str() {
+fn answer(input: &Value) -> Result<Value, CaseError> {
+    let answer = match input["kind"].as_str() {
         Some("stats") => stats(input),
         Some("serde") => Ok(serde_rules(input)),
         Some("steps") => steps(input),
         other => Err(format!("unknown kind `{}`", other.unwrap_or("none"))),
-    }
+    };
+    answer.map_err(CaseError::BadCase)
 }
 
 fn conditions(input: &Value) -> Result<Vec<StopConditionSpec>, String> {

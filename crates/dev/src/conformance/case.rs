@@ -5,7 +5,7 @@ use serde_json::Value;
 /// A case of a golden table.
 #[derive(Clone, Copy, Debug)]
 pub struct GoldenCase<'c> {
-    /// The table: one of the system's own.
+    /// The name of its file; a table is found by it.
     pub table: &'c str,
     /// The case's `input`. If it names a recording (`input.file`), the text is in `input.recording`.
     pub input: &'c Value,

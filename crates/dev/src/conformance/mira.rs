@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::system::replayed_session;
-use super::{CaseError, GoldenCase, SystemDriver};
+use super::system::{GoldenTable, replayed_session, table_of};
+use super::{CaseError, GoldenCase};
 use crate::catalog;
 use crate::framework::Settings;
 use crate::python::{self, Dict, Int, Raised};
@@ -23,61 +23,45 @@ use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
 use crate::transcript::Event;
 
-/// The driver for mira.
-pub(super) const MIRA: SystemDriver = SystemDriver { id: "mira", tables: TABLES, table_of, answer };
+/// Answers a case under some rules.
+type AnswerUnder = fn(MiraRules, &Value) -> Result<Value, Raised>;
 
-/// The names of the tables.
-const TABLES: &[&str] = &[
-    "user_input_request",
-    "failure_response",
-    "provider_error",
-    "result_request",
-    "parse_policy",
-    "goal_evaluation",
-    "stop_policy_unparsed",
-    "replan",
-    "continuation_decision",
-    "round_decision",
-    "checkpoint",
-    "export_guard",
-    "final_result",
-    "token_accounting",
-    "message_trace",
-    "session_new",
+/// The tables. The three text tests have the same shape, so they cannot be told apart. A session is answered under a
+/// profile, not only its rules, by [`session`].
+const TABLES: &[GoldenTable<Option<AnswerUnder>>] = &[
+    ("message_trace", |case| case.has(&["rounds"]), Some(message_trace)),
+    ("session_new", |case| case.has(&["events"]), None),
+    ("continuation_decision", |case| case.has(&["run_mode", "plan"]) && case.asks("plan_after"), Some(continuation)),
+    ("round_decision", |case| case.has(&["run_mode", "plan"]), Some(round)),
+    ("stop_policy_unparsed", |case| case.has(&["policy_unparsed"]), Some(stop_policy_unparsed)),
+    ("replan", |case| case.has(&["policy", "plan"]) && case.asks("replan"), Some(replan)),
+    ("goal_evaluation", |case| case.has(&["policy", "plan"]), Some(goal_evaluation)),
+    ("parse_policy", |case| case.has(&["policy"]), Some(parse_policy)),
+    ("export_guard", |case| case.has(&["channel", "after"]), Some(export_guard)),
+    ("checkpoint", |case| case.has(&["before", "after"]), Some(|_, input| checkpoint(input))),
+    ("result_request", |case| case.has(&["content"]), Some(|_, input| Ok(result_request(input)))),
+    (
+        "token_accounting",
+        |case| case.has(&["steps"]) || case.has(&["usages_of_one_round"]),
+        Some(|_, input| Ok(token_accounting(input))),
+    ),
+    ("final_result", |case| case.has(&["result"]), Some(|_, input| Ok(final_result(input)))),
+    ("user_input_request", |_| false, Some(|rules, input| text_match(input, |text| user_request(text, rules.wording)))),
+    ("failure_response", |_| false, Some(|rules, input| text_match(input, |text| failure(text, rules.wording)))),
+    ("provider_error", |_| false, Some(|rules, input| text_match(input, |text| provider_error(text, rules.wording)))),
 ];
 
-/// Recognizes a case's table by the shape of its input. The three text tests have the same shape, so they cannot be
-/// told apart.
-fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
-    match () {
-        () if case.has(&["rounds"]) => Some("message_trace"),
-        () if case.has(&["events"]) => Some("session_new"),
-        () if case.has(&["run_mode", "plan"]) && case.asks("plan_after") => Some("continuation_decision"),
-        () if case.has(&["run_mode", "plan"]) => Some("round_decision"),
-        () if case.has(&["policy_unparsed"]) => Some("stop_policy_unparsed"),
-        () if case.has(&["policy", "plan"]) && case.asks("replan") => Some("replan"),
-        () if case.has(&["policy", "plan"]) => Some("goal_evaluation"),
-        () if case.has(&["policy"]) => Some("parse_policy"),
-        () if case.has(&["channel", "after"]) => Some("export_guard"),
-        () if case.has(&["before", "after"]) => Some("checkpoint"),
-        () if case.has(&["content"]) => Some("result_request"),
-        () if case.has(&["steps"]) || case.has(&["usages_of_one_round"]) => Some("token_accounting"),
-        () if case.has(&["result"]) => Some("final_result"),
-        () => None,
-    }
-}
-
 /// The answer under the rules of the release that the case names, else of the code that the page describes.
-fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
+pub(super) fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     let profile = match case.version.unwrap_or_default().strip_prefix("mira-engine ") {
         None | Some("doc") => MiraProfile::Described03,
         Some(version) => profile_of_release(version)
             .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
     };
-    if case.table == "session_new" {
-        return session(profile, case.input);
+    match table_of(TABLES, case)? {
+        Some(answer) => Ok(told_or_raised(answer(MiraRules::from_profile(profile), case.input))),
+        None => session(profile, case.input),
     }
-    answer_of(MiraRules::from_profile(profile), case.table, case.input)
 }
 
 /// The profile with the rules of a release, which may be another name of it.
@@ -110,30 +94,27 @@ fn session(profile: MiraProfile, input: &Value) -> Result<Value, CaseError> {
 /// The answer under `rules`.
 ///
 /// # Errors
-/// If the table is unknown or the input lacks what its table needs.
+/// If the table is unknown.
 pub fn answer_of(rules: MiraRules, table: &str, input: &Value) -> Result<Value, CaseError> {
-    let parse = || AutomationPolicy::parse(&input["policy"], rules.strict_switch);
-    let answer = match table {
-        "user_input_request" => text_match(input, |text| user_request(text, rules.wording)),
-        "failure_response" => text_match(input, |text| failure(text, rules.wording)),
-        "provider_error" => text_match(input, |text| provider_error(text, rules.wording)),
-        "result_request" => {
-            Ok(json!({"result_request": export::is_result_request(&input["content"], &input["metadata"])}))
-        }
-        "parse_policy" => parse().map(|policy| json!({"policy": policy_json(rules, policy.as_ref())})),
-        "goal_evaluation" => goal_evaluation(rules, input),
-        "stop_policy_unparsed" => stop_policy_unparsed(rules, input),
-        "replan" => replan(rules, input),
-        "continuation_decision" => continuation(rules, input),
-        "round_decision" => round(rules, input),
-        "checkpoint" => checkpoint(input),
-        "export_guard" => export_guard(rules, input),
-        "final_result" => Ok(json!({"has_final_result": has_final_result(input.get("result"))})),
-        "token_accounting" => Ok(token_accounting(input)),
-        "message_trace" => message_trace(rules, input),
-        _ => return Err(CaseError::UnknownTable),
-    };
-    Ok(answer.unwrap_or_else(|Raised(name)| json!({"raises": name})))
+    let answer = TABLES.iter().find(|(name, ..)| *name == table).and_then(|(.., answer)| *answer);
+    Ok(told_or_raised(answer.ok_or(CaseError::UnknownTable)?(rules, input)))
+}
+
+fn told_or_raised(answer: Result<Value, Raised>) -> Value {
+    answer.unwrap_or_else(|Raised(name)| json!({"raises": name}))
+}
+
+fn result_request(input: &Value) -> Value {
+    json!({"result_request": export::is_result_request(&input["content"], &input["metadata"])})
+}
+
+fn final_result(input: &Value) -> Value {
+    json!({"has_final_result": has_final_result(input.get("result"))})
+}
+
+fn parse_policy(rules: MiraRules, input: &Value) -> Result<Value, Raised> {
+    let policy = AutomationPolicy::parse(&input["policy"], rules.strict_switch)?;
+    Ok(json!({"policy": policy_json(rules, policy.as_ref())}))
 }
 
 fn policy_json(rules: MiraRules, policy: Option<&AutomationPolicy>) -> Value {

@@ -20,7 +20,6 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::system::SystemDriver;
 use crate::python::Dict;
 
 pub use case::{CaseError, GoldenCase};

@@ -15,51 +15,64 @@ use crate::transcript::Run;
 /// The table that every system has: where the replay of a session of several messages stops.
 const SESSION: &str = "session";
 
-/// A system's golden tables and the function that answers them.
-pub(super) struct SystemDriver {
-    /// The system's id.
-    pub id: &'static str,
-    /// The names of its tables.
-    pub tables: &'static [&'static str],
-    /// Recognizes a case's table by its shape, for files that are not named after a table.
-    pub table_of: fn(&GoldenCase<'_>) -> Option<&'static str>,
-    /// Answers one case as the original code does.
-    pub answer: fn(&GoldenCase<'_>) -> Result<Value, CaseError>,
+/// Answers one case as the original code does.
+type AnswerCase = fn(&GoldenCase<'_>) -> Result<Value, CaseError>;
+
+/// Answers one case by its `input`.
+pub(super) type AnswerInput = fn(&Value) -> Result<Value, CaseError>;
+
+/// A golden table: its name; whether a case has its shape, for files that are not named after a table; and what answers
+/// its cases.
+pub(super) type GoldenTable<A> = (&'static str, fn(&GoldenCase<'_>) -> bool, A);
+
+/// What answers a case: that of the table its file is named after, else of the first whose shape it has.
+pub(super) fn table_of<A: Copy>(tables: &[GoldenTable<A>], case: &GoldenCase<'_>) -> Result<A, CaseError> {
+    let names: Vec<&'static str> = tables.iter().map(|(name, ..)| *name).collect();
+    let table = match known_table(case.table, &names) {
+        Some(known) => tables.iter().find(|(name, ..)| *name == known),
+        None => tables.iter().find(|(_, fits, _)| fits(case)),
+    };
+    table.map(|(.., answer)| *answer).ok_or(CaseError::UnknownTable)
 }
 
-static DRIVERS: [SystemDriver; 5] =
-    [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
+static DRIVERS: [(&str, AnswerCase); 5] = [
+    ("mira", mira::answer),
+    ("adaptive", |case| table_of(adaptive::TABLES, case)?(case.input)),
+    ("awaken", |case| table_of(awaken::TABLES, case)?(case.input)),
+    ("agentao", |case| table_of(agentao::TABLES, case)?(case.input)),
+    ("agentica", |case| table_of(agentica::TABLES, case)?(case.input)),
+];
 
 /// The oracle for the system with the folder's name.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
-    let driver = DRIVERS.iter().find(|driver| driver.id == folder)?;
-    Some(Box::new(SystemOracle(driver)))
+    let (id, answer) = DRIVERS.iter().find(|(id, _)| *id == folder)?;
+    Some(Box::new(SystemOracle { id, answer: *answer }))
 }
 
-struct SystemOracle(&'static SystemDriver);
+struct SystemOracle {
+    id: &'static str,
+    answer: AnswerCase,
+}
 
 impl Oracle for SystemOracle {
     fn read(&self, line: &str) -> Result<Value, serde_json::Error> {
         // Tables of systems written in Python contain what Python's JSON accepts: integers of any size, NaN.
-        let read = if self.0.id == "awaken" { None } else { python::loads(line, Strictness::Strict) };
+        let read = if self.id == "awaken" { None } else { python::loads(line, Strictness::Strict) };
         if let Some(row) = read { Ok(row) } else { serde_json::from_str(line) }
     }
 
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError> {
         let input = row.get("input").ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
         let version = row["original_version"].as_str();
-        let SystemDriver { id, tables, table_of, answer } = self.0;
         if table == SESSION {
-            let (run, stop) = replayed_session(id, input["profile"].as_str(), input)?;
+            let (run, stop) = replayed_session(self.id, input["profile"].as_str(), input)?;
             // Records that follow a message are seen with it.
             let halted_at = stop
                 .as_ref()
                 .and_then(|stop| run.events()[..=stop.event?].iter().rposition(|event| event.message().is_some()));
             return Ok(json!({"halted_at": halted_at, "code": stop.and_then(|stop| stop.code)}));
         }
-        let mut case = GoldenCase { table, input, version, asked };
-        case.table = known_table(table, tables).or_else(|| table_of(&case)).ok_or(CaseError::UnknownTable)?;
-        answer(&case)
+        (self.answer)(&GoldenCase { table, input, version, asked })
     }
 }
 

@@ -8,34 +8,24 @@ mod names;
 mod replay_log;
 mod scripted;
 
-use super::{CaseError, SystemDriver};
+use super::CaseError;
+use super::system::{AnswerInput, GoldenTable};
 use crate::bailout::{
     self, AfterCap, AtCap, Bailout, HistoryEntry, Reply, Speaker, Window, all_errors, no_text_progress, one_tool,
 };
 use crate::python::{self, Dict};
 
-/// The driver for agentao.
-pub(super) const AGENTAO: SystemDriver = SystemDriver {
-    id: "agentao",
-    tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
-    table_of: |case| match () {
-        () if case.has(&["max_iterations", "model"]) => Some("chat_loop"),
-        () if case.has(&["strategy", "hits"]) => Some("bailout_strategies"),
-        () if case.has(&["messages"]) => Some("stuck_predicates"),
-        () if case.has(&["file"]) => Some("replay_expected"),
-        () => None,
-    },
-    answer: |case| {
-        let answer = match case.table {
-            "stuck_predicates" => predicates(case.input),
-            "bailout_strategies" => strategies(case.input),
-            "chat_loop" => return scripted::chat(case.input),
-            "replay_expected" => replay_log::summary(case.input),
-            _ => return Err(CaseError::UnknownTable),
-        };
-        answer.map_err(CaseError::BadCase)
-    },
-};
+/// The tables.
+pub(super) const TABLES: &[GoldenTable<AnswerInput>] = &[
+    ("chat_loop", |case| case.has(&["max_iterations", "model"]), scripted::chat),
+    (
+        "bailout_strategies",
+        |case| case.has(&["strategy", "hits"]),
+        |input| strategies(input).map_err(CaseError::BadCase),
+    ),
+    ("stuck_predicates", |case| case.has(&["messages"]), |input| predicates(input).map_err(CaseError::BadCase)),
+    ("replay_expected", |case| case.has(&["file"]), |input| replay_log::summary(input).map_err(CaseError::BadCase)),
+];
 
 /// The three stuck checks on one history.
 fn predicates(input: &Value) -> Result<Value, String> {

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::system::session;
-use super::{CaseError, SystemDriver};
+use super::system::{AnswerInput, GoldenTable, session};
+use super::{CaseError, GoldenCase};
 use crate::python::{self, Dict};
 use crate::system::agentica::{
     AgenticaGoal, Budgets, GoalEvent, GoalRules, JudgeAnswer, Limit, Manager, Referee, Ruling, TurnUsage, Verified,
@@ -17,38 +17,26 @@ use crate::system::agentica::{
 };
 use crate::transcript::Moment;
 
-/// The driver for agentica.
-pub(super) const AGENTICA: SystemDriver = SystemDriver {
-    id: "agentica",
-    tables: &[
-        "judge_replies",
-        "sequences_1.4.6",
-        "sequences_1.5.0",
-        "extra_rules_1.5.0",
+/// The tables.
+pub(super) const TABLES: &[GoldenTable<AnswerInput>] = &[
+    ("judge_replies", |case| case.has(&["raw"]), judge_reply),
+    ("extra_rules_1.5.0", |case| case.has(&["goal", "turns"]) && is_15(case), |input| sequence(Version::V15, input)),
+    ("sequences_1.4.6", |case| case.has(&["goal", "turns"]), |input| sequence(Version::V14, input)),
+    ("sequences_1.5.0", |_| false, |input| sequence(Version::V15, input)),
+    (
         "session_log_expected",
-        "cli_preemption",
-    ],
-    table_of: |case| {
-        let rules_15 =
-            || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();
-        let is_15 = case.version.map_or_else(rules_15, |version| !version.contains("1.4"));
-        match () {
-            () if case.has(&["raw"]) => Some("judge_replies"),
-            () if case.has(&["goal", "turns"]) => Some(if is_15 { "extra_rules_1.5.0" } else { "sequences_1.4.6" }),
-            () if case.has(&["file"]) => Some("session_log_expected"),
-            () if case.has(&["goal", "events"]) => Some("cli_preemption"),
-            () => None,
-        }
-    },
-    answer: |case| match case.table {
-        "judge_replies" => judge_reply(case.input),
-        "sequences_1.4.6" => sequence(Version::V14, case.input),
-        "sequences_1.5.0" | "extra_rules_1.5.0" => sequence(Version::V15, case.input),
-        "session_log_expected" => session_log::summary(case.input).map_err(CaseError::BadCase),
-        "cli_preemption" => preemption(case.input),
-        _ => Err(CaseError::UnknownTable),
-    },
-};
+        |case| case.has(&["file"]),
+        |input| session_log::summary(input).map_err(CaseError::BadCase),
+    ),
+    ("cli_preemption", |case| case.has(&["goal", "events"]), preemption),
+];
+
+/// Whether a case is of 1.5: by the release it names, else by what its goal has.
+fn is_15(case: &GoldenCase<'_>) -> bool {
+    let goal = &case.input["goal"];
+    let has_rules = || goal.get("auto_judge").is_some() || goal.get("verifier").is_some();
+    case.version.map_or_else(has_rules, |version| !version.contains("1.4"))
+}
 
 /// Which turns of a session on the command line are counted, and where it stops: the index of the event.
 fn preemption(input: &Value) -> Result<Value, CaseError> {
