@@ -94,29 +94,16 @@ impl<'a> ParsedArguments<'a> {
 }
 
 fn nested_call(call: &Value) -> Option<ToolCall> {
-    let mut name = None;
-    for key in ["tool", "name", "recipient_name", "tool_name"] {
-        if name.is_none() {
-            name = call[key].as_str();
-        }
-    }
-    let name = name?;
+    let name = ["tool", "name", "recipient_name", "tool_name"].iter().find_map(|key| call[*key].as_str())?;
     // `functions.shell`.
     let name = name.rsplit('.').next().unwrap_or(name);
-    for key in ["parameters", "arguments", "input"] {
-        if let Some(arguments) = call.get(key) {
-            return Some(ToolCall::new(None, name, arguments.to_string()));
-        }
-    }
-    Some(ToolCall::new(None, name, ""))
+    let arguments = ["parameters", "arguments", "input"].iter().find_map(|key| call.get(key));
+    Some(ToolCall::new(None, name, arguments.map(Value::to_string).unwrap_or_default()))
 }
 
 /// The texts of an array; `None` if it is empty or holds anything else.
 fn texts(words: &[Value]) -> Option<Vec<String>> {
-    let mut texts = Vec::new();
-    for word in words {
-        texts.push(word.as_str()?.to_owned());
-    }
+    let texts: Vec<String> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>()?;
     if texts.is_empty() { None } else { Some(texts) }
 }
 

@@ -48,25 +48,15 @@ pub(crate) fn effect(program: &str, words: &[CommandWord]) -> Option<CallEffect>
 
 /// The effect of a sub-command that is the user's own, by the first words of its name and arguments.
 fn by_verbs(names: &[&str]) -> Option<Effect> {
-    let mut strongest = None;
-    for name in names.iter().take(4) {
-        strongest = strongest.max(verbs::by_word(name).or_else(|| verbs::by_name(name)));
-    }
-    strongest
+    names.iter().take(4).filter_map(|name| verbs::by_word(name).or_else(|| verbs::by_name(name))).max()
 }
 
 /// The effect of a program that is built and run (`cargo run -- add x`), by its own sub-command.
 fn by_words_after_dashes(rest: &[CommandWord]) -> Effect {
     let own = rest.iter().skip_while(|word| word.text != "--").skip(1);
-    let mut effect = Effect::Check;
-    for word in own.filter(|word| !word.text.starts_with('-')).take(3) {
-        if let Some(suggested) = verbs::by_word(&word.text)
-            && suggested.is_work()
-        {
-            effect = effect.max(suggested);
-        }
-    }
-    effect
+    let operands = own.filter(|word| !word.text.starts_with('-')).take(3);
+    let works = operands.filter_map(|word| verbs::by_word(&word.text)).filter(|effect| effect.is_work());
+    works.fold(Effect::Check, Effect::max)
 }
 
 /// The effect of `cmake`: `--target install` edits, anything else checks.

@@ -47,6 +47,7 @@ pub(crate) struct BuiltInTables {
     pub(crate) powershell: PowerShell,
     pub(crate) languages: BTreeMap<CodeLanguage, LanguageSigns>,
     pub(crate) sql: EffectsByName,
+    pub(crate) python_modules: EffectsByName,
     pub(crate) editor_commands: EffectsByName,
 }
 
@@ -200,6 +201,8 @@ pub(crate) struct ScriptWords {
 pub(crate) struct PowerShell {
     pub(crate) looking_verbs: WordPatterns,
     pub(crate) looking_cmdlets: WordPatterns,
+    pub(crate) keywords: WordPatterns,
+    pub(crate) writing_methods: WordPatterns,
     pub(crate) aliases: EffectsByName,
 }
 

@@ -19,11 +19,7 @@ pub(crate) fn by_word(word: &str) -> Option<Effect> {
 
 /// The strongest effect that one of the words suggests.
 fn strongest(words: &[String]) -> Option<Effect> {
-    let mut strongest = None;
-    for word in words {
-        strongest = strongest.max(by_word(word));
-    }
-    strongest
+    words.iter().filter_map(|word| by_word(word)).max()
 }
 
 /// The effect a tool's name suggests. The first word decides if it is a verb in the tables, else the strongest verb.

@@ -218,14 +218,11 @@ fn takes_code(word: &CommandWord, language: CodeLanguage) -> bool {
 fn module<'w>(words: &'w [CommandWord], given: CommandInput<'w>) -> CommandStep<'w> {
     let Some((module, rest)) = words.split_first() else { return CommandStep::effect(Effect::Read, "`python -m`") };
     let name = module.text.as_str();
-    let effect = match name {
-        "json.tool" if operands(rest).count() > 1 => Effect::Edit,
-        "json.tool" | "site" | "sysconfig" | "platform" | "this" | "pydoc" | "inspect" | "dis" | "tokenize" | "ast" => {
-            Effect::Read
-        }
-        "zipfile" | "tarfile" | "venv" if has(rest, &["-l", "--list", "-t"]) => Effect::Read,
-        "zipfile" | "tarfile" | "venv" => Effect::Edit,
-        "django" => return CommandStep::Effect(packages::django(rest)),
+    let effect = match (name, tables().python_modules.effect(name)) {
+        ("json.tool", _) if operands(rest).count() > 1 => Effect::Edit,
+        (_, Some(Effect::Edit)) if has(rest, &["-l", "--list", "-t"]) => Effect::Read,
+        (_, Some(effect)) => effect,
+        ("django", _) => return CommandStep::Effect(packages::django(rest)),
         _ if tables().commands.effect(name).is_some()
             || packages::effect(name, words).is_some()
             || tables().formatters.programs.has(name) =>

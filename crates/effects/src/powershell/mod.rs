@@ -9,7 +9,6 @@ pub(crate) use elements::ShellDialect;
 
 use crate::parts::CallEffect;
 use crate::tables::tables;
-use crate::text::word_list;
 use crate::words::{CommandWord, shortened, spelled};
 use crate::{Effect, path};
 use elements::{PipelineElement, Token};
@@ -333,12 +332,7 @@ fn after_keyword<'w>(words: &'w [Token], first: &str, dialect: ShellDialect) -> 
         (_, "foreach") if rest.first().is_some_and(|word| word.text.starts_with("(…)")) => None,
         (_, "return" | "throw" | "exit" | "else" | "do" | "in" | "@echo") if rest.is_empty() => None,
         (_, "return" | "throw" | "exit" | "else" | "do" | "in" | "@echo") => Some(rest),
-        (
-            _,
-            "if" | "elseif" | "foreach" | "for" | "while" | "until" | "switch" | "try" | "catch" | "finally" | "param"
-            | "function" | "filter" | "begin" | "process" | "end" | "break" | "continue" | "not" | "rem" | "setlocal"
-            | "endlocal" | "goto" | "using" | "default" | "trap",
-        ) => None,
+        (_, keyword) if tables().powershell.keywords.has(keyword) => None,
         _ => Some(words),
     }
 }
@@ -356,18 +350,12 @@ fn after_condition(rest: &[Token]) -> Option<&[Token]> {
     rest.get(n_words..).filter(|rest| !rest.is_empty())
 }
 
-/// Methods of objects that change something.
-const METHODS_THAT_WRITE: &[&str] = word_list!(
-    "delete kill moveto copyto save savechanges setvalue downloadfile extracttodirectory writealltext writeline",
-    "createsubdirectory createtext replacefile terminate",
-);
-
 /// True for a call of a method that changes something: `[IO.File]::WriteAllText(…)`, `$_.Delete(…)`.
 fn writes_by_method(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let Some((before, _)) = lower.split_once("(…)") else { return false };
     let method = before.rsplit(['.', ':']).next().unwrap_or_default();
-    let Some((class, _)) = before.split_once("]::") else { return METHODS_THAT_WRITE.contains(&method) };
+    let Some((class, _)) = before.split_once("]::") else { return tables().powershell.writing_methods.has(method) };
     if class.ends_with("file") || class.ends_with("directory") {
         let looks = ["read", "exists", "get", "enumerate", "openread", "opentext"];
         return !looks.iter().any(|looking| method.starts_with(looking));
