@@ -27,7 +27,7 @@ pub(crate) struct BuiltInTables {
     pub(crate) tool_kinds: ToolKinds,
     pub(crate) verbs: EffectsByName,
     pub(crate) targets: Targets,
-    pub(crate) scripts: ScriptWords,
+    pub(crate) scripts: EffectsByName,
     pub(crate) commands: EffectsByName,
     pub(crate) wrappers: Wrappers,
     pub(crate) options: Section,
@@ -178,7 +178,7 @@ pub(crate) struct ToolKinds {
     pub(crate) plan_folders: WordPatterns,
 }
 
-/// Words in the names of targets and scripts.
+/// Words in the names of targets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Targets {
@@ -186,13 +186,6 @@ pub(crate) struct Targets {
     pub(crate) edit: WordPatterns,
     pub(crate) dry: WordPatterns,
     pub(crate) read: WordPatterns,
-}
-
-/// Words in the names of scripts.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ScriptWords {
-    pub(crate) check: WordPatterns,
 }
 
 /// What PowerShell has beside other programs.

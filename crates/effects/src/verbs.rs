@@ -62,10 +62,8 @@ pub(crate) fn by_script(file: &str) -> Option<Effect> {
         None => name,
     };
     let words = words_in(stem);
-    if tables().scripts.check.has(words.first()?) {
-        return Some(Effect::Check);
-    }
-    strongest(&words).filter(|effect| effect.is_work())
+    let by_first = tables().scripts.effect(words.first()?);
+    by_first.or_else(|| strongest(&words).filter(|effect| effect.is_work()))
 }
 
 /// The effect of a target or script of a task runner, by its name: `lint:fix` edits, `deploy:prod` hands over, all
