@@ -83,7 +83,7 @@ pub struct Replay {
     /// ([`Watch::extra_calls`](crate::decision::Watch)).
     pub extra_calls: u64,
     /// The most model calls that the run can make, whatever follows a warning
-    /// ([`Strategy::step_limit`](crate::decision::Strategy::step_limit)).
+    /// ([`Strategy::step_limit`]).
     pub step_limit: Option<u32>,
 }
 
@@ -98,7 +98,7 @@ pub struct Decisions {
     pub ends_next: bool,
     /// See [`Replay::extra_calls`].
     pub extra_calls: u64,
-    /// Rules whose program failed on this run ([`Watch::conclude`](crate::decision::Watch::conclude)).
+    /// Rules whose program failed on this run ([`Watch::conclude`]).
     pub failed: Vec<RuleName>,
 }
 

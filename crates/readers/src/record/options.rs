@@ -14,9 +14,9 @@ use crate::price::{Costs, PriceTable, RecordedCosts};
 pub enum Detail {
     /// Runs are only counted.
     Counts,
-    /// Runs are also looked through for limits that their agents were told of ([`CorpusReport::told`]).
+    /// Runs are also looked through for limits that their agents were told of (the corpus report's `told`).
     ToldLimits,
-    /// Runs are also checked for suspicious content ([`CorpusReport::hygiene`]).
+    /// Runs are also checked for suspicious content (the corpus report's `hygiene`).
     Hygiene,
     /// Every run is listed as well, so the report grows with the number of runs.
     Runs,
