@@ -6,7 +6,7 @@ use super::ProgramExit;
 use super::compare::{BudgetArgs, show};
 use super::destination::Destination;
 use super::failure::CommandFailure;
-use super::output::{AnswerFormat, Output};
+use super::output::{AnswerFormat, Output, TableFormat};
 use super::tune::{TuneResult, answered_parts, show_parts};
 use super::values::share;
 use crate::answers::Tolerances;
@@ -113,7 +113,7 @@ pub(super) fn searched(args: &Args, output: &Output) -> Result<TuneResult, Comma
     let Some(search) = merge.search() else {
         return Err(CommandFailure::nothing("no part of a search here", "give the folders that `tune --shard` wrote"));
     };
-    answered_parts(&merge, &search, args.out.as_deref(), output)
+    Ok(answered_parts(&merge, &search, TableFormat::Table, args.out.as_deref(), output)?.0)
 }
 
 /// What a folder holds.

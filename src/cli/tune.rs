@@ -240,11 +240,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     if let Some(by) = &args.by {
         return by::run(args, by, output);
     }
-    let ((), exit) = tune(args, output, |words| match args.format.table_format() {
-        Some(format) => show(words, format, output),
-        None => show_pull_request(args, words, output),
-    })?;
-    Ok(exit)
+    Ok(tune(args, output)?.1)
 }
 
 /// Refuses a folder whose files are not of an earlier search or comparison.
@@ -272,54 +268,30 @@ fn refuse_contradictions(args: &Args) -> Result<(), CommandFailure> {
     Ok(())
 }
 
-/// Tunes, passes the answer to `show`, and writes the requested folder. Returns what `show` returns, and the exit
-/// code.
-fn tune<T>(
-    args: &Args,
-    output: &Output,
-    show: impl FnOnce(&TuneSentences<'_>) -> Result<T, CommandFailure>,
-) -> Result<(T, ProgramExit), CommandFailure> {
+/// Tunes, shows the answer, and writes the requested folder.
+fn tune(args: &Args, output: &Output) -> Result<(TuneResult, ProgramExit), CommandFailure> {
     let (strategies, question) = asked(args)?;
     let recordings = read(args, &strategies, &question, output)?;
     let answer = answer(&question, &recordings);
     let words = TuneSentences { study: &recordings.study, answer: &answer, question: &question };
-    let shown = show(&words)?;
+    let result = TuneResult::from_sentences(&words);
+    match args.format.table_format() {
+        Some(format) => result.show(format, output)?,
+        None => show_pull_request(args, &words, output)?,
+    }
     if let Some(out) = &args.out {
         files::write(args, &words, out, output)?;
         let open = format!("{}, open {}", words.to_ship(out), out.join("report.html").display());
         output.note(&format!("written to {}; {open}", out.display()));
         output.open_page(out);
     }
-    Ok((shown, words.exit()))
+    Ok((result, words.exit()))
 }
 
 fn show_pull_request(args: &Args, words: &TuneSentences<'_>, output: &Output) -> Result<(), CommandFailure> {
     match words.shipped() {
         Some(shipped) => output.lines(&files::pull_request(args, words, shipped, output)?),
         None => output.paragraph(&words.verdict()),
-    }
-    Ok(())
-}
-
-fn show(words: &TuneSentences<'_>, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
-    match format {
-        TableFormat::Json => output.json(&words.json()),
-        TableFormat::Csv | TableFormat::Md | TableFormat::Latex => output.table(&words.table(), format)?,
-        TableFormat::Table => {
-            let (verdict, recordings, table) = (words.verdict(), words.recordings(), words.table());
-            output.paragraph(&verdict);
-            output.data("\n");
-            output.paragraph(&recordings);
-            output.data("\n");
-            output.table(&table, TableFormat::Table)?;
-            if output.all_notes
-                && let Some(strata) = words.strata()
-            {
-                output.data("\n");
-                output.table(&strata, TableFormat::Table)?;
-            }
-            output.notes(super::output::lines_of(&[&verdict, &recordings], &[&table]) + 2, &words.notes());
-        }
     }
     Ok(())
 }
@@ -379,21 +351,46 @@ pub struct TuneResult {
 pub(super) fn answered(args: &Args, output: &Output) -> Result<TuneResult, CommandFailure> {
     refuse_embedded(args)?;
     if args.own.are_asked_for() {
-        return decided::answered(args, &limits::own(args)?, output);
+        return Ok(decided::answered(args, &limits::own(args)?, TableFormat::Table, output)?.0);
     }
     refuse_contradictions(args)?;
-    tune(args, output, |words| Ok(values(words))).map(|(answered, _)| answered)
+    Ok(tune(args, output)?.0)
 }
 
-fn values(words: &TuneSentences<'_>) -> TuneResult {
-    TuneResult {
-        verdict: words.verdict(),
-        recordings: words.recordings(),
-        table: words.table(),
-        strata: words.strata(),
-        detectors: None,
-        notes: words.notes(),
-        stack: words.shipped().map(|shipped| files::tuned_stack(words, shipped)),
-        certificate: words.json(),
+impl TuneResult {
+    fn from_sentences(words: &TuneSentences<'_>) -> Self {
+        Self {
+            verdict: words.verdict(),
+            recordings: words.recordings(),
+            table: words.table(),
+            strata: words.strata(),
+            detectors: None,
+            notes: words.notes(),
+            stack: words.shipped().map(|shipped| files::tuned_stack(words, shipped)),
+            certificate: words.json(),
+        }
+    }
+
+    fn show(&self, format: TableFormat, output: &Output) -> Result<(), CommandFailure> {
+        match format {
+            TableFormat::Json => output.json(&self.certificate),
+            TableFormat::Csv | TableFormat::Md | TableFormat::Latex => output.table(&self.table, format)?,
+            TableFormat::Table => {
+                output.paragraph(&self.verdict);
+                output.data("\n");
+                output.paragraph(&self.recordings);
+                output.data("\n");
+                output.table(&self.table, format)?;
+                if output.all_notes
+                    && let Some(strata) = &self.strata
+                {
+                    output.data("\n");
+                    output.table(strata, format)?;
+                }
+                let used = super::output::lines_of(&[&self.verdict, &self.recordings], &[&self.table]) + 2;
+                output.notes(used, &self.notes);
+            }
+        }
+        Ok(())
     }
 }

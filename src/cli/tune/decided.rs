@@ -13,7 +13,7 @@ use crate::answers::tables::{self, DataTable};
 use crate::answers::words;
 use crate::cli::ProgramExit;
 use crate::cli::compare::shard::{ComparedPart, ShardScope, run_shard, write_comparison};
-use crate::cli::compare::{self, CompareQuestion};
+use crate::cli::compare::{self, CompareQuestion, Published};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::{Output, TableFormat};
@@ -52,7 +52,7 @@ impl OwnStacks {
 }
 
 /// What was compared, and what comes of it.
-pub(super) struct Decided<'p> {
+struct Decided<'p> {
     publication: &'p Publication,
     /// The one to ship.
     ships: Option<Label>,
@@ -133,12 +133,12 @@ impl<'p> Decided<'p> {
     }
 
     /// Writes the folder, if one is asked for, and shows the answer.
-    pub(super) fn answer(
-        &self,
+    fn answer(
+        self,
         format: TableFormat,
         out: Option<&Path>,
         output: &Output,
-    ) -> Result<ProgramExit, CommandFailure> {
+    ) -> Result<(TuneResult, ProgramExit), CommandFailure> {
         if let Some(out) = out {
             self.write(out, output)?;
         }
@@ -146,27 +146,26 @@ impl<'p> Decided<'p> {
         if let Some(out) = out {
             output.wrote_page(out);
         }
-        Ok(if self.ships.is_some() { ProgramExit::Done } else { ProgramExit::GateFailed })
+        let exit = if self.ships.is_some() { ProgramExit::Done } else { ProgramExit::GateFailed };
+        Ok((self.result(), exit))
     }
 
-    /// The same as values.
-    pub(super) fn answered(&self, out: Option<&Path>, output: &Output) -> Result<TuneResult, CommandFailure> {
-        if let Some(out) = out {
-            self.write(out, output)?;
-        }
+    /// The answer as values.
+    fn result(self) -> TuneResult {
         let answer = self.publication.answer();
         let mut notes = words::notes(&answer.notes);
-        notes.extend(self.note.clone());
-        Ok(TuneResult {
+        let detectors = self.detector_table();
+        notes.extend(self.note);
+        TuneResult {
             verdict: words::verdict(&answer.verdict),
             recordings: words::headline(answer.headline.as_ref()),
             table: answer.table.unwrap_or_default(),
             strata: None,
-            detectors: self.detector_table(),
+            detectors,
             notes,
-            stack: self.file.clone(),
+            stack: self.file,
             certificate: compare::json(self.publication),
-        })
+        }
     }
 }
 
@@ -231,13 +230,26 @@ pub(super) fn decide(args: &Args, own: &OwnStacks, output: &Output) -> Result<Pr
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return run_shard(shard, out, output, |extent| write_own_stacks(args, own, extent, out, output));
     }
-    let runs = args.corpus.runs().with_told_limits();
-    let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
     if let Some(by) = args.walk_forward {
-        return super::forward::run_compared(args, by, &published, output);
+        return super::forward::run_compared(args, by, &compared(args, own, output)?, output);
     }
-    let decided = Decided::new(&published.publication, &published.agents, &own.shippable, args.out.as_deref());
-    decided.answer(format, args.out.as_deref(), output)
+    Ok(answered(args, own, format, output)?.1)
+}
+
+fn compared(args: &Args, own: &OwnStacks, output: &Output) -> Result<Published, CommandFailure> {
+    let runs = args.corpus.runs().with_told_limits();
+    compare::published(&own.question(args), &runs, &own.stacks, output)
+}
+
+/// Compares the stacks, shows them, writes the one to ship, and returns the answer as values.
+pub(super) fn answered(
+    args: &Args,
+    own: &OwnStacks,
+    format: TableFormat,
+    output: &Output,
+) -> Result<(TuneResult, ProgramExit), CommandFailure> {
+    let (published, out) = (compared(args, own, output)?, args.out.as_deref());
+    Decided::new(&published.publication, &published.agents, &own.shippable, out).answer(format, out, output)
 }
 
 /// Compares the user's own stacks on one part of the runs and writes it. Returns the number of its runs.
@@ -254,24 +266,17 @@ pub(super) fn write_own_stacks(
     write_comparison(&part, &runs, extent, out, output)
 }
 
-/// The same as values, for a program that embeds whenstop.
-pub(super) fn answered(args: &Args, own: &OwnStacks, output: &Output) -> Result<TuneResult, CommandFailure> {
-    let runs = args.corpus.runs().with_told_limits();
-    let published = compare::published(&own.question(args), &runs, &own.stacks, output)?;
-    Decided::new(&published.publication, &published.agents, &own.shippable, args.out.as_deref())
-        .answered(args.out.as_deref(), output)
-}
-
-/// Calls `take` with what comes of the comparison whose parts these are.
-pub(super) fn from_parts<T>(
+/// The answer of the comparison whose parts these are.
+pub(super) fn answered_parts(
     merge: &Merge,
     shippable: &[Shippable],
+    format: TableFormat,
     out: Option<&Path>,
-    take: impl FnOnce(&Decided<'_>) -> Result<T, CommandFailure>,
-) -> Result<T, CommandFailure> {
+    output: &Output,
+) -> Result<(TuneResult, ProgramExit), CommandFailure> {
     let Some((evidence, manifest)) = merge.evidence().map_err(CommandFailure::input)? else {
         return Err(CommandFailure::nothing("the parts hold no run", "compare recordings that have some"));
     };
     let publication = Publication::new(evidence, manifest);
-    take(&Decided::new(&publication, &merge.agents(), shippable, out))
+    Decided::new(&publication, &merge.agents(), shippable, out).answer(format, out, output)
 }
