@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -76,15 +76,9 @@ impl MadeFile {
 
 /// The size of a file, and the 128-bit `XXH3` hash of its content.
 pub(super) fn size_and_hash(mut file: File) -> io::Result<(u64, String)> {
-    let (mut hash, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 1 << 16]);
-    loop {
-        let n = file.read(&mut buffer)?;
-        if n == 0 {
-            return Ok((bytes, format!("{:032x}", hash.digest128())));
-        }
-        hash.update(buffer.get(..n).unwrap_or_default());
-        bytes += n as u64;
-    }
+    let mut hash = Xxh3::new();
+    let bytes = io::copy(&mut file, &mut hash)?;
+    Ok((bytes, format!("{:032x}", hash.digest128())))
 }
 
 #[cfg(test)]

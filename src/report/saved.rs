@@ -33,7 +33,7 @@ pub(super) const FOLLOWED: &str = "followed.csv";
 pub(super) const ROWS_VERSION: u32 = 3;
 
 /// The manifest of a results folder: enough to redraw it without the recordings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of whenstop that made the rows.
     pub whenstop: String,
@@ -107,27 +107,11 @@ impl Manifest {
         Self {
             whenstop: env!("CARGO_PKG_VERSION").to_owned(),
             rows_version: ROWS_VERSION,
-            rows: None,
-            baseline: stacks.first().map_or_else(|| Label::from(""), |stack| stack.name.clone()),
+            baseline: stacks.first().map(|stack| stack.name.clone()).unwrap_or_default(),
             seed: SEED,
             stacks_tried: stacks.len(),
             stacks: stacks.into_iter().map(ManifestStack::from).collect(),
-            choice: None,
-            label_sensitivity: None,
-            label_specificity: None,
-            label_checked: None,
-            unit: None,
-            proxies: None,
-            failure_rate: None,
-            assumptions: Vec::new(),
-            appetite: Tolerances::default(),
-            found: Vec::new(),
-            tuned: None,
-            made: None,
-            told: None,
-            lead: None,
-            remarks: Vec::new(),
-            configurations: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -249,7 +233,7 @@ impl Manifest {
 }
 
 /// One stack of a manifest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ManifestStack {
     /// Its name.
     pub name: Label,
@@ -323,18 +307,7 @@ impl ManifestStack {
 impl From<StackInfo> for ManifestStack {
     fn from(info: StackInfo) -> Self {
         let StackInfo { name, profile, rules, program } = info;
-        Self {
-            name,
-            profile,
-            rules,
-            guard: program,
-            untold_limit: None,
-            hosts: 0,
-            place: None,
-            killed_at_most: None,
-            standing: None,
-            margins: Vec::new(),
-        }
+        Self { name, profile, rules, guard: program, ..Self::default() }
     }
 }
 

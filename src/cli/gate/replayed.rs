@@ -1,7 +1,6 @@
 //! One pass over the recordings: rows, a snapshot of them, and the texts around stops that changed.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
@@ -128,18 +127,8 @@ fn earlier_names<'b>(before: Option<&'b StopSnapshot>, sets: &RuleSets) -> BTree
 
 /// A fingerprint of everything the own format records of a run: the same for a copy made by `convert`.
 fn print_of(run: &Run) -> Fingerprint {
-    struct Hashed(Xxh3);
-    impl Write for Hashed {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.update(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut hashed = Hashed(Xxh3::new());
+    let mut hash = Xxh3::new();
     // A run that cannot be written completely is hashed by the part that can.
-    let _ = trace::write(run, &mut hashed);
-    Fingerprint(hashed.0.digest())
+    let _ = trace::write(run, &mut hash);
+    Fingerprint(hash.digest())
 }

@@ -13,9 +13,6 @@ use crate::find::source::InputFile;
 
 /// Files shorter than this may be equal and be different runs: an empty list of messages looks like any other.
 const LEAST: u64 = 64;
-/// Bytes hashed at a time.
-const PIECE: usize = 64 << 10;
-
 /// The files of a corpus that were asked for so far, by what they hold.
 #[derive(Debug)]
 pub(crate) struct Twins<'c> {
@@ -69,13 +66,7 @@ fn unpacked_length(source: &InputFile) -> Option<u64> {
 }
 
 fn print(source: &InputFile) -> io::Result<u128> {
-    let mut input = source.open()?;
-    let mut piece = vec![0; PIECE];
-    let mut hasher = Xxh3::new();
-    loop {
-        match input.read(&mut piece)? {
-            0 => return Ok(hasher.digest128()),
-            n => hasher.update(&piece[..n]),
-        }
-    }
+    let mut hash = Xxh3::new();
+    io::copy(&mut source.open()?, &mut hash)?;
+    Ok(hash.digest128())
 }

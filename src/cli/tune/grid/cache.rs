@@ -7,8 +7,7 @@
 //! not match its name is ignored: the recordings are read and it is written again.
 
 use std::fs::File;
-use std::hash::Hasher as _;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -182,7 +181,7 @@ fn key(corpus: &CorpusArgs) -> io::Result<String> {
     let mut hash = Xxh3::new();
     feed(&mut hash, &std::env::current_exe()?)?;
     let said = format!("{}\n{corpus:?}\n", env!("CARGO_PKG_VERSION"));
-    hash.write(said.as_bytes());
+    hash.update(said.as_bytes());
     let reading = &corpus.reading;
     for path in reading.labels.iter().chain(&reading.price) {
         feed(&mut hash, path)?;
@@ -222,7 +221,7 @@ fn feed_reports(hash: &mut Xxh3, folder: &Path) -> io::Result<()> {
         if data.len() <= LARGEST_REPORT {
             return feed(hash, path);
         }
-        hash.write(format!("{} {} {:?}", path.display(), data.len(), data.modified().ok()).as_bytes());
+        hash.update(format!("{} {} {:?}", path.display(), data.len(), data.modified().ok()).as_bytes());
         Ok(())
     })
 }
@@ -230,13 +229,8 @@ fn feed_reports(hash: &mut Xxh3, folder: &Path) -> io::Result<()> {
 /// Hashes a file's path, length and bytes.
 fn feed(hash: &mut Xxh3, path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
-    hash.write(path.as_os_str().as_encoded_bytes());
-    hash.write_u64(file.metadata()?.len());
-    let mut part = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut part)? {
-            0 => return Ok(()),
-            n => hash.write(part.get(..n).unwrap_or_default()),
-        }
-    }
+    hash.update(path.as_os_str().as_encoded_bytes());
+    hash.update(&file.metadata()?.len().to_ne_bytes());
+    io::copy(&mut file, hash)?;
+    Ok(())
 }

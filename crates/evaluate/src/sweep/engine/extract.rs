@@ -188,6 +188,6 @@ impl Extract {
 
     /// The row of a stack with the result `replay`.
     pub fn row(&self, stack: &Label, replay: &Replay) -> Row {
-        self.rows.row(stack, &Label::from(""), replay)
+        self.rows.row(stack, &Label::default(), replay)
     }
 }
