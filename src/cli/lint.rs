@@ -136,22 +136,6 @@ fn corpus_warnings(gathered: &GatheredRuns, named: &NameIndex<'_>) -> Vec<Diagno
     warnings
 }
 
-/// Signals that accumulate: in a session of many rounds, their limits are reached during a later question.
-const COUNTS: [&str; 12] = [
-    "active",
-    "call.count",
-    "call_result.count",
-    "cost",
-    "elapsed",
-    "errors.count",
-    "messages",
-    "steps",
-    "tokens.input",
-    "tokens.output",
-    "tokens.total",
-    "tool_calls",
-];
-
 /// Warns about stacks whose counts run over whole sessions, if people prompted more than once in them.
 fn session_warnings(corpus: &CorpusArgs, named: &NameIndex<'_>) -> Result<Vec<Diagnostic>, CommandFailure> {
     let rounds = |run: Run| if run.header.prompted_by == PromptedBy::Person { run.rounds().len() } else { 0 };
@@ -165,7 +149,7 @@ fn session_warnings(corpus: &CorpusArgs, named: &NameIndex<'_>) -> Result<Vec<Di
         return Ok(Vec::new());
     }
     let by_session = |stack: &Stack| {
-        let counts = |rule: &&Rule| COUNTS.contains(&rule.signal.id);
+        let counts = |rule: &&Rule| rule.signal.accumulates && rule.options.window.is_none();
         let clause = stack
             .clauses
             .iter()

@@ -10,7 +10,7 @@ use whenstop::aggregate::FollowedRow;
 use whenstop::compare::{EvaluationOptions, Evaluator};
 use whenstop::decision::{Decision, Strategy};
 use whenstop::effects::{Effect, EffectReader, EffectTable, RoundMark, RoundMarks, Work};
-use whenstop::reader::{Corpus, ReadOptions};
+use whenstop::reader::{Corpus, ReadOptions, trace};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
 use whenstop::transcript::{
@@ -127,6 +127,24 @@ fn a_round_is_over_when_the_agent_hands_back_and_is_prompted_again() {
     assert_eq!(stops(&["p", "a", "x", "p", "a"], 1), None, "broken off");
     assert_eq!(stops(&["p", "ls", "p", "a"], 1), None, "the call was pending");
     assert_eq!(stops(&["p", "a", "s", "a"], 1), None, "steering begins none");
+}
+
+#[test]
+fn lint_names_the_rules_that_count_over_all_rounds_of_a_session() {
+    let mut recording = Vec::new();
+    trace::write(&session(&["p", "ls", "a", "p", "pwd", "a"]), &mut recording).unwrap();
+    let rules = [
+        ("total", "signal = \"tokens.uncached\", at_least = 200_000", true),
+        ("counted", "signal = \"result.count\", at_least = 3", true),
+        ("latest", "signal = \"result.count\", at_least = 3, window = 9", false),
+        ("streak", "signal = \"call.streak\", at_least = 3", false),
+    ];
+    for (name, rule, is_told) in rules {
+        let stack = format!("[[stack]]\nname = \"{name}\"\nany = [{{ {rule} }}]\n");
+        let scratch = Scratch::with(&[("s.toml", &stack), ("runs.jsonl", std::str::from_utf8(&recording).unwrap())]);
+        let (code, stdout, stderr) = scratch.run("rules lint s.toml runs.jsonl");
+        assert_eq!((code, stdout.contains("counts over whole sessions")), (0, is_told), "{name}: {stdout}{stderr}");
+    }
 }
 
 #[test]

@@ -69,6 +69,7 @@
 //!     const SOURCE: &'static str = "our own runs";
 //!     const READS: Reads = Reads::Replies;
 //!     const TAKES_STEPS: bool = true;
+//!     const ACCUMULATES: bool = false;
 //!
 //!     fn start(_: &Options) -> Self {
 //!         Self(0)

@@ -26,6 +26,7 @@ impl Registered for Active {
     const SOURCE: &'static str = "Claude Code 2.1 turn_duration; Codex task_started to task_complete";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const NEED: Option<Need> = Some(Need::Times);
 
     fn start(_: &Options) -> Self {

@@ -24,6 +24,7 @@ impl Registered for CallCount {
     const SOURCE: &'static str = "agentao 0.5 repeated-call guard; DeerFlow @f1f4af9 loop hash (window 20)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];

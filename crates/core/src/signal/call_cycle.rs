@@ -31,6 +31,7 @@ impl Registered for CallCycle {
         "Gemini CLI 0.61 cycle detection (k <= 5, 5 repeats); OpenHands SDK 1.58 alternating_pattern";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];

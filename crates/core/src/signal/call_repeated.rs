@@ -33,6 +33,7 @@ impl Registered for CallRepeated {
     const SOURCE: &'static str = "browser-use 0.13 loop_detector (equal actions among the latest)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["window", "identity", "exempt_tools", "only_tools"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];

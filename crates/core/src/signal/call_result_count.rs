@@ -25,6 +25,7 @@ impl Registered for CallResultCount {
     const SOURCE: &'static str = "CrewAI 1.15 (5th equal tool, arguments, result); Hermes 0.19 read-only same result";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
 

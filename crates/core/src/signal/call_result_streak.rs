@@ -25,6 +25,7 @@ impl Registered for CallResultStreak {
     const SOURCE: &'static str = "OpenHands SDK 1.58 action_observation";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "any_order"];
 

@@ -24,6 +24,7 @@ impl Registered for CallStreak {
     const SOURCE: &'static str = "Roo Code 3.52 and Cline @21cb8d2 repetition detectors; Goose max_repetitions";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];

@@ -24,6 +24,7 @@ impl Registered for Compactions {
     const SOURCE: &'static str = "Kilo Code 7.7 compaction_exhausted; Codex and Claude Code write each compaction";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
 
     fn start(_: &Options) -> Self {
         Self::default()

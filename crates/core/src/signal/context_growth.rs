@@ -24,6 +24,7 @@ impl Registered for ContextGrowth {
     const SOURCE: &'static str = "our own count: mini-swe-agent runs spend 98 % of their tokens on prompts";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const NEED: Option<Need> = Some(Need::Usage);
 

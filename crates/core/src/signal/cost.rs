@@ -21,6 +21,7 @@ impl Registered for Cost {
     const SOURCE: &'static str = "mini-swe-agent 2.4 cost_limit; SWE-agent per_instance_cost_limit";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Cost);
 

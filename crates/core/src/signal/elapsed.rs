@@ -23,6 +23,7 @@ impl Registered for Elapsed {
     const SOURCE: &'static str = "awaken 0.6 Timeout; Strands 1.62 execution_timeout";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const NEED: Option<Need> = Some(Need::Times);
 
     fn start(_: &Options) -> Self {

@@ -22,6 +22,7 @@ impl Registered for ErrorsCount {
     const SOURCE: &'static str = "tau2-bench 1.0 max_errors (cumulative, 10)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::ErrorFlags);

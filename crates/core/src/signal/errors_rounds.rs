@@ -27,6 +27,7 @@ impl Registered for ErrorsRounds {
     const SOURCE: &'static str = "agentica 1.4 consecutive_tool_failures";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const NEED: Option<Need> = Some(Need::ErrorFlags);
     const AT: Moment = Moment::BeforeRequest;
 

@@ -23,6 +23,7 @@ impl Registered for ErrorsShare {
     const SOURCE: &'static str = "agentao 0.5 is_all_errors (window 10)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::ErrorFlags);

@@ -24,6 +24,7 @@ impl Registered for ErrorsStreak {
     const SOURCE: &'static str = "Cline @21cb8d2 consecutive mistakes; agentica 1.4 tool-stuck";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 

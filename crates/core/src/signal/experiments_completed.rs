@@ -26,6 +26,7 @@ impl Registered for ExperimentsCompleted {
     const SOURCE: &'static str = "mira 0.3 maxExperiments";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const NEED: Option<Need> = Some(Need::Metrics);
 
     fn start(_: &Options) -> Self {

@@ -25,6 +25,7 @@ impl Registered for Idle {
     const SOURCE: &'static str = "agentao 0.5 replay logs: gaps between events";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const OPTIONS: &'static [&'static str] = &["between_rounds"];
     const NEED: Option<Need> = Some(Need::Times);
 

@@ -20,6 +20,7 @@ impl Registered for Messages {
     const SOURCE: &'static str = "AutoGen 0.7 MaxMessageTermination; tau2-bench max_steps";
     const READS: Reads = Reads::Messages;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
 
     fn start(_: &Options) -> Self {
         Self::default()

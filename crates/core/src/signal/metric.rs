@@ -24,6 +24,7 @@ impl Registered for Metric {
     const SOURCE: &'static str = "mira 0.3 automation goals";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const OPTIONS: &'static [&'static str] = &["metric"];
     const NEED: Option<Need> = Some(Need::Metrics);
 

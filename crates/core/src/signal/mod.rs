@@ -36,6 +36,9 @@ pub trait Registered: Signal + Sized + 'static {
     const READS: Reads;
     /// True if a reading of n takes at least n steps. Without a default, so that each signal states it.
     const TAKES_STEPS: bool;
+    /// True if it counts from the beginning of the run: in a session of many rounds, a limit on it is reached during a later
+    /// one. Without a default, so that each signal states it.
+    const ACCUMULATES: bool;
     /// The options it accepts, by their names in stack files. Any other option is an error.
     const OPTIONS: &'static [&'static str] = &[];
     /// What it needs from a recording to be evaluated; `None` if every recording has it.
@@ -136,6 +139,8 @@ pub struct SignalInfo {
     pub reads: Reads,
     /// See [`Registered::TAKES_STEPS`].
     pub takes_steps: bool,
+    /// See [`Registered::ACCUMULATES`].
+    pub accumulates: bool,
     /// See [`Registered::OPTIONS`].
     pub options: &'static [&'static str],
     /// See [`Registered::NEED`].
@@ -181,6 +186,7 @@ impl SignalInfo {
             source: S::SOURCE,
             reads: S::READS,
             takes_steps: S::TAKES_STEPS,
+            accumulates: S::ACCUMULATES,
             options: S::OPTIONS,
             need: S::NEED,
             contents: S::CONTENTS,

@@ -20,6 +20,7 @@ impl Registered for NoTextStreak {
     const SOURCE: &'static str = "agentao 0.5 no_text_progress (window 30)";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const CONTENTS: &'static [Need] = &[Need::ReplyTexts];
 

@@ -37,6 +37,7 @@ impl Registered for Novelty {
         "whenstop; n-gram novelty as in Broder (1997), On the resemblance and containment of documents";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::Texts);

@@ -30,6 +30,7 @@ pub fn info(id: &str) -> Option<&'static SignalInfo> {
         source: "your own program",
         reads: Reads::Messages,
         takes_steps: false,
+        accumulates: false,
         options: &[],
         need: None,
         contents: &[],

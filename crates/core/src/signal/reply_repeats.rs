@@ -29,6 +29,7 @@ impl Registered for ReplyRepeats {
     const SOURCE: &'static str = "Gemini CLI 0.61 content loop: 10 equal chunks of 50 characters in one reply";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::Texts);

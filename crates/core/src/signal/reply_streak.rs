@@ -21,6 +21,7 @@ impl Registered for ReplyStreak {
     const SOURCE: &'static str = "awaken 0.6 LoopDetection; OpenHands SDK 1.58 monologue";
     const READS: Reads = Reads::Replies;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const CONTENTS: &'static [Need] = &[Need::ReplyTexts];
 

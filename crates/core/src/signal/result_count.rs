@@ -25,6 +25,7 @@ impl Registered for ResultCount {
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states, whatever the action)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools", "window", "any_order"];
     const NEED: Option<Need> = Some(Need::Results);

@@ -25,6 +25,7 @@ impl Registered for ResultStreak {
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states in a row)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools", "any_order"];
     const NEED: Option<Need> = Some(Need::Results);

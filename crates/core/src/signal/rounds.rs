@@ -25,6 +25,7 @@ impl Registered for Rounds {
     const SOURCE: &'static str = "mira 0.3 auto_round; agentica 1.4 turns_used";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = false;
     const AT: Moment = Moment::BeforeRequest;
 
     fn start(_: &Options) -> Self {

@@ -19,6 +19,7 @@ impl Registered for Steps {
     const SOURCE: &'static str = "every framework's cap, e.g. awaken 0.6 max_rounds, smolagents max_steps";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterTools);
 
     fn start(_: &Options) -> Self {

@@ -28,6 +28,7 @@ impl Registered for TextMatch {
     const SOURCE: &'static str = "awaken 0.6 ContentMatch; mira 0.3 closing-paragraph phrases; AutoGen 0.7 TextMention";
     const READS: Reads = Reads::RepliesOrResults;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const OPTIONS: &'static [&'static str] = &["regex", "phrases", "of", "part"];
     const NEED: Option<Need> = Some(Need::Texts);
     const CONTENTS: &'static [Need] = &[Need::ReplyTexts];

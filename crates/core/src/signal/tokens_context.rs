@@ -20,6 +20,7 @@ impl Registered for ContextTokens {
     const SOURCE: &'static str = "context limits of every provider; agentao 0.5 token_budget strategy";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const NEED: Option<Need> = Some(Need::Usage);
 

@@ -21,6 +21,7 @@ impl Registered for OutputTokens {
     const SOURCE: &'static str = "pydantic-ai 2.68 output_tokens_limit";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Usage);
 

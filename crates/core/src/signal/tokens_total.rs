@@ -21,6 +21,7 @@ impl Registered for TotalTokens {
     const SOURCE: &'static str = "awaken 0.6 TokenBudget; agentica 1.4 token_budget";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Usage);
 

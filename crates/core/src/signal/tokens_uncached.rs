@@ -21,6 +21,7 @@ impl Registered for UncachedTokens {
     const SOURCE: &'static str = "prompt caching as the providers bill it: the part of the input that is paid in full";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::NONE;
     const NEED: Option<Need> = Some(Need::Usage);
 

@@ -23,6 +23,7 @@ impl Registered for ToolCalls {
     const SOURCE: &'static str = "pydantic-ai 2.68 tool_calls_limit; Agno 3.1 tool_call_limit";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = true;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools"];
 

@@ -34,6 +34,7 @@ impl Registered for RecentToolCalls {
     const SOURCE: &'static str = "rate limits of tools, as in LiteLLM 1.109 and MCP gateways: calls a minute";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const OPTIONS: &'static [&'static str] = &["seconds", "exempt_tools", "only_tools"];
     const NEED: Option<Need> = Some(Need::Times);

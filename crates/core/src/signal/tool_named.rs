@@ -22,6 +22,7 @@ impl Registered for ToolNamed {
     const SOURCE: &'static str = "awaken 0.6 StopOnTool; OpenAI Agents 0.24 StopAtTools; Vercel AI 7.0 hasToolCall";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const OPTIONS: &'static [&'static str] = &["tool"];
 
     fn start(options: &Options) -> Self {

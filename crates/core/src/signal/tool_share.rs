@@ -29,6 +29,7 @@ impl Registered for ToolShare {
     const SOURCE: &'static str = "agentao 0.5 is_stuck_on_one_tool (window 10, 0.8)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
+    const ACCUMULATES: bool = false;
     const LOOKS_AT: Moments = Moments::only(Moment::AfterResponse);
     const OPTIONS: &'static [&'static str] = &["window", "exempt_tools", "only_tools"];
 

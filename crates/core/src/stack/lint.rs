@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Clause, Places, Stack};
+use crate::decision::Need;
 use crate::diagnostic::Diagnostic;
 use crate::rule::{Comparator, Condition, Rule};
 use crate::transcript::Moment;
@@ -59,7 +60,7 @@ fn rule_traps(rule: &Rule) -> Vec<Trap> {
         trap("equality can be jumped over", "use `at_least`");
     }
     let window = rule.options.window.map(|window| window as f64);
-    if matches!(signal.id, "call.count" | "call_result.count" | "errors.count")
+    if signal.accumulates
         && rising
         && let Some(window) = window
         && window < *limit
@@ -70,7 +71,7 @@ fn rule_traps(rule: &Rule) -> Vec<Trap> {
 }
 
 fn clause_traps(clause: &Clause) -> Vec<Trap> {
-    let results = |rule: &&Rule| rule.signal.id.starts_with("errors.") || rule.signal.id.starts_with("call_result.");
+    let results = |rule: &&Rule| matches!(rule.signal.need, Some(Need::Results | Need::ErrorFlags));
     let mut traps: Vec<Trap> = Vec::new();
     if clause.at == Moment::AfterResponse && clause.condition.rules().iter().any(results) {
         let what = "results are not known after the response";
@@ -109,6 +110,8 @@ mod tests {
             "{ signal = \"tokens.total\", at_least = 200 }",
             "{ signal = \"tokens.total\", equals = 20000 }",
             "{ signal = \"call.count\", at_least = 5, window = 3 }",
+            "{ signal = \"result.count\", at_least = 5, window = 3 }",
+            "{ signal = \"result.streak\", at_least = 3, at = \"after_response\" }",
             "{ signal = \"steps\", equals = 0 }",
             "{ signal = \"steps\", at_most = 50 }",
             "{ signal = \"errors.streak\", at_least = 3, at = \"after_response\" }",
