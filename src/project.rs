@@ -118,34 +118,6 @@ pub struct AppetiteSettings {
     pub lost_success_costs: Option<f64>,
 }
 
-/// All keys, for suggestions on misspelled ones.
-const KEYS: [&str; 24] = [
-    "map",
-    "label_columns",
-    "recordings",
-    "stacks",
-    "snapshot",
-    "unit",
-    "reading",
-    "appetite",
-    "gates",
-    "advise",
-    "min_known",
-    "reports",
-    "page",
-    "as",
-    "labels",
-    "success_at",
-    "outcome",
-    "price",
-    "free_models",
-    "task",
-    "model",
-    "run",
-    "max_killed",
-    "lost_success_costs",
-];
-
 impl ProjectSettings {
     /// Parses the text of the file at `path`; other paths in it are relative to its folder.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
@@ -198,7 +170,11 @@ fn wrong(name: &str, text: &str, error: &toml::de::Error) -> Diagnostic {
     let message = error.message().lines().next().unwrap_or_default();
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
     let (what, near) = match unknown {
-        Some((key, _)) => (format!("a project file has no key `{key}` here"), nearest(key, KEYS)),
+        Some((key, expected)) => {
+            // Those that this table has, each between backticks.
+            let known = expected.split('`').skip(1).step_by(2);
+            (format!("a project file has no key `{key}` here"), nearest(key, known))
+        }
         None => (message.to_owned(), None),
     };
     let help = did_you_mean(near, "`whenstop ci init` writes a project file with every key explained");
@@ -229,6 +205,8 @@ mod tests {
         for (text, line, said) in [
             ("recordngs = []\n", 1, "did you mean `recordings`?"),
             ("\n[reading]\nlabel = \"x\"\n", 3, "did you mean `labels`?"),
+            ("labels = \"x\"\n", 1, "every key explained"),
+            ("[appetite]\nmax_kill = 0.1\n", 2, "did you mean `max_killed`?"),
             ("min_known = 95\n", 1, ""),
             ("min_known = 95.0\n", 1, "0.95"),
             ("recordings = \"runs\"\n", 1, ""),
