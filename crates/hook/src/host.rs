@@ -6,13 +6,18 @@ use crate::decision::{Need, RuleName};
 use crate::signal::{Reads, TextOf};
 use crate::transcript::named;
 
-/// An agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostAgent {
-    /// Anthropic's Claude Code.
-    ClaudeCode,
-    /// Alibaba's Qwen Code.
-    QwenCode,
+named! {
+    /// An agent, by its name in prose.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum HostAgent {
+        /// Anthropic's Claude Code.
+        ClaudeCode = "Claude Code" => "claude-code",
+        /// Alibaba's Qwen Code.
+        QwenCode = "Qwen Code" => "qwen-code",
+    }
+
+    /// The name on the command line.
+    fn id() -> &'static str;
 }
 
 named! {
@@ -47,26 +52,7 @@ macro_rules! expected {
 }
 
 impl HostAgent {
-    /// All hosts.
-    pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::QwenCode];
-
-    /// The name on the command line.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::QwenCode => "qwen-code",
-        }
-    }
-
-    /// The name in prose.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::QwenCode => "Qwen Code",
-        }
-    }
-
-    /// The host with that name.
+    /// The host with that name on the command line.
     pub fn named(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|host| host.id() == id)
     }

@@ -180,7 +180,7 @@ fn paste(fuses: &Fuses, chosen: &[usize], agents: &[&str], output: &Output) {
     for clause in clauses() {
         if let Condition::Rule(rule) = &clause.condition {
             let _ =
-                writeln!(text, "  {{ signal = \"{}\", {} = {} }},", rule.signal.id, rule.comparator.key(), rule.limit);
+                writeln!(text, "  {{ signal = \"{}\", {} = {} }},", rule.signal.id, rule.comparator.name(), rule.limit);
         }
     }
     text += "]\n\n";

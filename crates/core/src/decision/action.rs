@@ -21,24 +21,27 @@ named! {
     #[non_exhaustive]
     pub enum Action {
         /// The framework records it; neither the model nor a person sees it.
-        Observe = "observe",
+        Observe = "observe" => 'o',
         /// A warning is shown to the model.
-        Warn = "warn",
+        Warn = "warn" => 'w',
         /// A new instruction is shown to the model.
-        Inject = "inject",
+        Inject = "inject" => 'i',
         /// One tool call is refused; the run continues.
-        Deny = "deny",
+        Deny = "deny" => 'd',
         /// A person is asked.
-        Ask = "ask",
+        Ask = "ask" => 'a',
         /// The model must answer now, without tools. This costs one more model call.
-        ForceFinal = "force_final",
+        ForceFinal = "force_final" => 'f',
         /// A cap is raised: the run may continue.
-        Extend = "extend",
+        Extend = "extend" => 'x',
         /// The run ends here, normally.
-        Stop = "stop",
+        Stop = "stop" => 'h',
         /// The run ends here with an error.
-        Fail = "fail",
+        Fail = "fail" => 'e',
     }
+
+    /// A one-letter code for narrow displays.
+    fn letter() -> char;
 }
 
 impl Action {
@@ -51,20 +54,5 @@ impl Action {
     /// the recording, so it does not count.
     pub fn diverges(self) -> bool {
         matches!(self, Self::Warn | Self::Inject | Self::Deny | Self::Ask | Self::ForceFinal)
-    }
-
-    /// A one-letter code for narrow displays.
-    pub fn letter(self) -> char {
-        match self {
-            Self::Observe => 'o',
-            Self::Warn => 'w',
-            Self::Inject => 'i',
-            Self::Deny => 'd',
-            Self::Ask => 'a',
-            Self::ForceFinal => 'f',
-            Self::Extend => 'x',
-            Self::Stop => 'h',
-            Self::Fail => 'e',
-        }
     }
 }

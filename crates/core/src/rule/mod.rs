@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::decision::{Need, RuleName, RuleReading};
 use crate::signal::{Options, Signal, SignalInfo, number};
-use crate::transcript::{Identity, PointView, is_public_name};
+use crate::transcript::{Identity, PointView, is_public_name, named};
 
 #[doc(hidden)]
 pub use condition::ConditionState;
@@ -16,47 +16,27 @@ pub use condition::{Condition, ConditionValue};
 /// Signals that can be read where only sums of a run are known.
 const OF_SUMS: [&str; 6] = ["steps", "tokens.total", "tokens.input", "tokens.output", "tokens.uncached", "cost"];
 
-/// How a reading is compared with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Comparator {
-    /// reading >= limit
-    AtLeast,
-    /// reading > limit
-    MoreThan,
-    /// reading == limit, exactly: a signal that skips the limit never fires
-    Equals,
-    /// reading <= limit
-    AtMost,
-    /// reading < limit
-    LessThan,
-}
-
-impl Comparator {
-    /// All comparators.
-    pub const ALL: [Self; 5] = [Self::AtLeast, Self::MoreThan, Self::Equals, Self::AtMost, Self::LessThan];
-
-    /// The key in stack files.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::AtLeast => "at_least",
-            Self::MoreThan => "more_than",
-            Self::Equals => "equals",
-            Self::AtMost => "at_most",
-            Self::LessThan => "less_than",
-        }
+named! {
+    /// How a reading is compared with a limit, by its key in stack files.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Comparator {
+        /// reading >= limit
+        AtLeast = "at_least" => ">=",
+        /// reading > limit
+        MoreThan = "more_than" => ">",
+        /// reading == limit, exactly: a signal that skips the limit never fires
+        Equals = "equals" => "==",
+        /// reading <= limit
+        AtMost = "at_most" => "<=",
+        /// reading < limit
+        LessThan = "less_than" => "<",
     }
 
     /// The sign used in tables.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::AtLeast => ">=",
-            Self::MoreThan => ">",
-            Self::Equals => "==",
-            Self::AtMost => "<=",
-            Self::LessThan => "<",
-        }
-    }
+    fn sign() -> &'static str;
+}
 
+impl Comparator {
     /// True if `reading` satisfies the comparison with `limit`.
     pub fn passes(self, reading: f64, limit: f64) -> bool {
         match self {

@@ -12,7 +12,7 @@ mod streak;
 mod tally;
 
 use crate::decision::{Need, NumberOf};
-use crate::transcript::{Identity, Moment, Moments, PointView};
+use crate::transcript::{Identity, Moment, Moments, PointView, named};
 
 /// The state of a signal for one run.
 pub trait Signal: Send {
@@ -70,24 +70,28 @@ pub enum Reads {
     Messages,
 }
 
-/// Which texts a text signal reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TextOf {
-    /// The agent's replies.
-    #[default]
-    Reply,
-    /// The results of the agent's tool calls.
-    Results,
+named! {
+    /// Which texts a text signal reads.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum TextOf {
+        /// The agent's replies.
+        #[default]
+        Reply = "reply",
+        /// The results of the agent's tool calls.
+        Results = "results",
+    }
 }
 
-/// Which part of a text a text signal reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TextPart {
-    /// All of it.
-    #[default]
-    Whole,
-    /// The closing paragraph only.
-    Closing,
+named! {
+    /// Which part of a text a text signal reads.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum TextPart {
+        /// All of it.
+        #[default]
+        Whole = "whole",
+        /// The closing paragraph only.
+        Closing = "closing",
+    }
 }
 
 /// Options a stack file can give to a signal. Each signal declares which of them it accepts ([`Registered::OPTIONS`]).

@@ -1,20 +1,17 @@
 //! Where the counts of a rule start: with the run, or with each round.
 
-use crate::transcript::{Event, Header, Moment, PointView, Recorder};
+use crate::transcript::{Event, Header, Moment, PointView, Recorder, named};
 
-/// Where the counts of a clause or a cap start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// At the start of the run.
-    #[default]
-    Run,
-    /// At the start of each round: at every prompt that is answered.
-    Round,
-}
-
-impl Scope {
-    /// The scopes by their names in stack files.
-    pub(super) const NAMED: [(&'static str, Self); 2] = [("run", Self::Run), ("round", Self::Round)];
+named! {
+    /// Where the counts of a clause or a cap start.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Scope {
+        /// At the start of the run.
+        #[default]
+        Run = "run",
+        /// At the start of each round: at every prompt that is answered.
+        Round = "round",
+    }
 }
 
 /// Records the current round as a run of its own, so that a rule sees exactly what it would see in a file that contains

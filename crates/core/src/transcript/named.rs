@@ -1,10 +1,36 @@
 //! Enums whose variants have names, in traces, stack files and tables.
 
 /// Declares an enum with the name of each variant beside it, so that no list of them can miss one: `ALL`, `name`, and the
-/// way from a variant to its name and back by `Display` and `FromStr`.
+/// way from a variant to its name and back by `Display` and `FromStr`. What else is said of each variant may follow its
+/// name; a second function, declared after the enum, returns it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {
+    (
+        $(#[$of_enum:meta])*
+        $visibility:vis enum $enum:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal => $said:literal,)*
+        }
+
+        $(#[$of_function:meta])*
+        fn $function:ident() -> $type:ty;
+    ) => {
+        $crate::transcript::named! {
+            $(#[$of_enum])*
+            $visibility enum $enum {
+                $($(#[$of_variant])* $variant = $name,)*
+            }
+        }
+
+        impl $enum {
+            $(#[$of_function])*
+            $visibility fn $function(self) -> $type {
+                match self {
+                    $(Self::$variant => $said,)*
+                }
+            }
+        }
+    };
     (
         $(#[$of_enum:meta])*
         $visibility:vis enum $enum:ident {

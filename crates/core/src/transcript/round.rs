@@ -2,41 +2,23 @@
 
 use super::{EndCause, Event, Lane, Message, Millis, Note, Role, Run, ToolCall, messages, named};
 
-/// Who wrote a message of the user role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Origin {
-    /// Whoever prompts the agent: a person, a program or a simulated user.
-    #[default]
-    Prompt,
-    /// The host: a reminder, a hook's output, a local command, a notification, a resumption.
-    Host,
-    /// The host's, about something that happened meanwhile (a background task ended). If nobody has prompted the agent
-    /// yet, it begins a round.
-    Notification,
-    /// Typed while the agent works: it steers the agent and does not begin a round.
-    Steering,
-    /// The host's marker that the agent was interrupted.
-    Interruption,
-}
-
-impl Origin {
-    /// The name used in traces; `None` for a prompt.
-    pub fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Prompt => None,
-            Self::Host => Some("host"),
-            Self::Notification => Some("notification"),
-            Self::Steering => Some("steering"),
-            Self::Interruption => Some("interruption"),
-        }
-    }
-
-    /// The origin with that name; `None` for an unknown name.
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Host, Self::Notification, Self::Steering, Self::Interruption]
-            .into_iter()
-            .find(|origin| origin.name() == Some(name))
+named! {
+    /// Who wrote a message of the user role.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Origin {
+        /// Whoever prompts the agent: a person, a program or a simulated user. It has no name.
+        #[default]
+        Prompt = "",
+        /// The host: a reminder, a hook's output, a local command, a notification, a resumption.
+        Host = "host",
+        /// The host's, about something that happened meanwhile (a background task ended). If nobody has prompted the agent
+        /// yet, it begins a round.
+        Notification = "notification",
+        /// Typed while the agent works: it steers the agent and does not begin a round.
+        Steering = "steering",
+        /// The host's marker that the agent was interrupted.
+        Interruption = "interruption",
     }
 }
 
@@ -56,13 +38,6 @@ named! {
         SimulatedUser = "simulated_user",
         /// The framework itself, which continues without a prompt.
         Framework = "framework",
-    }
-}
-
-impl PromptedBy {
-    /// The variant with that name; [`Unknown`](Self::Unknown) for any other name.
-    pub fn named(name: &str) -> Self {
-        name.parse().unwrap_or_default()
     }
 }
 

@@ -85,7 +85,7 @@ impl Shipped {
     pub fn stack(&self, study: &Study, name: &str) -> String {
         let mut text = format!("[[stack]]\nname = \"{name}\"\nany = [\n");
         for rule in self.family_rules(study) {
-            let rule = format!("{{ signal = \"{}\", {} = {} }}", rule.signal.id, rule.comparator.key(), rule.limit);
+            let rule = format!("{{ signal = \"{}\", {} = {} }}", rule.signal.id, rule.comparator.name(), rule.limit);
             let _ = match self.from_step() {
                 0 | 1 => writeln!(text, "  {rule},"),
                 step => writeln!(text, "  {{ all = [{rule}, {{ signal = \"steps\", at_least = {step} }}] }},"),

@@ -95,8 +95,10 @@ fn rule(rule: &Rule) -> Vec<String> {
         number: _,
     } = &rule.options;
     let texts = |texts: &[String]| format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(","));
-    let mut fields =
-        vec![format!("signal = \"{}\"", rule.signal.id), format!("{} = {}", rule.comparator.key(), number(rule.limit))];
+    let mut fields = vec![
+        format!("signal = \"{}\"", rule.signal.id),
+        format!("{} = {}", rule.comparator.name(), number(rule.limit)),
+    ];
     let mut add = |name: &str, value: String| fields.push(format!("{name} = {value}"));
     match identity {
         Identity::Canonical => {}

@@ -23,90 +23,53 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Check {
         /// Two calls have the same id.
-        DuplicateCallIds = "duplicate_call_ids",
+        DuplicateCallIds = "duplicate_call_ids" => "what joins results to calls by id may join the wrong ones",
         /// A call before the last step has no result.
-        CallsWithoutResults = "calls_without_results",
+        CallsWithoutResults = "calls_without_results" => "rules on results see nothing there",
         /// A result answers no call.
-        ResultsWithoutCalls = "results_without_calls",
+        ResultsWithoutCalls = "results_without_calls" => "rules on calls see nothing there",
         /// Replies look like calls, and none was read.
-        CallsInTexts = "calls_in_texts",
+        CallsInTexts = "calls_in_texts" => "their replies look like calls in a notation that is not known: rules on calls see nothing",
         /// No run of this format has a call.
-        NoCalls = "no_calls",
+        NoCalls = "no_calls" => "no run of this format records a call: rules on calls, results and errors are not evaluable",
         /// The usage of the calls only ever grows: it may be cumulative.
-        CumulativeUsage = "cumulative_usage",
+        CumulativeUsage = "cumulative_usage" => "if the counts are totals, token rules fire far too early: convert to counts per call",
         /// More tokens are counted as cached than as input.
-        CacheBeyondInput = "cache_beyond_input",
+        CacheBeyondInput = "cache_beyond_input" => "the input probably leaves cached tokens out: token rules fire too late",
         /// The prompt shrank to less than half, with no compaction recorded.
-        FallingPrompt = "falling_prompt",
+        FallingPrompt = "falling_prompt" => "the producer may count uncached input only: token sums are too low",
         /// Some calls have tokens and some have none.
-        PartialUsage = "partial_usage",
+        PartialUsage = "partial_usage" => "token rules see a part of the spending only",
         /// The clock stepped back.
-        TimeStepsBack = "time_steps_back",
+        TimeStepsBack = "time_steps_back" => "time rules use the recorded times as they are",
         /// Steps are only milliseconds apart: seconds may have been read as milliseconds.
-        StepsTooFast = "steps_too_fast",
+        StepsTooFast = "steps_too_fast" => "if the times are seconds, time rules fire a thousand times too late",
         /// Times before 1990 or after 2100.
-        OddDates = "odd_dates",
+        OddDates = "odd_dates" => "the unit of the times was probably guessed wrong; only differences matter",
         /// Sub-agents' messages are mixed with the agent's.
-        SubAgents = "sub_agents",
+        SubAgents = "sub_agents" => "their tokens count in the run, their messages are no steps",
         /// The context was compacted during the run.
-        Compaction = "compaction",
+        Compaction = "compaction" => "context sizes fall there for a reason",
         /// Messages in the agent's name that no model produced.
-        CannedMessages = "canned_messages",
+        CannedMessages = "canned_messages" => "they are neither steps nor calls",
         /// Replies that are already in another file.
-        CopiedReplies = "copied_replies",
+        CopiedReplies = "copied_replies" => "they are context here: steps and tokens count in the file that has them first",
         /// The same steps as another run with the same id.
-        DuplicateRun = "duplicate_run",
+        DuplicateRun = "duplicate_run" => "it counts twice: leave one of the files out",
         /// The same messages and calls as a run of another id and another task.
-        RenamedRun = "renamed_run",
+        RenamedRun = "renamed_run" => "word for word a run of another task: leave one out if it is a copy, or every interval is too narrow",
         /// The outcome is determined by the end cause, so it adds no information.
-        OutcomeIsEndCause = "outcome_is_end_cause",
+        OutcomeIsEndCause = "outcome_is_end_cause" => "the outcome may be how the run ended, not whether it did its task: check the field",
         /// More steps than the recording's own cap allows.
-        CapExceeded = "cap_exceeded",
+        CapExceeded = "cap_exceeded" => "the cap in their settings did not hold: a limit set there will not hold either",
         /// The run succeeded, and a cap ended it.
-        CapEndsSuccess = "cap_ends_success",
+        CapEndsSuccess = "cap_ends_success" => "the cap is close to what a success takes: a tighter one loses more of them",
         /// The recording does not say why the run ended, and others of its format do.
-        EndUnsaid = "end_unsaid",
+        EndUnsaid = "end_unsaid" => "a cap may have ended them, and then a looser limit cannot be judged on them",
     }
-}
 
-impl Check {
     /// How it affects the numbers.
-    pub fn advice(self) -> &'static str {
-        match self {
-            Self::DuplicateCallIds => "what joins results to calls by id may join the wrong ones",
-            Self::CallsWithoutResults => "rules on results see nothing there",
-            Self::ResultsWithoutCalls => "rules on calls see nothing there",
-            Self::CallsInTexts => {
-                "their replies look like calls in a notation that is not known: rules on calls see nothing"
-            }
-            Self::NoCalls => {
-                "no run of this format records a call: rules on calls, results and errors are not evaluable"
-            }
-            Self::CumulativeUsage => {
-                "if the counts are totals, token rules fire far too early: convert to counts per call"
-            }
-            Self::CacheBeyondInput => "the input probably leaves cached tokens out: token rules fire too late",
-            Self::FallingPrompt => "the producer may count uncached input only: token sums are too low",
-            Self::PartialUsage => "token rules see a part of the spending only",
-            Self::TimeStepsBack => "time rules use the recorded times as they are",
-            Self::StepsTooFast => "if the times are seconds, time rules fire a thousand times too late",
-            Self::OddDates => "the unit of the times was probably guessed wrong; only differences matter",
-            Self::SubAgents => "their tokens count in the run, their messages are no steps",
-            Self::Compaction => "context sizes fall there for a reason",
-            Self::CannedMessages => "they are neither steps nor calls",
-            Self::CopiedReplies => "they are context here: steps and tokens count in the file that has them first",
-            Self::DuplicateRun => "it counts twice: leave one of the files out",
-            Self::RenamedRun => {
-                "word for word a run of another task: leave one out if it is a copy, or every interval is too narrow"
-            }
-            Self::OutcomeIsEndCause => {
-                "the outcome may be how the run ended, not whether it did its task: check the field"
-            }
-            Self::CapExceeded => "the cap in their settings did not hold: a limit set there will not hold either",
-            Self::CapEndsSuccess => "the cap is close to what a success takes: a tighter one loses more of them",
-            Self::EndUnsaid => "a cap may have ended them, and then a looser limit cannot be judged on them",
-        }
-    }
+    fn advice() -> &'static str;
 }
 
 /// How many runs a check flagged, and which came first.

@@ -48,7 +48,7 @@ pub(super) fn read(fields: &Fields<'_>, scope: Scope) -> Read<Clause> {
 
 /// Reads the `scope` of a clause, a stack or the whole file.
 pub(super) fn scope(fields: &Fields<'_>) -> Read<Option<Scope>> {
-    choice(fields, "scope", &Scope::NAMED)
+    choice(fields, "scope", &Scope::ALL.map(|scope| (scope.name(), scope)))
 }
 
 /// The signal a table names, whether it exists or not.
@@ -160,7 +160,7 @@ fn read_parts(fields: &Fields<'_>, key: &'static str) -> Read<Vec<Condition>> {
 /// of its signal.
 pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) {
     if fields.has("signal") {
-        let limit = Comparator::ALL.iter().find_map(|comparator| fields.value(comparator.key()));
+        let limit = Comparator::ALL.iter().find_map(|comparator| fields.value(comparator.name()));
         places.extend(limit.or_else(|| fields.value("signal")).map(|(_, span)| span));
         return;
     }
@@ -218,7 +218,7 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
         }
         [_, (second, _), ..] => {
             let help = "one limit a rule: for a range, put two rules into `all = […]`";
-            Err(fields.error_at_key(second.key(), format!("`{id}` with two limits"), help))
+            Err(fields.error_at_key(second.name(), format!("`{id}` with two limits"), help))
         }
     }
 }
@@ -244,7 +244,7 @@ pub(super) fn rule_of(id: &str, comparator: Comparator, limit: f64, options: &Fi
 
 /// True if the unknown key is probably a misspelled limit, so that the rule is not also reported as lacking one.
 fn is_like_a_limit(key: &str) -> bool {
-    hints::comparator(key).is_some() || nearest(key, Comparator::ALL.map(Comparator::key)).is_some()
+    hints::comparator(key).is_some() || nearest(key, Comparator::ALL.map(Comparator::name)).is_some()
 }
 
 /// Reads the options the signal accepts; the label lists those given.
@@ -305,17 +305,15 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String
             }
             "regex" => read_patterns(fields, info, &mut options, &mut label)?,
             "of" => {
-                let choices = [("reply", TextOf::Reply), ("results", TextOf::Results)];
-                if let Some(of) = choice(fields, "of", &choices)? {
+                if let Some(of) = choice(fields, "of", &TextOf::ALL.map(|of| (of.name(), of)))? {
                     options.of = of;
-                    label.push(if of == TextOf::Reply { "of reply" } else { "of results" }.to_owned());
+                    label.push(format!("of {of}"));
                 }
             }
             "part" => {
-                let choices = [("whole", TextPart::Whole), ("closing", TextPart::Closing)];
-                if let Some(part) = choice(fields, "part", &choices)? {
+                if let Some(part) = choice(fields, "part", &TextPart::ALL.map(|part| (part.name(), part)))? {
                     options.part = part;
-                    label.push(if part == TextPart::Whole { "whole" } else { "closing" }.to_owned());
+                    label.push(part.to_string());
                 }
             }
             // `phrases` is read together with `regex`.

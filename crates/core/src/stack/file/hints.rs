@@ -187,7 +187,7 @@ pub(super) fn unknown_key(level: Level<'_>, key: &str, value: &DeValue<'_>) -> O
 /// True for keys of a clause or condition that are not options of a signal.
 fn is_of_stack_file(key: &str) -> bool {
     let of_clause = ["name", "at", "then", "strikes", "cooldown", "signal", "all", "any", "not", "latched"];
-    of_clause.contains(&key) || Comparator::ALL.iter().any(|known| known.key() == key)
+    of_clause.contains(&key) || Comparator::ALL.iter().any(|known| known.name() == key)
 }
 
 fn stack_key(key: &str, value: &DeValue<'_>) -> Option<String> {
@@ -202,7 +202,7 @@ fn stack_key(key: &str, value: &DeValue<'_>) -> Option<String> {
         "then" | "at" | "strikes" | "cooldown" => {
             format!("`{key}` belongs to a clause: put it inside `any = [{{ … }}]`")
         }
-        _ if comparator(key).is_some() || Comparator::ALL.iter().any(|known| known.key() == key) => rule("…"),
+        _ if comparator(key).is_some() || Comparator::ALL.iter().any(|known| known.name() == key) => rule("…"),
         _ => rule(signal::find(key)?.id),
     })
 }
@@ -212,7 +212,7 @@ fn rule_key(level: Level<'_>, named: Option<&str>, key: &str, value: &DeValue<'_
     if let Some(comparator) = comparator(key) {
         let unit = named.and_then(signal::find).map_or("", |info| info.unit);
         let limit = number_in(value, unit).unwrap_or_else(|| "…".to_owned());
-        return Some((plain, format!("write `{} = {limit}`", comparator.key())));
+        return Some((plain, format!("write `{} = {limit}`", comparator.name())));
     }
     // `tokens.total = 5` is parsed as a table `tokens` with a key `total`.
     let (id, written) = match value.as_table().and_then(|table| table.iter().next()) {

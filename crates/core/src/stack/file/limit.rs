@@ -12,7 +12,7 @@ const LARGEST: i64 = (1 << 53) - 1;
 
 /// Reads the limit under the comparator's key. `info` is `None` if the signal is unknown.
 pub(super) fn read(fields: &Fields<'_>, comparator: Comparator, info: Option<&SignalInfo>) -> Read<Option<f64>> {
-    let key = comparator.key();
+    let key = comparator.name();
     let Some(placed) = fields.value(key) else { return Ok(None) };
     let limit = number(fields, key, placed, info)?;
     let Some(info) = info else { return Ok(Some(limit)) };

@@ -217,7 +217,7 @@ fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
         let span = error.span().unwrap_or(0..0);
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
         let help = match source.text.get(span.start..).and_then(hints::sign_at) {
-            Some(comparator) => format!("write `{} = …`", comparator.key()),
+            Some(comparator) => format!("write `{} = …`", comparator.name()),
             None if what == "duplicate key" => "keep one of them".to_owned(),
             None => "`whenstop rules --help` shows a stack file".to_owned(),
         };

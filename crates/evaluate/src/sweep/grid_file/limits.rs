@@ -62,10 +62,10 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>) -> Result<LimitList, Wrong> {
 
 /// Parses the form that is written among a rule's own keys.
 pub(super) fn read_loose(table: &DeTable<'_>, place: Range<usize>) -> Result<LimitList, Wrong> {
-    let comparator = Comparator::ALL.into_iter().find(|comparator| table.contains_key(comparator.key()));
+    let comparator = Comparator::ALL.into_iter().find(|comparator| table.contains_key(comparator.name()));
     if let Some(comparator) = comparator {
-        let what = format!("a rule with `{}` and a second list of limits", comparator.key());
-        return Err(Wrong::new(place, what, format!("put the list there: `{} = {{ … }}`", comparator.key())));
+        let what = format!("a rule with `{}` and a second list of limits", comparator.name());
+        return Err(Wrong::new(place, what, format!("put the list there: `{} = {{ … }}`", comparator.name())));
     }
     form(table, place)
 }

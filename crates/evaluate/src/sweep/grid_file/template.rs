@@ -110,7 +110,7 @@ impl Template {
         let mut first = true;
         // In the order a person would write: the signal, its limit, the rest by name.
         let mut entries: Vec<_> = table.iter().collect();
-        let is_limit = |name: &str| Comparator::ALL.iter().any(|comparator| comparator.key() == name);
+        let is_limit = |name: &str| Comparator::ALL.iter().any(|comparator| comparator.name() == name);
         entries.sort_by_key(|(key, _)| match key.get_ref().as_ref() {
             "signal" => 0,
             name if is_limit(name) => 1,
@@ -123,7 +123,7 @@ impl Template {
                 continue;
             }
             self.say(&format!("{}{} = ", if std::mem::take(&mut first) { "" } else { ", " }, written_key(name)));
-            let comparator = Comparator::ALL.into_iter().find(|comparator| comparator.key() == name);
+            let comparator = Comparator::ALL.into_iter().find(|comparator| comparator.name() == name);
             match (comparator.filter(|_| is_rule), value.get_ref()) {
                 (Some(comparator), DeValue::Array(_) | DeValue::Table(_)) => {
                     if comparator == Comparator::Equals && !matches!(value.get_ref(), DeValue::Array(_)) {

@@ -13,8 +13,8 @@ use crate::record::outcomes::{by_flag_or_word, native_grade};
 use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::transcript::{
-    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
-    PromptedBy, Requests, Totals, Usage,
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Outcome,
+    Requests, Totals, Usage,
 };
 use crate::value::json::{self, DeclaredFields as _, fields};
 pub use write::{write, write_event};
@@ -198,7 +198,7 @@ fn begin(line: &TraceLine<'_>, text: &str, record: &Record<'_>, out: &mut Readin
         ended_at: out.instant(line.ended_at, "ended_at"),
         totals: totals(line, out),
         meta: line.meta.and_then(json::kept),
-        prompted_by: PromptedBy::named(&out.string(line.prompted_by, "prompted_by").unwrap_or_default()),
+        prompted_by: out.string(line.prompted_by, "prompted_by").unwrap_or_default().parse().unwrap_or_default(),
         delivered: out.part(line.delivered, "delivered", "an array of strings"),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
         requests: requests(line.requests, out),
@@ -288,7 +288,7 @@ fn add_message(draft: &mut Draft, line: &TraceLine<'_>, text: &str, out: &mut Re
     let mut message = Message::new(role);
     message.lane = lane(line.lane, out);
     let origin = out.string(line.origin, "origin").unwrap_or_default();
-    message.origin = Origin::named(&origin).unwrap_or_default();
+    message.origin = origin.parse().unwrap_or_default();
     message.content = out.content(line.content, "content");
     message.set_reasoning(out.content(line.reasoning, "reasoning"));
     message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);

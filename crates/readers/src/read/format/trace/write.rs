@@ -124,7 +124,7 @@ fn message_line(message: &Message) -> WrittenObject {
     let line = WrittenObject::with_type("message")
         .with("role", message.role.name())
         .with_some("lane", lane(&message.lane))
-        .with_some("origin", message.origin.name())
+        .with_some("origin", Some(message.origin.name()).filter(|name| !name.is_empty()))
         .with("content", message.content.as_ref().filter(|text| !text.is_not_recorded()).map(Text::as_str))
         .with_some("reasoning", message.reasoning().map(Text::as_str));
     let line = if message.tool_calls.is_empty() { line } else { line.with_written("tool_calls", &calls(message)) };
