@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
     for (index, scores) in scores.chunk_by(|a, b| a.question == b.question).enumerate() {
         let blank = if index > 0 { "\n" } else { "" };
         if let Some(Score { question, counts, .. }) = scores.first() {
-            output.data(&format!("{blank}{}: {} texts\n", question.label(), counts.n()));
+            output.data(&format!("{blank}{}: {} texts\n", question.name(), counts.n()));
         }
         output.table(&short_table(scores), args.format)?;
     }
@@ -65,7 +65,7 @@ fn test_of(score: &Score) -> TableCell {
 fn table(scores: &[Score]) -> DataTable {
     let share = |share: Option<f64>| TableCell::number(share.map(|share| (share * 1000.0).round() / 1000.0));
     let columns: TableColumns<'_, Score> = &[
-        ("label", &|score| TableCell::Text(score.question.label().to_owned())),
+        ("label", &|score| TableCell::Text(score.question.name().to_owned())),
         ("test", &test_of),
         ("texts", &|score| TableCell::Count(score.counts.n() as u64)),
         ("right", &|score| TableCell::Count(score.counts.true_positives as u64)),

@@ -137,7 +137,7 @@ fn mira_knows_the_reason_of_the_documented_order() {
 fn scores(scores: &[benchmark::Score]) -> String {
     let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
     let line = |score: &benchmark::Score| {
-        let (counts, question) = (score.counts, score.question.label());
+        let (counts, question) = (score.counts, score.question.name());
         let shares = format!("precision {} recall {}", percent(counts.precision()), percent(counts.recall()));
         format!("{question}: {}: n {} {shares}", score.test, counts.n())
     };

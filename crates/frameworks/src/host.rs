@@ -8,8 +8,8 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::keyword::{Keyword, moment, word};
-use crate::transcript::Moment;
+use crate::keyword::word;
+use crate::transcript::{Moment, named};
 
 /// Pairs of a name and a value, in order.
 pub type Pairs = Vec<(String, String)>;
@@ -58,7 +58,7 @@ pub struct ClauseSlot {
     /// The signal it limits, by its name in stack files.
     pub signal: String,
     /// The moment at which the framework checks it.
-    #[serde(deserialize_with = "moment")]
+    #[serde(deserialize_with = "word")]
     pub at: Moment,
     /// The name of the parameter in the settings, or of the list that holds its item.
     pub parameter: String,
@@ -106,87 +106,66 @@ fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ClauseSlot>, 
     }
 }
 
-/// When a framework's count resets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CountReset {
-    /// Never: it counts over the whole session.
-    Session,
-    /// At each prompt.
-    #[default]
-    Prompt,
+named! {
+    /// When a framework's count resets.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum CountReset {
+        /// Never: it counts over the whole session.
+        Session = "session",
+        /// At each prompt.
+        #[default]
+        Prompt = "prompt",
+    }
 }
 
-/// How a reading is compared with a parameter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fires {
-    /// `reading >= parameter`
-    #[default]
-    AtLeast,
-    /// `reading > parameter`
-    MoreThan,
-    /// The parameter is a tool's name, and the reading is 1 if that tool was called.
-    Named,
+named! {
+    /// How a reading is compared with a parameter.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Fires {
+        /// `reading >= parameter`
+        #[default]
+        AtLeast = "at_least",
+        /// `reading > parameter`
+        MoreThan = "more_than",
+        /// The parameter is a tool's name, and the reading is 1 if that tool was called.
+        Named = "named",
+    }
 }
 
-/// What happens to the run when a slot fires.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Does {
-    /// Ends it normally.
-    #[default]
-    Stop,
-    /// Ends it with an error.
-    Fail,
-    /// Asks the model for one last answer.
-    LastAnswer,
-    /// Refuses the call; the run goes on.
-    Refuse,
+named! {
+    /// What happens to the run when a slot fires.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Does {
+        /// Ends it normally.
+        #[default]
+        Stop = "stop",
+        /// Ends it with an error.
+        Fail = "fail",
+        /// Asks the model for one last answer.
+        LastAnswer = "force_final",
+        /// Refuses the call; the run goes on.
+        Refuse = "deny",
+    }
 }
 
-/// The language of a snippet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Syntax {
-    /// Python.
-    #[default]
-    Python,
-    /// JavaScript or TypeScript.
-    JavaScript,
-    /// JSON, which has no comments.
-    Json,
-    /// TOML.
-    Toml,
-    /// YAML.
-    Yaml,
-    /// A command line.
-    Shell,
-}
-
-impl Keyword for CountReset {
-    const WHAT: &'static str = "scope";
-    const ALL: &'static [(&'static str, Self)] = &[("session", Self::Session), ("prompt", Self::Prompt)];
-}
-
-impl Keyword for Fires {
-    const WHAT: &'static str = "comparator";
-    const ALL: &'static [(&'static str, Self)] =
-        &[("at_least", Self::AtLeast), ("more_than", Self::MoreThan), ("named", Self::Named)];
-}
-
-impl Keyword for Does {
-    const WHAT: &'static str = "action";
-    const ALL: &'static [(&'static str, Self)] =
-        &[("stop", Self::Stop), ("fail", Self::Fail), ("force_final", Self::LastAnswer), ("deny", Self::Refuse)];
-}
-
-impl Keyword for Syntax {
-    const WHAT: &'static str = "language";
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("python", Self::Python),
-        ("javascript", Self::JavaScript),
-        ("json", Self::Json),
-        ("toml", Self::Toml),
-        ("yaml", Self::Yaml),
-        ("shell", Self::Shell),
-    ];
+named! {
+    /// The language of a snippet.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Syntax {
+        /// Python.
+        #[default]
+        Python = "python",
+        /// JavaScript or TypeScript.
+        JavaScript = "javascript",
+        /// JSON, which has no comments.
+        Json = "json",
+        /// TOML.
+        Toml = "toml",
+        /// YAML.
+        Yaml = "yaml",
+        /// A command line.
+        Shell = "shell",
+    }
 }
 
 impl ExportTarget {

@@ -59,7 +59,7 @@ fn killed_rate(period: &ForwardPeriod) -> RangeEstimate {
 pub fn forward_overview(forward: &Forward) -> DataTable {
     let unit = forward.unit();
     let spent = format!("{} spent", unit.noun());
-    let columns = [forward.length.noun(), "limit", "runs", "killed", "mean, %", "saved, %", &spent];
+    let columns = [forward.length.name(), "limit", "runs", "killed", "mean, %", "saved, %", &spent];
     let mut rows = Vec::new();
     for period in &forward.periods {
         let mut row = vec![TableCell::Text(period.period.name())];

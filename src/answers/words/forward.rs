@@ -11,7 +11,7 @@ const NAMED: usize = 3;
 
 /// Whether it held. `why`: why the runs before the last period would have shipped nothing.
 pub fn forward(forward: &Forward, why: &str) -> String {
-    let noun = forward.length.noun();
+    let noun = forward.length.name();
     let Some(finding) = forward.finding() else {
         return format!(
             "There is no limit to judge: before none of the {} would the runs so far have shipped one. Before the last: {why}",
@@ -44,7 +44,7 @@ pub fn forward(forward: &Forward, why: &str) -> String {
 
 /// The periods in which it did not hold, the worst of them with its numbers.
 fn broken(forward: &Forward, finding: &ForwardFinding) -> String {
-    let noun = forward.length.noun();
+    let noun = forward.length.name();
     let periods: Vec<_> = finding.broken.iter().filter_map(|at| forward.periods.get(*at)).collect();
     let names: Vec<String> = periods.iter().map(|period| period.period.name()).collect();
     let periods_named =
@@ -86,7 +86,7 @@ fn saved(forward: &Forward, finding: &ForwardFinding) -> String {
 
 /// What has to be known to read it. `noun`: what counts as a run, in the plural.
 pub fn forward_notes(forward: &Forward, noun: &str) -> Vec<String> {
-    let length = forward.length.noun();
+    let length = forward.length.name();
     let periods = match forward.length {
         PeriodLength::Day => "days, in UTC",
         PeriodLength::Week => "ISO weeks, from Monday on, in UTC",

@@ -69,7 +69,7 @@ impl<T> Dated<T> {
         if periods.len() >= 2 {
             return Ok(Self { periods, undated });
         }
-        let noun = by.length().noun();
+        let noun = by.length().name();
         let dated: usize = periods.values().map(Vec::len).sum();
         let (what, help) = match periods.first_key_value() {
             None => (

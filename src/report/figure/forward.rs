@@ -34,7 +34,7 @@ struct Bar {
 
 impl ForwardFigure<'_> {
     fn head(&self) -> FigureHeading {
-        let length = self.forward.length.noun();
+        let length = self.forward.length.name();
         let limit = if self.forward.periods.iter().any(|period| period.stack.is_some()) {
             "pale: what the recordings leave open; thin lines: 95 % intervals, by task"
         } else {
@@ -174,7 +174,7 @@ impl Picture for ForwardFigure<'_> {
         let spent = self.plane(2, top, self.most(recorded).max(self.most(Self::spent)) * 1.1);
         let name = format!("{noun} spent: grey as recorded, blue under the limit");
         let amounts = y_ticks(&spent, Quantity::from_unit(unit), unit != Unit::CostUsd);
-        spent.draw(pen, (&names, &amounts), (self.forward.length.noun(), &name));
+        spent.draw(pen, (&names, &amounts), (self.forward.length.name(), &name));
         self.bars(pen, &spent, (STONE, STONE), recorded);
         self.bars(pen, &spent, (BLUE, SKY), Self::spent);
         (WIDTH, (head.bottom() + STRIP + 3 * (PANEL + ABOVE) + 60).unsigned_abs())

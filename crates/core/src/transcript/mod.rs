@@ -31,7 +31,7 @@ pub use fingerprint::Fingerprint;
 #[doc(hidden)]
 pub use fingerprint::Identity;
 #[doc(hidden)]
-pub use named::named;
+pub use named::{NamedEnum, named};
 #[doc(hidden)]
 pub use numbers::RunNumbers;
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};

@@ -60,6 +60,10 @@ macro_rules! named {
             }
         }
 
+        impl $crate::transcript::NamedEnum for $enum {
+            const NAMES: &'static [&'static str] = &[$($name),*];
+        }
+
         impl ::std::str::FromStr for $enum {
             type Err = ();
 
@@ -71,3 +75,10 @@ macro_rules! named {
 }
 
 pub use named;
+
+/// An enum whose variants have names, declared by [`named!`].
+#[doc(hidden)]
+pub trait NamedEnum: std::str::FromStr<Err = ()> {
+    /// The names, in order.
+    const NAMES: &'static [&'static str];
+}

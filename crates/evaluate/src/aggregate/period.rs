@@ -2,27 +2,18 @@
 
 use chrono::{DateTime, Datelike as _, Days, NaiveDate};
 
-use crate::transcript::Instant;
+use crate::transcript::{Instant, named};
 
-/// How long a period is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PeriodLength {
-    /// A day.
-    Day,
-    /// An ISO week, from Monday on.
-    Week,
-    /// A month.
-    Month,
-}
-
-impl PeriodLength {
-    /// The singular noun.
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-        }
+named! {
+    /// How long a period is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum PeriodLength {
+        /// A day.
+        Day = "day",
+        /// An ISO week, from Monday on.
+        Week = "week",
+        /// A month.
+        Month = "month",
     }
 }
 

@@ -10,24 +10,18 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Unit {
         /// Model calls.
-        Steps = "steps",
+        Steps = "steps" => "steps",
         /// Input plus output tokens.
-        Tokens = "tokens",
+        Tokens = "tokens" => "tokens",
         /// US dollars.
-        CostUsd = "cost_usd",
+        CostUsd = "cost_usd" => "cost",
     }
+
+    /// The unit as a noun for messages.
+    fn noun() -> &'static str;
 }
 
 impl Unit {
-    /// The unit as a noun for messages.
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Steps => "steps",
-            Self::Tokens => "tokens",
-            Self::CostUsd => "cost",
-        }
-    }
-
     /// The unit itself, for the documentation of columns.
     pub fn words(self) -> &'static str {
         match self {

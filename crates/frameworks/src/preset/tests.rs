@@ -30,14 +30,10 @@ fn a_wrong_word_is_refused_with_its_line_and_the_nearest_word() {
         lines.take_while(|line| !line.contains(part)).count() + 1
     };
     for (right, wrong, said) in [
-        ("action = \"deny\"", "action = \"denny\"", "unknown action `denny`; did you mean `deny`? known: warn, deny,"),
-        (
-            "when = \"each_call\"",
-            "when = \"each_cal\"",
-            "unknown moment of a cap `each_cal`; did you mean `each_call`?",
-        ),
-        ("fires = \"more_than\"", "fires = \"more\"", "unknown comparator `more`; did you mean `more_than`?"),
-        ("counts = \"calls\"", "counts = \"call\"", "unknown counter `call`; did you mean `calls`?"),
+        ("action = \"deny\"", "action = \"denny\"", "unknown word `denny`; did you mean `deny`? known: observe, warn,"),
+        ("when = \"each_call\"", "when = \"each_cal\"", "unknown word `each_cal`; did you mean `each_call`?"),
+        ("fires = \"more_than\"", "fires = \"more\"", "unknown word `more`; did you mean `more_than`?"),
+        ("counts = \"calls\"", "counts = \"call\"", "unknown word `call`; did you mean `calls`?"),
         ("uncounted_tools = \"unregistered\"", "uncounted_tools = \"registered\"", "unknown parameter `registered`"),
     ] {
         let (at, what) = refusal(right, wrong);

@@ -10,34 +10,25 @@ use crate::text::completion_words::completion_word;
 use crate::text::failure::{failure, failure_in};
 use crate::text::user_request::{user_request, user_request_in};
 use crate::text::{SearchScope, Wording};
+use crate::transcript::named;
 
 /// A text test with its name.
 pub type NamedTest = (&'static str, fn(&str) -> bool);
 
-/// What a text is labelled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Question {
-    /// Does the reply really ask the user for something?
-    AsksUser,
-    /// Is the agent really blocked?
-    Blocked,
-    /// Is the task really complete?
-    Complete,
+named! {
+    /// What a text is labelled for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Question {
+        /// Does the reply really ask the user for something?
+        AsksUser = "really_asks_user",
+        /// Is the agent really blocked?
+        Blocked = "really_blocked",
+        /// Is the task really complete?
+        Complete = "really_complete",
+    }
 }
 
 impl Question {
-    /// All questions, in table order.
-    pub const ALL: [Self; 3] = [Self::AsksUser, Self::Blocked, Self::Complete];
-
-    /// The label's key.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::AsksUser => "really_asks_user",
-            Self::Blocked => "really_blocked",
-            Self::Complete => "really_complete",
-        }
-    }
-
     /// The labelled table bundled for this question.
     pub fn bundled(self) -> &'static str {
         match self {
@@ -91,7 +82,7 @@ pub struct LabelledText {
 pub fn labelled(table: &str, question: Question) -> Vec<LabelledText> {
     let read = |line: &str| {
         let row: Value = serde_json::from_str(line).ok()?;
-        let truth = row.get("label")?.get(question.label())?.as_bool()?;
+        let truth = row.get("label")?.get(question.name())?.as_bool()?;
         let input = row.get("input")?;
         let text = input.get("text").or_else(|| input.get("observation"))?.as_str().unwrap_or_default().to_owned();
         Some(LabelledText { id: row.get("id")?.as_str()?.to_owned(), text, truth })

@@ -4,26 +4,17 @@ use std::collections::BTreeSet;
 
 use crate::json_text::{self, trimmed};
 use crate::text::word_list;
+use crate::transcript::named;
 
-/// A part of a run, without which most rules cannot be evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RunPart {
-    Calls,
-    Results,
-    Usage,
-    /// What somebody says.
-    Texts,
-}
-
-impl RunPart {
-    /// In words for a person.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Calls => "calls of tools",
-            Self::Results => "results of tools",
-            Self::Usage => "token counts",
-            Self::Texts => "texts",
-        }
+named! {
+    /// A part of a run, without which most rules cannot be evaluated.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum RunPart {
+        Calls = "calls of tools",
+        Results = "results of tools",
+        Usage = "token counts",
+        /// What somebody says.
+        Texts = "texts",
     }
 }
 

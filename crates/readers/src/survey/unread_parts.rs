@@ -40,7 +40,7 @@ pub(crate) fn refusal(
     }
     for (part, UnreadRecords { kind, times }) in unread {
         if !has(*part) {
-            let what = format!("{} in records that it does not know, the first of the kind `{kind}`", part.words());
+            let what = format!("{} in records that it does not know, the first of the kind `{kind}`", part.name());
             return Some(format!("not read as {format}: {what} ({times} in all), and no others"));
         }
     }

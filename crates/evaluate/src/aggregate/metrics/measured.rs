@@ -2,6 +2,7 @@
 
 use crate::stats::labels::Correction;
 use crate::stats::{Estimate, Method, RangeEstimate, Warning};
+use crate::transcript::named;
 
 /// The value of a metric on one group of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,32 +84,26 @@ impl From<&RangeEstimate> for Measured {
     }
 }
 
-/// The value of a metric, or one end of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricPart {
-    /// The value itself.
-    Value,
-    /// Lower end of the interval.
-    Low,
-    /// Upper end of the interval.
-    High,
-    /// The lowest value the recordings allow.
-    Min,
-    /// The highest value the recordings allow.
-    Max,
+named! {
+    /// The value of a metric, or one end of it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MetricPart {
+        /// The value itself.
+        Value = "value" => "",
+        /// Lower end of the interval.
+        Low = "low" => "_low",
+        /// Upper end of the interval.
+        High = "high" => "_high",
+        /// The lowest value the recordings allow.
+        Min = "min" => "_min",
+        /// The highest value the recordings allow.
+        Max = "max" => "_max",
+    }
+
+    /// What it adds to the name of the metric.
+    fn ending() -> &'static str;
 }
 
 impl MetricPart {
     pub(super) const ENDS: [Self; 4] = [Self::Low, Self::High, Self::Min, Self::Max];
-
-    /// What it adds to the name of the metric.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Self::Value => "",
-            Self::Low => "_low",
-            Self::High => "_high",
-            Self::Min => "_min",
-            Self::Max => "_max",
-        }
-    }
 }

@@ -29,30 +29,23 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Tripped {
         /// The same name and arguments, for the third time.
-        SameCall = "same call x3",
+        SameCall = "same call x3" => "same call",
         /// An empty tool name, for the third time.
-        EmptyName = "empty tool name x3",
+        EmptyName = "empty tool name x3" => "empty names",
         /// Unreadable arguments of the same tool, three times in a row.
-        BadArguments = "unreadable arguments x3",
+        BadArguments = "unreadable arguments x3" => "unreadable in a row",
         /// The third reply in a row whose calls were cut off at the token limit.
-        CutReplies = "cut replies x3",
+        CutReplies = "cut replies x3" => "cut in a row",
     }
+
+    /// What the guard counts.
+    fn counts() -> &'static str;
 }
 
 impl Tripped {
     /// The rule.
     pub(super) fn rule(self) -> RuleName {
         RuleName::fixed(self.name())
-    }
-
-    /// What the guard counts.
-    pub(super) fn counts(self) -> &'static str {
-        match self {
-            Self::SameCall => "same call",
-            Self::EmptyName => "empty names",
-            Self::BadArguments => "unreadable in a row",
-            Self::CutReplies => "cut in a row",
-        }
     }
 
     /// agentao's reason for the incomplete turn.

@@ -2,78 +2,45 @@
 
 use super::decimal::Decimal;
 use crate::decision::Need;
-use crate::keyword::Keyword;
-use crate::transcript::{Message, Usage};
+use crate::transcript::{Message, Usage, named};
 
-/// A counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CountedQuantity {
-    /// Model requests made.
-    Requests,
-    /// Tool calls requested, including refused and failed ones.
-    Calls,
-    /// Calls that succeeded, plus all calls of the current reply.
-    CallsProjected,
-    /// Input tokens, including cached ones.
-    InputTokens,
-    /// Output tokens.
-    OutputTokens,
-    /// Input and output tokens.
-    TotalTokens,
-    /// Input tokens of the current request.
-    RequestInputTokens,
-    /// Dollars, summed as doubles in order.
-    CostSum,
-    /// Dollars as an exact decimal sum; no reading until a cost is known.
-    CostExact,
-    /// Whole seconds since the run began, rounded down.
-    WholeSeconds,
-    /// Replies without a call, in a row.
-    RepliesWithoutCall,
-    /// Replies without usage.
-    RepliesWithoutUsage,
-    /// 1 if every reply has usage and none has a cost.
-    RunsWithoutCost,
-}
+named! {
+    /// A counter.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum CountedQuantity {
+        /// Model requests made.
+        Requests = "requests" => "requests",
+        /// Tool calls requested, including refused and failed ones.
+        Calls = "calls" => "calls",
+        /// Calls that succeeded, plus all calls of the current reply.
+        CallsProjected = "calls_projected" => "calls, with those asked for",
+        /// Input tokens, including cached ones.
+        InputTokens = "input_tokens" => "input tokens",
+        /// Output tokens.
+        OutputTokens = "output_tokens" => "output tokens",
+        /// Input and output tokens.
+        TotalTokens = "total_tokens" => "tokens",
+        /// Input tokens of the current request.
+        RequestInputTokens = "request_input_tokens" => "input tokens of the request",
+        /// Dollars, summed as doubles in order.
+        CostSum = "cost_sum" => "usd",
+        /// Dollars as an exact decimal sum; no reading until a cost is known.
+        CostExact = "cost_exact" => "usd",
+        /// Whole seconds since the run began, rounded down.
+        WholeSeconds = "whole_seconds" => "seconds",
+        /// Replies without a call, in a row.
+        RepliesWithoutCall = "replies_without_call" => "replies without a call in a row",
+        /// Replies without usage.
+        RepliesWithoutUsage = "replies_without_usage" => "replies without usage",
+        /// 1 if every reply has usage and none has a cost.
+        RunsWithoutCost = "runs_without_cost" => "no cost known",
+    }
 
-impl Keyword for CountedQuantity {
-    const WHAT: &'static str = "counter";
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("requests", Self::Requests),
-        ("calls", Self::Calls),
-        ("calls_projected", Self::CallsProjected),
-        ("input_tokens", Self::InputTokens),
-        ("output_tokens", Self::OutputTokens),
-        ("total_tokens", Self::TotalTokens),
-        ("request_input_tokens", Self::RequestInputTokens),
-        ("cost_sum", Self::CostSum),
-        ("cost_exact", Self::CostExact),
-        ("whole_seconds", Self::WholeSeconds),
-        ("replies_without_call", Self::RepliesWithoutCall),
-        ("replies_without_usage", Self::RepliesWithoutUsage),
-        ("runs_without_cost", Self::RunsWithoutCost),
-    ];
+    /// A description of what is counted.
+    fn words() -> &'static str;
 }
 
 impl CountedQuantity {
-    /// A description of what is counted.
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Self::Requests => "requests",
-            Self::Calls => "calls",
-            Self::CallsProjected => "calls, with those asked for",
-            Self::InputTokens => "input tokens",
-            Self::OutputTokens => "output tokens",
-            Self::TotalTokens => "tokens",
-            Self::RequestInputTokens => "input tokens of the request",
-            Self::CostSum | Self::CostExact => "usd",
-            Self::WholeSeconds => "seconds",
-            Self::RepliesWithoutCall => "replies without a call in a row",
-            Self::RepliesWithoutUsage => "replies without usage",
-            Self::RunsWithoutCost => "no cost known",
-        }
-    }
-
     /// What the counter needs from a recording.
     pub(super) fn need(self) -> Option<Need> {
         match self {

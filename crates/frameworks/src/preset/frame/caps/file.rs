@@ -4,33 +4,38 @@ use serde::Deserialize;
 
 use super::counts::CountedQuantity;
 use crate::framework::Parameter;
-use crate::keyword::{Keyword, word};
+use crate::keyword::word;
 use crate::preset::frame::{Action, SettingsError};
+use crate::transcript::named;
 
-/// When a cap is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// Before each request, including the one that would follow the end of the recording.
-    BeforeRequest,
-    /// Before the request is sent, with its input tokens already counted.
-    CountedAhead,
-    /// Once the reply and its cost are known.
-    AfterReply,
-    /// After that, before its tools run, if it asks for any.
-    BeforeTools,
-    /// At each call of the reply, in order.
-    EachCall,
-    /// When the framework's run ends on its own.
-    EndOfRun,
+named! {
+    /// When a cap is checked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum When {
+        /// Before each request, including the one that would follow the end of the recording.
+        BeforeRequest = "before_request",
+        /// Before the request is sent, with its input tokens already counted.
+        CountedAhead = "counted_ahead",
+        /// Once the reply and its cost are known.
+        AfterReply = "after_reply",
+        /// After that, before its tools run, if it asks for any.
+        BeforeTools = "before_tools",
+        /// At each call of the reply, in order.
+        EachCall = "each_call",
+        /// When the framework's run ends on its own.
+        EndOfRun = "end_of_run",
+    }
 }
 
-/// How a reading is compared with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CapComparator {
-    /// `reading >= limit`.
-    AtLeast,
-    /// `reading > limit`.
-    MoreThan,
+named! {
+    /// How a reading is compared with a limit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum CapComparator {
+        /// `reading >= limit`.
+        AtLeast = "at_least",
+        /// `reading > limit`.
+        MoreThan = "more_than",
+    }
 }
 
 impl CapComparator {
@@ -128,34 +133,6 @@ pub(in crate::preset) struct ToolStopEntry {
 pub(super) struct SwitchEntry {
     pub(super) parameter: String,
     pub(super) equals: Option<String>,
-}
-
-impl Keyword for When {
-    const WHAT: &'static str = "moment of a cap";
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("before_request", Self::BeforeRequest),
-        ("counted_ahead", Self::CountedAhead),
-        ("after_reply", Self::AfterReply),
-        ("before_tools", Self::BeforeTools),
-        ("each_call", Self::EachCall),
-        ("end_of_run", Self::EndOfRun),
-    ];
-}
-
-impl Keyword for CapComparator {
-    const WHAT: &'static str = "comparator";
-    const ALL: &'static [(&'static str, Self)] = &[("at_least", Self::AtLeast), ("more_than", Self::MoreThan)];
-}
-
-impl Keyword for Action {
-    const WHAT: &'static str = "action";
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("warn", Self::Warn),
-        ("deny", Self::Deny),
-        ("force_final", Self::ForceFinal),
-        ("stop", Self::Stop),
-        ("fail", Self::Fail),
-    ];
 }
 
 impl Caps {
