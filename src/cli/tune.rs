@@ -29,10 +29,11 @@ use super::destination::Destination;
 use super::failure::CommandFailure;
 use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs};
 use super::output::{AnswerFormat, Output, TableFormat};
-use super::values::share_inside;
-use crate::aggregate::{LEVEL, RowsBuilder};
+use super::values::{one_of, share_inside};
+use crate::aggregate::{LEVEL, PeriodLength, RowsBuilder};
 use crate::answers::Tolerances;
 use crate::answers::tables::DataTable;
+use crate::answers::words::periods;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::framework::FrameworkKind;
@@ -42,7 +43,6 @@ use crate::verdict::Assumptions;
 use answer::Recordings;
 use beside::answer;
 use decided::decide;
-use forward::PeriodArg;
 use grid::GridArgs;
 use limits::OwnArgs;
 pub(super) use parts::{answered_parts, show_parts};
@@ -90,9 +90,10 @@ pub(super) struct Args {
     ///
     /// For each `week` (or `day`, `month`): what `tune` ships from all runs before it, and what that killed and saved in it.
     /// Weeks are ISO weeks, in UTC, by the start of a run. Exits 0 if it held.
-    #[arg(long, value_name = "week", value_enum, hide_possible_values = true,
+    #[arg(long, value_name = "week", hide_possible_values = true,
+        value_parser = one_of(PeriodLength::ALL, |length| (length.name(), periods(length))),
         conflicts_with_all = ["learn", "by", "today", "shard", "split", "all_stacks", "rows"])]
-    walk_forward: Option<PeriodArg>,
+    walk_forward: Option<PeriodLength>,
     /// Do not compare with the built-in rules of all frameworks; this saves most of the time.
     #[arg(long, conflicts_with = "signal")]
     no_presets: bool,

@@ -3,6 +3,18 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// Parses one of `all` by its name; the help says what each is about.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    words: fn(T) -> (&'static str, &'static str),
+) -> impl TypedValueParser<Value = T> {
+    let values = all.map(words).map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(values)
+        .try_map(move |name| all.into_iter().find(|one| words(*one).0 == name).ok_or("not a possible value"))
+}
+
 /// Parses a number from 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;

@@ -84,16 +84,20 @@ fn saved(forward: &Forward, finding: &ForwardFinding) -> String {
     }
 }
 
-/// What has to be known to read it. `noun`: what counts as a run, in the plural.
-pub fn forward_notes(forward: &Forward, noun: &str) -> Vec<String> {
-    let length = forward.length.name();
-    let periods = match forward.length {
+/// What the periods of a length are.
+pub fn periods(length: PeriodLength) -> &'static str {
+    match length {
         PeriodLength::Day => "days, in UTC",
         PeriodLength::Week => "ISO weeks, from Monday on, in UTC",
         PeriodLength::Month => "months, in UTC",
-    };
+    }
+}
+
+/// What has to be known to read it. `noun`: what counts as a run, in the plural.
+pub fn forward_notes(forward: &Forward, noun: &str) -> Vec<String> {
+    let length = forward.length.name();
     let mut notes = vec![
-        format!("{periods}, by the start of the {noun}"),
+        format!("{}, by the start of the {noun}", periods(forward.length)),
         format!(
             "limit: what `tune` ships from all {noun} of the {length}s before, and nothing else; killed, mean (over tasks) and \
              saved: what it did in the {length}, from the lowest to the highest value that the recordings allow"

@@ -10,7 +10,7 @@ mod verdict;
 
 pub use against::{against_line, against_notes, why_not_compared};
 pub use followed::{agreement, verdict as followed_verdict};
-pub use forward::{forward, forward_notes};
+pub use forward::{forward, forward_notes, periods};
 pub use headline::headline;
 pub use known::{known_on, missing};
 pub use notes::{lacking, note, notes};

@@ -12,7 +12,7 @@ use whenstop_hook::state::{self, SessionState};
 use super::super::ProgramExit;
 use super::super::failure::CommandFailure;
 use super::super::output::{Output, TableFormat};
-use super::{HookAgent, edit, folders, hosts, install};
+use super::{agent, edit, folders, hosts, install};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::count;
 
@@ -20,7 +20,8 @@ use crate::diagnostic::count;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The agent; by default both.
-    agent: Option<HookAgent>,
+    #[arg(value_parser = agent())]
+    agent: Option<HostAgent>,
     /// How to print the table of rules.
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,

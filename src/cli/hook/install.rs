@@ -6,26 +6,27 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use whenstop_hook::host::{HostAgent, RuleVisibility};
 use whenstop_hook::record::id_of;
-use whenstop_hook::settings::{Folders, HookSettings, Setup};
+use whenstop_hook::settings::{Folders, HookMode, HookSettings, Setup};
 
 use super::super::ProgramExit;
 use super::super::failure::CommandFailure;
 use super::super::inputs::read_text;
 use super::super::local::home;
 use super::super::output::Output;
-use super::{HookAgent, ModeArg, edit, failed, folders};
+use super::{agent, edit, failed, folders, mode};
 
 /// Arguments of `hook install`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The agent.
-    agent: HookAgent,
+    #[arg(value_parser = agent())]
+    agent: HostAgent,
     /// The stack file whose limits it holds: `whenstop local` prints one that fits your own sessions.
     #[arg(long, value_name = "FILE")]
     stacks: PathBuf,
     /// What a decision leads to.
-    #[arg(long, value_enum, default_value_t)]
-    mode: ModeArg,
+    #[arg(long, default_value_t, value_parser = mode())]
+    mode: HookMode,
     /// Count from the beginning of the session instead of the latest prompt.
     #[arg(long)]
     session: bool,
@@ -40,7 +41,8 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 pub(super) struct UninstallArgs {
     /// The agent.
-    agent: HookAgent,
+    #[arg(value_parser = agent())]
+    agent: HostAgent,
     #[command(flatten)]
     edit: EditArgs,
 }
@@ -203,11 +205,11 @@ pub(super) fn write_setup(folders: &Folders, mode: &str, unit: &str, stacks: &st
 }
 
 pub(super) fn install(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let host = args.agent.host();
+    let host = args.agent;
     let folders = folders(host)?;
     let stacks =
         read_text(&args.stacks, "give a stack file: `whenstop local` prints one").map_err(CommandFailure::usage)?;
-    let mode = args.mode.mode();
+    let mode = args.mode;
     let setup = Setup::from_settings(HookSettings { mode, ..HookSettings::default() }, &args.stacks, &stacks)
         .map_err(CommandFailure::usage)?;
     let program = program(args.program.as_deref())?;
@@ -272,7 +274,7 @@ fn program(named: Option<&Path>) -> Result<String, CommandFailure> {
 }
 
 pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let host = args.agent.host();
+    let host = args.agent;
     let folders = folders(host)?;
     let path = target(host, &args.edit)?;
     // If nobody has edited it since, it becomes what it was, to the byte; else only what is ours is taken out.

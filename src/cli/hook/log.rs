@@ -10,7 +10,7 @@ use super::super::ProgramExit;
 use super::super::destination::Destination;
 use super::super::failure::CommandFailure;
 use super::super::output::{Output, TableFormat};
-use super::{HookAgent, folders, hosts};
+use super::{agent, folders, hosts};
 use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::reader::trace;
@@ -21,7 +21,8 @@ use crate::transcript::Run;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The agent; by default both.
-    agent: Option<HookAgent>,
+    #[arg(value_parser = agent())]
+    agent: Option<HostAgent>,
     /// Write each session as a recording into this folder, with fingerprints in the place of texts: `compare` reads them.
     #[arg(long, value_name = "DIR")]
     recordings: Option<Destination>,

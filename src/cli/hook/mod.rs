@@ -7,7 +7,7 @@ mod log;
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::builder::TypedValueParser;
 use whenstop_hook::host::HostAgent;
 use whenstop_hook::settings::{Folders, HookMode};
 
@@ -15,6 +15,7 @@ use super::ProgramExit;
 use super::failure::CommandFailure;
 use super::inputs::read_text;
 use super::output::Output;
+use super::values::one_of;
 use crate::diagnostic::{Diagnostic, Location};
 
 /// Arguments of `hook`.
@@ -38,54 +39,30 @@ enum HookCommand {
     Log(log::Args),
 }
 
-/// An agent on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum HookAgent {
-    /// Claude Code.
-    ClaudeCode,
-    /// Qwen Code.
-    QwenCode,
+/// The argument that names an agent.
+fn agent() -> impl TypedValueParser<Value = HostAgent> {
+    one_of(HostAgent::ALL, |host| (host.id(), host.name()))
 }
 
-impl HookAgent {
-    fn host(self) -> HostAgent {
-        match self {
-            Self::ClaudeCode => HostAgent::ClaudeCode,
-            Self::QwenCode => HostAgent::QwenCode,
-        }
-    }
-}
-
-/// What a decision leads to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum ModeArg {
-    /// A line in the log, in the background.
-    #[default]
-    Observe,
-    /// A sentence to the model, once a round.
-    Nudge,
-    /// A question to you; going on doubles the limit for this round.
-    Ask,
-    /// The agent ends its turn.
-    Stop,
-}
-
-impl ModeArg {
-    fn mode(self) -> HookMode {
-        match self {
-            Self::Observe => HookMode::Observe,
-            Self::Nudge => HookMode::Nudge,
-            Self::Ask => HookMode::Ask,
-            Self::Stop => HookMode::Stop,
-        }
-    }
+/// The argument that says what a decision leads to.
+fn mode() -> impl TypedValueParser<Value = HookMode> {
+    one_of(HookMode::ALL, |mode| {
+        let about = match mode {
+            HookMode::Observe => "A line in the log, in the background",
+            HookMode::Nudge => "A sentence to the model, once a round",
+            HookMode::Ask => "A question to you; going on doubles the limit for this round",
+            HookMode::Stop => "The agent ends its turn",
+        };
+        (mode.name(), about)
+    })
 }
 
 /// Arguments of `hook test`.
 #[derive(Debug, clap::Args)]
 struct TestArgs {
     /// The agent.
-    agent: HookAgent,
+    #[arg(value_parser = agent())]
+    agent: HostAgent,
     /// Files with one event each, in order; by default one event of each kind that comes with whenstop.
     #[arg(value_name = "FILE")]
     events: Vec<PathBuf>,
@@ -93,8 +70,8 @@ struct TestArgs {
     #[arg(long, value_name = "FILE")]
     stacks: Option<PathBuf>,
     /// What a decision leads to.
-    #[arg(long, value_enum, default_value_t)]
-    mode: ModeArg,
+    #[arg(long, default_value_t, value_parser = mode())]
+    mode: HookMode,
 }
 
 pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFailure> {
@@ -108,9 +85,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
 }
 
 /// The agent that was named, or all of them.
-fn hosts(named: Option<HookAgent>) -> Vec<HostAgent> {
+fn hosts(named: Option<HostAgent>) -> Vec<HostAgent> {
     match named {
-        Some(agent) => vec![agent.host()],
+        Some(agent) => vec![agent],
         None => HostAgent::ALL.to_vec(),
     }
 }
@@ -126,7 +103,7 @@ fn failed(path: &std::path::Path, what: impl std::fmt::Display, help: &str) -> C
 
 /// Runs events through the hook in a folder of their own.
 fn test(args: &TestArgs, output: &Output) -> Result<ProgramExit, CommandFailure> {
-    let host = args.agent.host();
+    let host = args.agent;
     let stacks = match &args.stacks {
         Some(path) => path.clone(),
         None => folders(host)?.stacks(),
@@ -135,7 +112,7 @@ fn test(args: &TestArgs, output: &Output) -> Result<ProgramExit, CommandFailure>
     let text = read_text(&stacks, help).map_err(CommandFailure::usage)?;
     let home = tempfile::tempdir().map_err(|error| CommandFailure::internal(&error))?;
     let folders = Folders { config: home.path().join("config"), state: home.path().join("state") };
-    let mode = args.mode.mode().name();
+    let mode = args.mode.name();
     install::write_setup(&folders, mode, "round", &text)?;
     let events: Vec<(String, String)> = if args.events.is_empty() {
         let of =

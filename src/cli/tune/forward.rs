@@ -6,8 +6,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clap::ValueEnum;
-
 use super::answer::decided;
 use super::{Args, TuneSentences, families, nothing_today};
 use crate::aggregate::{Forward, ForwardPeriod, Group, Held, Label, Period, PeriodLength, Unit, by_stack};
@@ -26,27 +24,6 @@ use crate::transcript::Instant;
 use crate::tune::{Family, KeptReadings, Shipped, Study, StudyRun, Tuner};
 use crate::verdict::Assumptions;
 
-/// The values of `--walk-forward`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PeriodArg {
-    /// Days, in UTC.
-    Day,
-    /// ISO weeks, from Monday on, in UTC.
-    Week,
-    /// Months, in UTC.
-    Month,
-}
-
-impl PeriodArg {
-    fn length(self) -> PeriodLength {
-        match self {
-            Self::Day => PeriodLength::Day,
-            Self::Week => PeriodLength::Week,
-            Self::Month => PeriodLength::Month,
-        }
-    }
-}
-
 /// The runs, or what is kept of them, by the period in which they started.
 pub(super) struct Dated<T> {
     pub(super) periods: BTreeMap<Period, Vec<T>>,
@@ -57,11 +34,11 @@ impl<T> Dated<T> {
     /// From runs with their start; an error if they are of fewer than two periods.
     pub(super) fn new(
         runs: impl IntoIterator<Item = (Option<Instant>, T)>,
-        by: PeriodArg,
+        by: PeriodLength,
     ) -> Result<Self, CommandFailure> {
         let (mut periods, mut undated): (BTreeMap<Period, Vec<T>>, u64) = (BTreeMap::new(), 0);
         for (start, run) in runs {
-            match start.and_then(|start| Period::holding(start, by.length())) {
+            match start.and_then(|start| Period::holding(start, by)) {
                 Some(period) => periods.entry(period).or_default().push(run),
                 None => undated += 1,
             }
@@ -69,7 +46,7 @@ impl<T> Dated<T> {
         if periods.len() >= 2 {
             return Ok(Self { periods, undated });
         }
-        let noun = by.length().name();
+        let noun = by.name();
         let dated: usize = periods.values().map(Vec::len).sum();
         let (what, help) = match periods.first_key_value() {
             None => (
@@ -83,7 +60,7 @@ impl<T> Dated<T> {
                     only.name()
                 ),
                 match by {
-                    PeriodArg::Day => "give recordings of more days".to_owned(),
+                    PeriodLength::Day => "give recordings of more days".to_owned(),
                     _ => format!("give recordings of more {noun}s, or shorter periods: `--walk-forward day`"),
                 },
             ),
@@ -103,13 +80,9 @@ pub(super) struct ForwardWalk {
 }
 
 impl ForwardWalk {
-    pub(super) fn new<T>(args: &Args, by: PeriodArg, dated: &Dated<T>, unit: Unit) -> Self {
-        let forward = Forward {
-            length: by.length(),
-            max_killed: args.promise.max_killed,
-            undated: dated.undated,
-            periods: Vec::new(),
-        };
+    pub(super) fn new<T>(args: &Args, by: PeriodLength, dated: &Dated<T>, unit: Unit) -> Self {
+        let forward =
+            Forward { length: by, max_killed: args.promise.max_killed, undated: dated.undated, periods: Vec::new() };
         Self { forward, unit, past: 0, why: String::new() }
     }
 
@@ -193,7 +166,7 @@ pub(super) fn refuse(args: &Args) -> Result<(), CommandFailure> {
 }
 
 /// `tune --walk-forward` over the catalogue.
-pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<ProgramExit, CommandFailure> {
+pub(super) fn run(args: &Args, by: PeriodLength, output: &Output) -> Result<ProgramExit, CommandFailure> {
     args.own.check_unused(&args.guards)?;
     let question = args.question(0);
     let families: Vec<Family> = families(&question);
@@ -230,7 +203,7 @@ pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Program
 /// `tune --walk-forward` over stacks that are compared.
 pub(super) fn run_compared(
     args: &Args,
-    by: PeriodArg,
+    by: PeriodLength,
     published: &Published,
     output: &Output,
 ) -> Result<ProgramExit, CommandFailure> {

@@ -2,13 +2,14 @@
 
 use super::recordings::GridRecordings;
 use super::{Args, CommandFailure, GridFile, GridQuestion, Output, Plan, ProgramExit, Sweep, grid_of};
-use crate::cli::tune::forward::{Dated, ForwardWalk, PeriodArg};
+use crate::aggregate::PeriodLength;
+use crate::cli::tune::forward::{Dated, ForwardWalk};
 use crate::sweep::engine::Runs;
 
 /// Walks the grid once for each period, on the runs before it.
 pub(super) fn run(
     args: &Args,
-    by: PeriodArg,
+    by: PeriodLength,
     (question, file): (&GridQuestion, &GridFile),
     plan: &Plan,
     recordings: GridRecordings,
