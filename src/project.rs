@@ -31,7 +31,7 @@ pub struct ProjectSettings {
     /// The snapshot file.
     pub snapshot: Option<PathBuf>,
     /// What counts as a run.
-    pub unit: Option<UnitSetting>,
+    pub unit: Option<UnitOfRun>,
     /// How the recordings are read.
     pub reading: ReadingSection,
     /// What is tolerated.
@@ -48,14 +48,25 @@ pub struct ProjectSettings {
     pub page: Option<PathBuf>,
 }
 
-/// What counts as a run, as `--unit` says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// What is replayed as one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum UnitSetting {
+pub enum UnitOfRun {
     /// The whole recording.
+    #[default]
     Run,
-    /// Each round of it.
+    /// A prompt and everything it led to.
     Round,
+}
+
+impl UnitOfRun {
+    /// The plural noun.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Run => "runs",
+            Self::Round => "rounds",
+        }
+    }
 }
 
 /// How recordings are read, as the arguments of the same names say.

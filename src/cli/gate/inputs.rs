@@ -67,12 +67,12 @@ impl GateInputs {
             refuse_quietly(&stacks, &project.path)?;
             guards.refused_by = Some(project.path.clone()).filter(|_| !self.allow_commands);
         }
-        let unit = match project.unit {
-            Some(project::UnitSetting::Round) => UnitOfRun::Round,
-            Some(project::UnitSetting::Run) | None => UnitOfRun::Run,
-        };
         Ok(Inputs {
-            corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit.unwrap_or(unit) },
+            corpus: CorpusArgs {
+                paths,
+                reading: self.reading_with(&project),
+                unit: self.unit.or(project.unit).unwrap_or_default(),
+            },
             stacks: StackArgs { stacks, guards },
             snapshot: self.snapshot.clone().or(project.snapshot.clone()),
             project,

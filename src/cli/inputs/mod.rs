@@ -10,7 +10,6 @@ mod runs;
 mod split;
 mod stacks;
 mod starter;
-mod unit;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,10 +28,10 @@ pub(super) use self::stacks::{
     LoadedFile, LoadedStacks, StackArgs, as_in_tables, load_stack_file, read_config, read_text,
 };
 pub(super) use self::starter::starter;
-pub(super) use self::unit::UnitOfRun;
 use super::failure::CommandFailure;
 use super::output::Output;
 use crate::aggregate::MIN_KNOWN;
+pub(super) use crate::project::UnitOfRun;
 use crate::reader::{
     Corpus, CorpusReport, Detail, FieldMap, LabelColumns, LabelDraw, NamedBy, PriceTable, ReadOptions, RecordedCosts,
     SubAgents,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::unit::UnitOfRun;
+use super::UnitOfRun;
 use crate::effects::{EffectTable, RoundMark, RoundMarks};
 use crate::transcript::{Outcome, OutcomeSource, Run};
 
