@@ -6,6 +6,7 @@
 mod calls;
 mod flags;
 mod grams;
+mod latest;
 #[doc(hidden)]
 pub mod number;
 mod streak;
