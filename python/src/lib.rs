@@ -165,10 +165,15 @@ fn values(paths: Vec<PathBuf>, options: Options) -> KeywordArguments {
     KeywordArguments { paths, options: given.collect() }
 }
 
+/// What `work` comes to, which other threads of Python need not wait for.
+fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Failed> + Send) -> PyResult<T> {
+    Ok(py.detach(work)?)
+}
+
 /// `whenstop compare`, by paths and options, and guards that are called in this process.
 #[pyfunction]
 fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Given>) -> PyResult<Told> {
-    let work = || -> Result<_, Failed> {
+    detached(py, || {
         let guards = guards.into_iter().map(guard).collect();
         let Compared { publication, answer, report, messages } = embedded::compare(values(paths, options), guards)?;
         let rows = whenstop_frames::rows(publication.rows()).map_err(io::Error::other)?;
@@ -184,25 +189,20 @@ fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Gi
         });
         let report = serde_json::to_string(&report).map_err(io::Error::from)?;
         Ok((ArrowTable(rows), ArrowTable(firings), report, told.to_string()))
-    };
-    Ok(py.detach(work)?)
+    })
 }
 
 /// `whenstop tune`, by paths and options, and guards that are called in this process; the answer as JSON.
 #[pyfunction]
 fn tune(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Given>) -> PyResult<String> {
-    let work = || -> Result<String, Failed> {
-        let guards = guards.into_iter().map(guard).collect();
-        Ok(answer_as_json(&embedded::tune(values(paths, options), guards)?))
-    };
-    Ok(py.detach(work)?)
+    let guards = guards.into_iter().map(guard).collect();
+    detached(py, || Ok(answer_as_json(&embedded::tune(values(paths, options), guards)?)))
 }
 
 /// `whenstop report` of the parts of a search; the answer as JSON.
 #[pyfunction]
 fn tuned(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<String> {
-    let work = || -> Result<String, Failed> { Ok(answer_as_json(&embedded::tuned(values(paths, options))?)) };
-    Ok(py.detach(work)?)
+    detached(py, || Ok(answer_as_json(&embedded::tuned(values(paths, options))?)))
 }
 
 fn answer_as_json(answer: &TuneResult) -> String {
@@ -223,20 +223,16 @@ fn answer_as_json(answer: &TuneResult) -> String {
 /// What is in these files, as JSON.
 #[pyfunction]
 fn corpus(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<String> {
-    let work = || -> Result<String, Failed> {
-        Ok(serde_json::to_string(&embedded::corpus(values(paths, options))?).map_err(io::Error::from)?)
-    };
-    Ok(py.detach(work)?)
+    detached(py, || Ok(serde_json::to_string(&embedded::corpus(values(paths, options))?).map_err(io::Error::from)?))
 }
 
 /// The files under these paths with their sizes, in the order they are read in.
 #[pyfunction]
 fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<(String, u64)>> {
-    let work = || -> Result<_, Failed> {
+    detached(py, || {
         let corpus = Corpus::open(&paths, ReadOptions { detail: Detail::Counts, ..ReadOptions::default() })?;
         Ok(corpus.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect())
-    };
-    Ok(py.detach(work)?)
+    })
 }
 
 /// Writes part `number` of `of`: what these paths, read by this part alone, come to.
@@ -253,15 +249,13 @@ fn part(
     is_search: bool,
 ) -> PyResult<u64> {
     let make = if is_search { embedded::tune_part } else { embedded::part };
-    let work = || -> Result<u64, Failed> { Ok(make(values(paths, options), Shard { number, of }, names)?) };
-    Ok(py.detach(work)?)
+    detached(py, || Ok(make(values(paths, options), Shard { number, of }, names)?))
 }
 
 /// `whenstop report` of parts; gives the number of rows.
 #[pyfunction]
 fn merge(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<usize> {
-    let work = || -> Result<usize, Failed> { Ok(embedded::merge(values(paths, options))?.rows().len()) };
-    Ok(py.detach(work)?)
+    detached(py, || Ok(embedded::merge(values(paths, options))?.rows().len()))
 }
 
 /// The command line; gives its exit code.

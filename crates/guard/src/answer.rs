@@ -12,36 +12,28 @@ named! {
     #[serde(rename_all = "snake_case")]
     pub enum AnswerKind {
         /// The run goes on.
-        Continue = "continue",
+        Continue = "continue" => None,
         /// The run ends here.
-        Stop = "stop",
+        Stop = "stop" => Some(Action::Stop),
         /// The model is shown a warning.
-        Warn = "warn",
+        Warn = "warn" => Some(Action::Warn),
         /// One call is refused.
-        Refuse = "refuse",
+        Refuse = "refuse" => Some(Action::Deny),
         /// A person is asked.
-        Ask = "ask",
+        Ask = "ask" => Some(Action::Ask),
         /// The model is given an instruction.
-        Inject = "inject",
+        Inject = "inject" => Some(Action::Inject),
         /// A number, which rules read: the guard decides nothing.
-        Reading = "reading",
+        Reading = "reading" => None,
     }
+
+    /// What it does to the run; `None` if it is no decision.
+    fn action() -> Option<Action>;
 }
 
 impl AnswerKind {
     /// Every answer that a decision is.
     pub const ACTS: [Self; 5] = [Self::Stop, Self::Warn, Self::Refuse, Self::Ask, Self::Inject];
-
-    fn action(self) -> Option<Action> {
-        match self {
-            Self::Continue | Self::Reading => None,
-            Self::Stop => Some(Action::Stop),
-            Self::Warn => Some(Action::Warn),
-            Self::Refuse => Some(Action::Deny),
-            Self::Ask => Some(Action::Ask),
-            Self::Inject => Some(Action::Inject),
-        }
-    }
 }
 
 /// An answer, as it is written.

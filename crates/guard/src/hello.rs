@@ -2,73 +2,44 @@
 
 use serde::Deserialize;
 use whenstop_core::decision::{Need, Requirement, RuleName};
-use whenstop_core::transcript::Moment;
+use whenstop_core::transcript::{Moment, named};
 
 use super::answer::AnswerKind;
 use super::failure::beginning;
 use super::{GuardFailure, PROTOCOL};
 
-/// Something a recording may lack. What a guard does not name here is not sent to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GuardInput {
-    /// `usage` of messages.
-    Tokens,
-    /// `cost_usd` of messages.
-    Cost,
-    /// `ts` of messages, and `started_at` of the run.
-    Times,
-    /// `is_error` of tool results.
-    Errors,
-    /// Tool calls. They are always sent where they are recorded, but some recorders leave them out.
-    Calls,
-    /// The results of tool calls. They are always sent where they are recorded.
-    Results,
-    /// The words of texts and arguments. Without this, texts are only compared with each other, which redacted
-    /// recordings allow as well; they are always sent.
-    Texts,
-    /// `finish_reason` of messages.
-    FinishReasons,
-    /// Events of type `metrics`.
-    Metrics,
-    /// The task plans among them.
-    Plan,
-    /// Events of type `judge`.
-    Judge,
-}
-
-impl GuardInput {
-    /// Every one.
-    pub const ALL: [Self; 11] = [
-        Self::Tokens,
-        Self::Cost,
-        Self::Times,
-        Self::Errors,
-        Self::Calls,
-        Self::Results,
-        Self::Texts,
-        Self::FinishReasons,
-        Self::Metrics,
-        Self::Plan,
-        Self::Judge,
-    ];
+named! {
+    /// Something a recording may lack. What a guard does not name here is not sent to it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum GuardInput {
+        /// `usage` of messages.
+        Tokens = "tokens" => Need::Usage,
+        /// `cost_usd` of messages.
+        Cost = "cost" => Need::Cost,
+        /// `ts` of messages, and `started_at` of the run.
+        Times = "times" => Need::Times,
+        /// `is_error` of tool results.
+        Errors = "errors" => Need::ErrorFlags,
+        /// Tool calls. They are always sent where they are recorded, but some recorders leave them out.
+        Calls = "calls" => Need::Calls,
+        /// The results of tool calls. They are always sent where they are recorded.
+        Results = "results" => Need::Results,
+        /// The words of texts and arguments. Without this, texts are only compared with each other, which redacted
+        /// recordings allow as well; they are always sent.
+        Texts = "texts" => Need::Texts,
+        /// `finish_reason` of messages.
+        FinishReasons = "finish_reasons" => Need::FinishReasons,
+        /// Events of type `metrics`.
+        Metrics = "metrics" => Need::Metrics,
+        /// The task plans among them.
+        Plan = "plan" => Need::Plan,
+        /// Events of type `judge`.
+        Judge = "judge" => Need::Judge,
+    }
 
     /// What a recording must contain.
-    pub fn need(self) -> Need {
-        match self {
-            Self::Tokens => Need::Usage,
-            Self::Cost => Need::Cost,
-            Self::Times => Need::Times,
-            Self::Errors => Need::ErrorFlags,
-            Self::Calls => Need::Calls,
-            Self::Results => Need::Results,
-            Self::Texts => Need::Texts,
-            Self::FinishReasons => Need::FinishReasons,
-            Self::Metrics => Need::Metrics,
-            Self::Plan => Need::Plan,
-            Self::Judge => Need::Judge,
-        }
-    }
+    pub fn need() -> Need;
 }
 
 /// One rule of a guard.

@@ -56,33 +56,30 @@ impl FailureLedger {
     /// Whether the guard is given up, for its whole stack: the number of failed runs does not depend on their order, and
     /// so not on the number of threads. Which run gets which process does, so their handshakes must not differ.
     pub(super) fn is_given_up(&self) -> bool {
-        let failed = |(kind, (runs, _)): (&&str, &(BTreeSet<u64>, FirstFailure))| {
-            if *kind == GuardFailure::GIVEN_UP { 0 } else { runs.len() }
-        };
         let silent = if let Some((runs, _)) = self.kinds.get(GuardFailure::SILENT) { runs.len() } else { 0 };
         self.waited >= MOST_WAITED
             || silent >= MOST_SILENT
             || self.kinds.contains_key(GuardFailure::DIFFERS)
-            || self.kinds.iter().map(failed).sum::<usize>() >= MOST_FAILED
+            || self.own().map(|(runs, _)| runs.len()).sum::<usize>() >= MOST_FAILED
+    }
+
+    /// The failures that are the guard's own: not being asked any more is none.
+    fn own(&self) -> impl Iterator<Item = &(BTreeSet<u64>, FirstFailure)> {
+        self.kinds.iter().filter(|(kind, _)| **kind != GuardFailure::GIVEN_UP).map(|(_, failures)| failures)
     }
 
     /// One line for each kind of failure.
     pub(super) fn troubles(&self, guard: &str) -> Vec<Trouble> {
         let gave_up = self.is_given_up();
-        let failures = self.kinds.iter().filter(|(kind, _)| **kind != GuardFailure::GIVEN_UP);
-        let of_kind = |(_, (runs, first)): (&&str, &(BTreeSet<u64>, FirstFailure))| {
+        let of_kind = |(runs, first): &(BTreeSet<u64>, FirstFailure)| {
             let at = first.point.map(|point| format!(" at {point}")).unwrap_or_default();
             let n = count(runs.len() as u64, "run");
             let end = if gave_up { "given up after" } else { "unknown on" };
-            let what = format!(
-                "guard `{}` {}; {end} {n}, such as `{}`{at}",
-                one_line(guard),
-                first.failure,
-                one_line(&first.run)
-            );
+            let (guard, run, failure) = (one_line(guard), one_line(&first.run), &first.failure);
+            let what = format!("guard `{guard}` {failure}; {end} {n}, such as `{run}`{at}");
             Trouble { what, help: first.failure.help().to_owned(), gave_up }
         };
-        failures.map(of_kind).collect()
+        self.own().map(of_kind).collect()
     }
 }
 

@@ -70,7 +70,8 @@ impl Launch {
     /// # Errors
     /// If there is no such program, or it cannot be run.
     pub fn start(&self) -> Result<Box<dyn Link>, GuardFailure> {
-        let not_started = |why: &dyn std::fmt::Display| GuardFailure::NotStarted(format!("{}: {why}", self.program()));
+        let named = self.command.first().map_or("", String::as_str);
+        let not_started = |why: &dyn std::fmt::Display| GuardFailure::NotStarted(format!("{named}: {why}"));
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(not_started(&"the command is empty"));
         };
@@ -99,10 +100,6 @@ impl Launch {
         };
         process.set_non_blocking().map_err(|error| not_started(&error))?;
         Ok(Box::new(process))
-    }
-
-    fn program(&self) -> &str {
-        if let Some(program) = self.command.first() { program } else { "" }
     }
 }
 
@@ -164,12 +161,8 @@ struct Ready {
 
 impl Process {
     fn set_non_blocking(&self) -> rustix::io::Result<()> {
-        if let Some(stdin) = &self.stdin {
-            rustix::io::ioctl_fionbio(stdin, true)?;
-        }
-        if let Some(stderr) = &self.stderr {
-            rustix::io::ioctl_fionbio(stderr, true)?;
-        }
+        self.stdin.iter().try_for_each(|stdin| rustix::io::ioctl_fionbio(stdin, true))?;
+        self.stderr.iter().try_for_each(|stderr| rustix::io::ioctl_fionbio(stderr, true))?;
         rustix::io::ioctl_fionbio(&self.stdout, true)
     }
 

@@ -37,7 +37,6 @@ enum WatchState {
 
 impl GuardWatch {
     pub(super) fn start(guard: Arc<Guard>, header: &Header) -> Self {
-        let state = if guard.broken().is_some() { WatchState::Failed } else { WatchState::Going };
         let mut watch = Self {
             run: header.run_id.clone(),
             alias: lines::alias(header),
@@ -45,7 +44,7 @@ impl GuardWatch {
             link: None,
             sent: 0,
             asked: 0,
-            state,
+            state: WatchState::Going,
             readings: Vec::new(),
             guard,
         };

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::hash::{BuildHasher, Hasher};
-use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -47,11 +46,10 @@ pub fn answer(host: HostAgent, folders: &Folders, text: &str, now: SystemTime) -
     let state = SessionState::open(&path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
     let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     let time = state.not_before(payload.time().unwrap_or(now));
-    let mut call = HookCall { host, setup, payload: &payload, session, time, texts: false, state, lines: Vec::new() };
-    call.texts = round::reads_texts(&call.setup.rules);
+    let texts = round::reads_texts(&setup.rules);
+    let mut call = HookCall { host, setup, payload: &payload, session, time, texts, state, lines: Vec::new() };
     let answer = call.take(event);
-    let HookCall { lines, .. } = call;
-    log::append(&folders.log(), &lines);
+    log::append(&folders.log(), &call.lines);
     answer
 }
 
@@ -59,14 +57,8 @@ pub fn answer(host: HostAgent, folders: &Folders, text: &str, now: SystemTime) -
 fn note_fields(folders: &Folders, event: PayloadEvent, payload: &Payload<'_>) {
     let path = folders.state.join("fields").join(event.name());
     let fields = payload.field_names().join(" ");
-    if files::read_text(&path).is_ok_and(|known| known == fields) {
-        return;
-    }
-    if let Some(folder) = path.parent() {
-        let _ = files::create_folder(folder);
-    }
-    if let Ok(mut file) = files::open(OpenOptions::new().write(true).create(true).truncate(true), &path) {
-        let _ = file.write_all(fields.as_bytes());
+    if !files::read_text(&path).is_ok_and(|known| known == fields) {
+        files::try_write(OpenOptions::new().write(true).create(true).truncate(true), &path, &fields);
     }
 }
 
@@ -119,16 +111,17 @@ impl HookCall<'_> {
     /// Says once of each damage that records of the session were lost: what is counted from here on is less than what was.
     fn note_damage(&mut self) -> Result<(), String> {
         let n = self.state.damaged;
-        let text = format!("damaged: {n} bytes of the session's state could not be read, and are not counted");
         if n > 0 {
-            self.log_once(&text)?;
+            self.log_once(&format!(
+                "damaged: {n} bytes of the session's state could not be read, and are not counted"
+            ))?;
         }
         Ok(())
     }
 
     /// Writes a header if there is none, or if the rules have changed; returns the session's salt.
     fn begin(&mut self) -> Result<u64, String> {
-        let known = self.state.header();
+        let known = state::header(self.state.records());
         let stacks = self.setup.print;
         if let Some(known) = known.as_ref().filter(|known| known.stacks == stacks) {
             return Ok(known.salt);
@@ -185,11 +178,20 @@ impl HookCall<'_> {
         records
     }
 
+    /// The records of the current round.
+    fn round(&self) -> &[SessionRecord] {
+        round::current(self.state.records(), CountScope::Round)
+    }
+
+    /// The records that count, from the latest prompt or the beginning of the session.
+    pub(super) fn counted(&self) -> &[SessionRecord] {
+        round::current(self.state.records(), self.setup.settings.unit())
+    }
+
     /// The latest note of that name.
     fn fact(&self, name: &str) -> Option<String> {
         let is = |record: &&SessionRecord| record.kind == RecordKind::Note && record.name == name;
-        let record = self.state.records().iter().rev().find(is)?;
-        Some(String::from_utf8_lossy(&record.text).into_owned())
+        self.state.records().iter().rev().find(is).map(SessionRecord::words)
     }
 
     /// A text comes in. It begins a round unless it comes while the agent works (then it steers), or from the host: a
@@ -198,7 +200,7 @@ impl HookCall<'_> {
         let mut records = self.read_transcript().unwrap_or_default();
         let text = self.payload.text("prompt").unwrap_or_default();
         let id = id_of(&self.payload.text("prompt_id").unwrap_or_default());
-        let current = round::current(self.state.records(), CountScope::Round);
+        let current = self.round();
         let is_this_prompt = |first: &SessionRecord| first.kind == RecordKind::Prompt && first.id == id;
         let same_prompt = id != 0 && current.first().is_some_and(is_this_prompt);
         let is_notification = NOTIFICATIONS.iter().any(|begin| text.starts_with(begin));
@@ -225,17 +227,15 @@ impl HookCall<'_> {
 
     /// The words of the stop that the agent was told in this round.
     fn stop_of_round(&self) -> Option<String> {
-        let current = round::current(self.state.records(), CountScope::Round);
-        let stop =
-            current.iter().rev().find(|record| record.kind == RecordKind::Acted && record.flags.has(Flag::STOP))?;
-        Some(String::from_utf8_lossy(&stop.text).into_owned())
+        let is_stop = |record: &&SessionRecord| record.kind == RecordKind::Acted && record.flags.has(Flag::STOP);
+        self.round().iter().rev().find(is_stop).map(SessionRecord::words)
     }
 
     /// The batch of another reply after a stop in the same round proves that the host did not obey it. Said once a round.
     fn note_disobedience(&mut self) -> Result<(), String> {
         const NAME: &str = "stop not obeyed";
         let Some(words) = self.stop_of_round() else { return Ok(()) };
-        let current = round::current(self.state.records(), CountScope::Round);
+        let current = self.round();
         let is_noted = current.iter().any(|record| record.kind == RecordKind::Note && record.name == NAME);
         if is_noted || round::is_of_earlier_reply(current) {
             return Ok(());
@@ -349,13 +349,12 @@ impl HookCall<'_> {
     /// Shows the round to the rules and acts on what is new.
     fn decide(&mut self) -> Value {
         let unit = self.setup.settings.unit();
-        let verdicts = round::judge(round::current(self.state.records(), unit), &self.setup.rules, unit, self.texts);
+        let verdicts = round::judge(self.counted(), &self.setup.rules, unit, self.texts);
         let mut answer = answer::nothing();
         for verdict in verdicts {
             for decision in &verdict.decisions {
                 let id = id_of_decision(&verdict.stack, decision) ^ self.asks_so_far(&verdict.stack);
-                let current = round::current(self.state.records(), unit);
-                if current.iter().any(|record| record.kind == RecordKind::Acted && record.id == id) {
+                if self.counted().iter().any(|record| record.kind == RecordKind::Acted && record.id == id) {
                     continue;
                 }
                 let acted = self.act(&verdict, decision, id);
@@ -427,8 +426,7 @@ impl HookCall<'_> {
     }
 
     fn log(&mut self, did: &str) {
-        let line = LogLine { did: did.to_owned(), ..self.line() };
-        self.lines.push(line);
+        self.lines.push(LogLine { did: did.to_owned(), ..self.line() });
     }
 
     /// Says once in a session that rules on tokens cannot be evaluated.
@@ -459,7 +457,7 @@ impl HookCall<'_> {
     /// announce batches.
     fn close(&mut self) -> Result<Value, String> {
         let mut records = self.read_transcript().unwrap_or_default();
-        let current = round::current(self.state.records(), CountScope::Round);
+        let current = self.round();
         // A hook that keeps the agent at work, or a second installation of this one.
         let is_closed = matches!(current.last(), Some(last) if last.kind == RecordKind::Close);
         let calls_seen = current.iter().chain(&records).any(|record| {
@@ -471,14 +469,13 @@ impl HookCall<'_> {
             records.push(SessionRecord::new(RecordKind::Close, self.time));
         }
         self.add(records)?;
-        let answer = self.decide();
-        let answer = if answer.get("continue").is_some() { answer::nothing() } else { answer };
+        // The agent has handed back: there is nothing to end, and nothing to add to its next request.
+        self.decide();
         if calls_seen && !has_batch {
             let text = "this version of the agent announces no batches of calls: nothing can be counted";
             return self.say_once(answer::nothing(), text);
         }
-        // The agent has handed back: there is nothing to add to its next request.
-        Ok(if answer.get("hookSpecificOutput").is_some() { answer::nothing() } else { answer })
+        Ok(answer::nothing())
     }
 }
 

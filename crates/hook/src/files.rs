@@ -2,7 +2,7 @@
 //! wait.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 /// Creates a folder and those above it that are missing; only their owner may enter them. One that is there is closed to
@@ -51,6 +51,16 @@ fn close_to_others(file: &File, mode: u32) {
 
 #[cfg(not(unix))]
 fn close_to_others(_: &File, _: u32) {}
+
+/// Writes to a file, and creates its folder if there is none. What cannot be written stops nothing.
+pub fn try_write(options: &mut OpenOptions, path: &Path, text: &str) {
+    if let Some(folder) = path.parent() {
+        let _ = create_folder(folder);
+    }
+    if let Ok(mut file) = open(options, path) {
+        let _ = file.write_all(text.as_bytes());
+    }
+}
 
 /// Reads a text file.
 pub fn read_text(path: &Path) -> io::Result<String> {

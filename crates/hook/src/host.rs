@@ -17,7 +17,7 @@ named! {
     }
 
     /// The name on the command line.
-    fn id() -> &'static str;
+    pub fn id() -> &'static str;
 }
 
 named! {

@@ -1,7 +1,6 @@
 //! The log: one line of JSON per decision, in the host's state folder.
 
 use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -63,12 +62,7 @@ pub fn append(path: &Path, lines: &[LogLine]) {
         text.push_str(&serde_json::to_string(line).unwrap_or_default());
         text.push('\n');
     }
-    if let Some(folder) = path.parent() {
-        let _ = files::create_folder(folder);
-    }
-    if let Ok(mut file) = files::open(OpenOptions::new().append(true).create(true), path) {
-        let _ = file.write_all(text.as_bytes());
-    }
+    files::try_write(OpenOptions::new().append(true).create(true), path, &text);
 }
 
 /// The lines of a log; lines that cannot be read are left out.

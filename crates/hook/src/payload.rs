@@ -41,9 +41,7 @@ named! {
 
 /// One call of a batch, with its result.
 #[derive(Debug)]
-pub struct BatchCall<'p> {
-    fields: BTreeMap<Cow<'p, str>, &'p RawValue>,
-}
+pub struct BatchCall<'p>(Payload<'p>);
 
 impl<'p> Payload<'p> {
     /// Reads an event; `None` if the text is not a JSON object.
@@ -66,9 +64,10 @@ impl<'p> Payload<'p> {
         matches!(self.fields.get(field), Some(value) if value.get() == "true")
     }
 
-    /// The id of the call that it is about; see [`BatchCall::id`].
+    /// The id of the call that it is about, under which the transcript knows it too. Qwen Code gives some events an id of
+    /// their own in `tool_use_id`.
     pub fn call_id(&self) -> String {
-        call_id(&self.fields)
+        self.text("tool_call_id").or_else(|| self.text("tool_use_id")).unwrap_or_default()
     }
 
     /// The time it states, in milliseconds since the epoch. Claude Code states none.
@@ -85,8 +84,7 @@ impl<'p> Payload<'p> {
     pub fn calls(&self) -> Vec<BatchCall<'p>> {
         let Some(calls) = self.fields.get("tool_calls") else { return Vec::new() };
         let calls: Vec<&'p RawValue> = serde_json::from_str(calls.get()).unwrap_or_default();
-        let call = |value: &'p RawValue| serde_json::from_str(value.get()).ok().map(|fields| BatchCall { fields });
-        calls.into_iter().filter_map(call).collect()
+        calls.into_iter().filter_map(|call| Payload::parse(call.get()).map(BatchCall)).collect()
     }
 
     /// The names of its fields, in order.
@@ -96,24 +94,19 @@ impl<'p> Payload<'p> {
 }
 
 impl<'p> BatchCall<'p> {
-    /// A text field.
-    pub fn text(&self, field: &str) -> Option<String> {
-        text(self.fields.get(field)?)
-    }
-
     /// The tool's name.
     pub fn name(&self) -> String {
-        self.text("tool_name").unwrap_or_default()
+        self.0.text("tool_name").unwrap_or_default()
     }
 
-    /// Its id, under which the transcript knows it too. Qwen Code gives some events an id of their own in `tool_use_id`.
+    /// Its id.
     pub fn id(&self) -> String {
-        call_id(&self.fields)
+        self.0.call_id()
     }
 
     /// The arguments as JSON text.
     pub fn arguments(&self) -> &'p str {
-        if let Some(value) = self.fields.get("tool_input") { value.get() } else { "" }
+        if let Some(value) = self.0.fields.get("tool_input") { value.get() } else { "" }
     }
 
     /// The fingerprint of the name and the arguments.
@@ -123,7 +116,7 @@ impl<'p> BatchCall<'p> {
 
     /// The result as the model is shown it; `None` if there is none.
     pub fn result(&self) -> Option<String> {
-        let value = self.fields.get("tool_response").filter(|value| value.get() != "null")?;
+        let value = self.0.fields.get("tool_response").filter(|value| value.get() != "null")?;
         Some(
             text(value).or_else(|| parts(value)).or_else(|| responses(value)).unwrap_or_else(|| value.get().to_owned()),
         )
@@ -131,13 +124,12 @@ impl<'p> BatchCall<'p> {
 
     /// Whether it failed, as far as the batch says: its status, or the marker of a call refused before it ran.
     pub fn failed(&self, result: Option<&str>) -> Option<bool> {
-        match self.text("status").as_deref() {
-            Some("error") => return Some(true),
-            Some("success") => return Some(false),
-            Some(_) => return None,
-            None => {}
+        match self.0.text("status").as_deref() {
+            Some("error") => Some(true),
+            Some("success") => Some(false),
+            Some(_) => None,
+            None => result.map(|text| text.trim_start().starts_with("<tool_use_error>")),
         }
-        result.map(|text| text.trim_start().starts_with("<tool_use_error>"))
     }
 
     /// True if a person refused it.
@@ -145,13 +137,8 @@ impl<'p> BatchCall<'p> {
         const REFUSALS: [&str; 3] =
             ["The user doesn't want to", "This command requires approval", "[Request interrupted by user"];
         let result = self.result().unwrap_or_default();
-        self.text("status").as_deref() == Some("cancelled") || REFUSALS.iter().any(|mark| result.starts_with(mark))
+        self.0.text("status").as_deref() == Some("cancelled") || REFUSALS.iter().any(|mark| result.starts_with(mark))
     }
-}
-
-fn call_id(fields: &BTreeMap<Cow<'_, str>, &RawValue>) -> String {
-    let field = |name: &str| text(fields.get(name)?);
-    field("tool_call_id").or_else(|| field("tool_use_id")).unwrap_or_default()
 }
 
 fn text(value: &RawValue) -> Option<String> {

@@ -158,13 +158,14 @@ impl SessionRecord {
         self
     }
 
+    /// Its text, where that is one.
+    pub fn words(&self) -> String {
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
+
     /// Appends its bytes to `out`. A name or text that is longer than what a record holds is cut.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let mut end = self.name.len().min(usize::from(u16::MAX));
-        while !self.name.is_char_boundary(end) {
-            end -= 1;
-        }
-        let name = &self.name.as_bytes()[..end];
+        let name = &self.name.as_bytes()[..self.name.floor_char_boundary(usize::from(u16::MAX))];
         let text = &self.text[..self.text.len().min(LONGEST)];
         let length = HEAD + name.len() + text.len();
         let start = out.len();

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::record::{Flag, RecordKind, SessionRecord, id_of};
 use super::tail::usage_of;
-use crate::decision::{Action, Decision, Need, Strategy, Watch};
-use crate::replay::Terms;
+use crate::decision::{Action, Decision, Need, Strategy};
+use crate::replay::{Following, Terms};
 use crate::rule::{Comparator, Condition};
 use crate::stack::Stack;
 use crate::transcript::{
@@ -66,10 +66,9 @@ pub fn current(records: &[SessionRecord], unit: CountScope) -> &[SessionRecord] 
 
 /// Each round of a session, in order.
 pub fn rounds(records: &[SessionRecord]) -> Vec<&[SessionRecord]> {
-    let starts: Vec<usize> =
-        records.iter().enumerate().filter(|(_, record)| record.kind == RecordKind::Prompt).map(|(at, _)| at).collect();
-    let ends = starts.iter().skip(1).copied().chain([records.len()]);
-    starts.iter().zip(ends).map(|(&start, end)| &records[start..end]).collect()
+    let is_prompt = |record: &SessionRecord| record.kind == RecordKind::Prompt;
+    let first = records.iter().position(is_prompt).unwrap_or(records.len());
+    records[first..].chunk_by(|_, next| !is_prompt(next)).collect()
 }
 
 /// Something shown to the rules.
@@ -255,7 +254,7 @@ pub fn show(records: &[SessionRecord], mut to: impl FnMut(RuleInput)) {
 
 fn text_message(role: Role, record: &SessionRecord) -> Message {
     if record.flags.has(Flag::TEXT) {
-        Message::saying(role, String::from_utf8_lossy(&record.text).into_owned())
+        Message::saying(role, record.words())
     } else {
         Message::with_print(role, Fingerprint(record.a))
     }
@@ -264,7 +263,7 @@ fn text_message(role: Role, record: &SessionRecord) -> Message {
 fn call(record: &SessionRecord) -> ToolCall {
     let id = hex(record.id);
     if record.flags.has(Flag::TEXT) {
-        ToolCall::new(Some(&id), &record.name, String::from_utf8_lossy(&record.text).into_owned())
+        ToolCall::new(Some(&id), &record.name, record.words())
     } else {
         ToolCall::with_print(Some(&id), &record.name, Fingerprint(record.a))
     }
@@ -301,7 +300,7 @@ pub struct StackDecisions {
 /// The rules of one stack while they are shown a round.
 struct RunningRules {
     /// `None` for rules that are silent in this round.
-    watch: Option<Box<dyn Watch>>,
+    following: Option<Following>,
     decisions: Vec<Decision>,
 }
 
@@ -314,20 +313,16 @@ impl RunningRules {
             (None, _) => None,
         };
         let start = |strategy: Arc<dyn Strategy>| {
-            Terms::lacking(&strategy.requirements(), |need| !texts && is_text(need)).start(&strategy, header)
+            let terms = Terms::lacking(&strategy.requirements(), |need| !texts && is_text(need));
+            Following::new(terms.start(&strategy, header))
         };
-        Self { watch: strategy.map(start), decisions: Vec::new() }
+        Self { following: strategy.map(start), decisions: Vec::new() }
     }
 
     /// Shows it the next point, unless it has ended the round, after which it says nothing.
     fn see(&mut self, view: &PointView<'_>) {
-        let Some(watch) = &mut self.watch else { return };
-        let before = self.decisions.len();
-        watch.at(view, &mut self.decisions);
-        let end = self.decisions[before..].iter().position(|decision| decision.action.is_terminal());
-        if let Some(end) = end {
-            self.decisions.truncate(before + end + 1);
-            self.watch = None;
+        if let Some(following) = self.following.as_mut().filter(|following| !following.has_ended()) {
+            following.show(view, &mut self.decisions);
         }
     }
 }

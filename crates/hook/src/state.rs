@@ -2,7 +2,7 @@
 //! own and lets go. A record that was cut off is dropped at the next call; a damaged one is left out, and those behind
 //! it are found again by their checksums.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{DirEntry, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -61,7 +61,7 @@ impl SessionState {
         }
         let mut replaced = false;
         loop {
-            let file = files::open(&mut options(), path)?;
+            let file = files::open(OpenOptions::new().read(true).write(true).create(true).truncate(false), path)?;
             lock(&file)?;
             // While this call waited for the lock, the file may have been put aside or removed.
             if !is_same(&file, path) {
@@ -112,11 +112,6 @@ impl SessionState {
         &self.records
     }
 
-    /// The latest header.
-    pub fn header(&self) -> Option<SessionHeader> {
-        header(&self.records)
-    }
-
     /// A time that is not before that of the last record.
     pub fn not_before(&self, time: i64) -> i64 {
         if let Some(last) = self.records.last() { time.max(last.time) } else { time }
@@ -144,12 +139,6 @@ impl SessionState {
 pub fn header(records: &[SessionRecord]) -> Option<SessionHeader> {
     let header = records.iter().rev().find(|record| record.kind == RecordKind::Header)?;
     serde_json::from_slice(&header.text).ok()
-}
-
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    options
 }
 
 /// True if the open file is the one at `path`.
@@ -232,18 +221,22 @@ fn all(file: &File) -> std::io::Result<All> {
     }
 }
 
+/// What is in the folder of sessions in a host's folder.
+fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> {
+    std::fs::read_dir(folder.join("sessions")).into_iter().flatten().filter_map(Result::ok)
+}
+
 /// The state files in a host's folder, in order of their names.
 pub fn sessions(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder.join("sessions")).into_iter().flatten().filter_map(Result::ok);
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.extension().is_none()).collect();
+    let paths = entries(folder).map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_none()).collect();
     paths.sort();
     paths
 }
 
 /// Removes the state files that have not been used for two weeks.
 pub fn remove_unused(folder: &Path, now: SystemTime) {
-    let entries = std::fs::read_dir(folder.join("sessions")).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries {
+    for entry in entries(folder) {
         if let Ok(data) = entry.metadata()
             && let Ok(changed) = data.modified()
             && let Ok(age) = now.duration_since(changed)

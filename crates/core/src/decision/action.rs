@@ -41,7 +41,7 @@ named! {
     }
 
     /// A one-letter code for narrow displays.
-    fn letter() -> char;
+    pub fn letter() -> char;
 }
 
 impl Action {

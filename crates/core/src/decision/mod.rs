@@ -220,6 +220,11 @@ pub enum Need {
 }
 
 impl Need {
+    /// True for contents, of which the fingerprints are enough.
+    pub(crate) fn is_of_contents(self) -> bool {
+        matches!(self, Self::CallArguments | Self::ResultTexts | Self::ReplyTexts)
+    }
+
     /// The missing data, in words.
     pub fn name(self) -> &'static str {
         match self {

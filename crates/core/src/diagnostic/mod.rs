@@ -117,12 +117,13 @@ impl Diagnostic {
         what: impl Into<String>,
         help: impl Into<String>,
     ) -> Self {
-        let start = floor_boundary(text, span.start);
-        let (before, after) = (floor_boundary(text, start.saturating_sub(KEPT)), floor_boundary(text, start + KEPT));
+        let start = text.floor_char_boundary(span.start);
+        let before = text.floor_char_boundary(start.saturating_sub(KEPT));
+        let after = text.floor_char_boundary(start + KEPT);
         let from = text[before..start].rfind('\n').map_or(before, |at| before + at + 1);
         let end = text[start..after].find('\n').map_or(after, |at| start + at);
         let line = text[from..end].trim_end_matches('\r');
-        let to = floor_boundary(text, span.end).clamp(start, end);
+        let to = text.floor_char_boundary(span.end).clamp(start, end);
         let excerpt =
             Excerpt { line: line.to_owned(), from: (start - from).min(line.len()), to: (to - from).min(line.len()) };
         let excerpt = Some(Box::new(excerpt)).filter(|excerpt| !excerpt.line.trim().is_empty());
@@ -183,11 +184,6 @@ impl Excerpt {
 
 /// Characters kept before the mark when a long line is cut.
 const CONTEXT: usize = 24;
-
-/// The nearest character boundary at or before the byte `at`.
-fn floor_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
-}
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

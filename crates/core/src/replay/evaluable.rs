@@ -64,27 +64,22 @@ pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -
         };
         Some(Unread { rule: requirement.rule.clone(), need: requirement.need, partly })
     };
-    let mut unread: Vec<Unread> = requirements.iter().filter_map(gap).collect();
-    // Where no requested call is recorded, that is why there are no results and no flags.
-    let without_calls: Vec<RuleName> =
-        unread.iter().filter(|unread| unread.need == Need::Calls).map(|unread| unread.rule.clone()).collect();
-    let follows = |need| matches!(need, Need::Results | Need::ErrorFlags);
-    unread.retain(|unread| !(follows(unread.need) && without_calls.contains(&unread.rule)));
-    let of_sums: Vec<RuleName> =
-        unread.iter().filter(|unread| unread.need == Need::Replies).map(|unread| unread.rule.clone()).collect();
-    unread.retain(|unread| unread.need == Need::Replies || !of_sums.contains(&unread.rule));
-    // One reason is enough where several contents of a run are missing.
-    let mut with_a_reason: Vec<(RuleName, bool)> = Vec::new();
-    unread.retain(|unread| {
-        if !matches!(unread.need, Need::CallArguments | Need::ResultTexts | Need::ReplyTexts) {
-            return true;
+    let gaps: Vec<Unread> = requirements.iter().filter_map(gap).collect();
+    let lacks = |rule: &RuleName, need| gaps.iter().any(|gap| gap.rule == *rule && gap.need == need);
+    let is_reason = |(nth, gap): &(usize, &Unread)| match gap.need {
+        Need::Replies => true,
+        // Only sums are known, and that is why nothing else is.
+        _ if lacks(&gap.rule, Need::Replies) => false,
+        // Where no requested call is recorded, that is why there are no results and no flags.
+        Need::Results | Need::ErrorFlags => !lacks(&gap.rule, Need::Calls),
+        // One reason is enough where several contents of a run are missing.
+        need if need.is_of_contents() => {
+            let is_same = |other: &Unread| (&other.rule, other.partly) == (&gap.rule, gap.partly);
+            !gaps[..*nth].iter().any(|before| before.need.is_of_contents() && is_same(before))
         }
-        let reason = (unread.rule.clone(), unread.partly);
-        let is_first = !with_a_reason.contains(&reason);
-        with_a_reason.push(reason);
-        is_first
-    });
-    unread
+        _ => true,
+    };
+    gaps.iter().enumerate().filter(is_reason).map(|(_, gap)| gap.clone()).collect()
 }
 
 /// The requirements that `run` does not meet, or meets only at some steps.
@@ -160,6 +155,10 @@ impl<'r> Recorded<'r> {
         self.messages().flat_map(|message| &message.tool_calls)
     }
 
+    fn makes_calls(self) -> bool {
+        self.replies().any(|reply| !reply.tool_calls.is_empty())
+    }
+
     fn notes(self) -> impl Iterator<Item = &'r Note> {
         self.events.iter().filter_map(|event| match event {
             Event::Note(note) => Some(note),
@@ -219,12 +218,7 @@ impl<'r> Recorded<'r> {
         }
     }
 
-    /// True if the recording contains what `need` names, at any step.
-    fn has(self, need: Need) -> bool {
-        !self.is_taken_out(need) && self.is_there(need)
-    }
-
-    /// The same of what was not taken out.
+    /// True if the recording contains what `need` names, at any step, unless it was taken out.
     fn is_there(self, need: Need) -> bool {
         let mut messages = self.messages();
         let is_call =
@@ -236,21 +230,12 @@ impl<'r> Recorded<'r> {
             Need::Calls => self.header.requests == Requests::Recorded,
             Need::Replies => self.header.requests != Requests::OnlySums,
             // A run without tool calls lacks no results.
-            Need::Results => {
-                let mut called = false;
-                messages.any(|message| {
-                    called |= message.is_step() && !message.tool_calls.is_empty();
-                    message.is_result()
-                }) || !called
-            }
+            Need::Results => self.results().next().is_some() || !self.makes_calls(),
             Need::WholeSession => !self.header.of_session,
             // A round without tool calls lacks no flags: whether the session has flags is known from its other rounds.
             Need::ErrorFlags => {
-                let mut called = false;
-                messages.any(|message| {
-                    called |= message.is_step() && !message.tool_calls.is_empty();
-                    message.is_result() && message.is_error.is_some()
-                }) || (self.header.of_session && !called)
+                self.results().any(|result| result.is_error.is_some())
+                    || (self.header.of_session && !self.makes_calls())
             }
             Need::Metrics => self.events.iter().any(|event| matches!(event, Event::Metrics(_))),
             Need::Plan => {
@@ -271,11 +256,11 @@ impl<'r> Recorded<'r> {
             }),
             Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason().is_some()),
             Need::Outcome => matches!(self.run, Some(run) if run.secured() != Secured::Unknown),
-            Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
+            Need::ExperimentTags => self.replies().any(|reply| {
                 let text = reply.text();
                 has_conclusion(&text) || experiment_code(&text).is_some()
             }),
-            Need::AgentNames => messages.any(|message| message.is_step() && message.name.is_some()),
+            Need::AgentNames => self.replies().any(|reply| reply.name.is_some()),
             Need::GoalRows => self.notes().any(|note| note.carries() == Carries::GoalRow),
             Need::ResultDetails => messages.any(has_details),
             Need::Field(name) => messages.any(|message| has_field(message, name)),
@@ -292,7 +277,7 @@ fn lacks_its_text(reply: &Message) -> bool {
 
 /// True if the recording contains what `need` names, at any step.
 pub fn has(run: &Run, need: Need) -> bool {
-    Recorded::from_run(run).has(need)
+    !is_taken_out(run, need) && Recorded::from_run(run).is_there(need)
 }
 
 /// True if redaction removed what `need` names from the recording, or if only fingerprints of it were kept.

@@ -1,10 +1,10 @@
-//! Feeds a strategy one point after another. Replays and live runs share this loop.
+//! Feeds a strategy one point after another. Replays, live runs and the hook share this loop.
 
 use crate::decision::{Decision, Watch};
 use crate::transcript::PointView;
 
 /// A running strategy, followed up to the decision that ends the run.
-pub(super) struct Following {
+pub struct Following {
     pub(super) watch: Box<dyn Watch>,
     /// The decision that ended the run; later ones are discarded.
     pub(super) ended_by: Option<Decision>,
@@ -12,18 +12,19 @@ pub(super) struct Following {
 }
 
 impl Following {
-    pub(super) fn new(watch: Box<dyn Watch>) -> Self {
+    /// Follows a strategy that has not been shown a point yet.
+    pub fn new(watch: Box<dyn Watch>) -> Self {
         Self { watch, ended_by: None, said: Vec::new() }
     }
 
     /// True once it has ended the run.
-    pub(super) fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.ended_by.is_some()
     }
 
     /// Shows it the next point. Appends its decisions to `trail`, up to the first that ends the run.
     #[inline]
-    pub(super) fn show(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+    pub fn show(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         self.watch.at(view, &mut self.said);
         if self.said.is_empty() {
             return;

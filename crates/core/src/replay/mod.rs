@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch, ask};
 use crate::transcript::{Moments, Point, PointView, Run};
-use following::Following;
 
 pub use evaluable::Unread;
 #[doc(hidden)]
 pub use evaluable::{Holding, has, not_evaluable, unread};
+#[doc(hidden)]
+pub use following::Following;
 pub use live::Live;
 pub use terms::Terms;
 

@@ -20,10 +20,9 @@ pub struct Terms {
 impl Terms {
     /// The terms for starting a strategy with these requirements on `run`.
     pub fn from_run(run: &Run, requirements: &[Requirement]) -> Self {
-        let is_of_contents = |need| matches!(need, Need::CallArguments | Need::ResultTexts | Need::ReplyTexts);
         let misreads = |requirement: &&Requirement| {
             let need = requirement.need;
-            (run.header.redacted || is_of_contents(need)) && is_taken_out(run, need)
+            (run.header.redacted || need.is_of_contents()) && is_taken_out(run, need)
         };
         let asks_truth = requirements.iter().any(|requirement| requirement.need == Need::Outcome);
         Self {

@@ -1,13 +1,15 @@
 //! A rule is a signal, a comparator and a limit.
 
+mod comparator;
 mod condition;
 
 use std::fmt;
 
 use crate::decision::{Need, RuleName, RuleReading};
 use crate::signal::{Options, Signal, SignalInfo, number};
-use crate::transcript::{Identity, PointView, is_public_name, named};
+use crate::transcript::{Identity, PointView, is_public_name};
 
+pub use comparator::Comparator;
 #[doc(hidden)]
 pub use condition::ConditionState;
 pub(crate) use condition::Watching;
@@ -15,40 +17,6 @@ pub use condition::{Condition, ConditionValue};
 
 /// Signals that can be read where only sums of a run are known.
 const OF_SUMS: [&str; 6] = ["steps", "tokens.total", "tokens.input", "tokens.output", "tokens.uncached", "cost"];
-
-named! {
-    /// How a reading is compared with a limit, by its key in stack files.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum Comparator {
-        /// reading >= limit
-        AtLeast = "at_least" => ">=",
-        /// reading > limit
-        MoreThan = "more_than" => ">",
-        /// reading == limit, exactly: a signal that skips the limit never fires
-        Equals = "equals" => "==",
-        /// reading <= limit
-        AtMost = "at_most" => "<=",
-        /// reading < limit
-        LessThan = "less_than" => "<",
-    }
-
-    /// The sign used in tables.
-    fn sign() -> &'static str;
-}
-
-impl Comparator {
-    /// True if `reading` satisfies the comparison with `limit`.
-    pub fn passes(self, reading: f64, limit: f64) -> bool {
-        match self {
-            Self::AtLeast => reading >= limit,
-            Self::MoreThan => reading > limit,
-            #[expect(clippy::float_cmp, reason = "equality is what the comparator asks; counts are exact")]
-            Self::Equals => reading == limit,
-            Self::AtMost => reading <= limit,
-            Self::LessThan => reading < limit,
-        }
-    }
-}
 
 /// A signal compared with a limit.
 #[derive(Clone, Debug)]

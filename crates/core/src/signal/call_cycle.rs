@@ -1,7 +1,6 @@
-use super::{Options, Reads, Registered, Signal};
-use std::collections::VecDeque;
-
 use super::calls::{Asked, asked};
+use super::latest::Latest;
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 
@@ -18,7 +17,7 @@ use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 #[derive(Debug)]
 pub struct CallCycle {
     options: Options,
-    history: VecDeque<Fingerprint>,
+    history: Latest<Fingerprint>,
     /// For each cycle length k: how many consecutive steps equalled the step k before.
     matched: Vec<u32>,
 }
@@ -38,7 +37,7 @@ impl Registered for CallCycle {
 
     fn start(options: &Options) -> Self {
         let longest = options.window.unwrap_or(5).clamp(1, 1000);
-        Self { options: options.clone(), history: VecDeque::new(), matched: vec![0; longest] }
+        Self { options: options.clone(), history: Latest::over(longest), matched: vec![0; longest] }
     }
 }
 
@@ -47,7 +46,7 @@ impl Signal for CallCycle {
         if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
             match asked(reply, &self.options) {
                 Asked::Nothing => {
-                    self.history.clear();
+                    self.history.items.clear();
                     self.matched.fill(0);
                 }
                 Asked::OnlyExempt => {}
@@ -61,18 +60,15 @@ impl Signal for CallCycle {
 impl CallCycle {
     fn take(&mut self, print: Fingerprint) {
         for (index, matched) in self.matched.iter_mut().enumerate() {
-            let before = self.history.len().checked_sub(index + 1).and_then(|at| self.history.get(at));
+            let before = self.history.items.iter().nth_back(index);
             *matched = if before == Some(&print) { *matched + 1 } else { 0 };
         }
-        self.history.push_back(print);
-        if self.history.len() > self.matched.len() {
-            self.history.pop_front();
-        }
+        self.history.push(print);
     }
 
     /// Every k matches complete one more repeat of a cycle of length k.
     fn repeats(&self) -> u32 {
         let cycles = self.matched.iter().zip(1u32..).map(|(&matched, length)| matched / length + 1);
-        if self.history.is_empty() { 0 } else { cycles.max().unwrap_or(0) }
+        if self.history.items.is_empty() { 0 } else { cycles.max().unwrap_or(0) }
     }
 }

@@ -1,8 +1,7 @@
-use std::collections::VecDeque;
-
 use foldhash::HashSet;
 
 use super::calls::{is_exempt, print_of};
+use super::latest::Latest;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, Moments, PointView};
@@ -20,10 +19,9 @@ use crate::transcript::{Fingerprint, Moment, Moments, PointView};
 #[derive(Debug)]
 pub struct CallRepeated {
     options: Options,
-    window: usize,
     seen: HashSet<Fingerprint>,
     /// For each of the latest calls, whether it was a repeat.
-    latest: VecDeque<bool>,
+    latest: Latest<bool>,
 }
 
 impl Registered for CallRepeated {
@@ -39,12 +37,8 @@ impl Registered for CallRepeated {
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
-        Self {
-            options: options.clone(),
-            window: options.window.unwrap_or(10).max(1),
-            seen: HashSet::default(),
-            latest: VecDeque::new(),
-        }
+        let latest = Latest::over(options.window.unwrap_or(10));
+        Self { options: options.clone(), seen: HashSet::default(), latest }
     }
 }
 
@@ -52,13 +46,10 @@ impl Signal for CallRepeated {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if let (Moment::AfterTools, Some(reply)) = (view.moment(), view.reply()) {
             for call in reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, &self.options)) {
-                self.latest.push_back(!self.seen.insert(print_of(call, &self.options.identity)));
-                if self.latest.len() > self.window {
-                    self.latest.pop_front();
-                }
+                self.latest.push(!self.seen.insert(print_of(call, &self.options.identity)));
             }
         }
-        let repeated = self.latest.iter().filter(|repeated| **repeated).count();
-        Some(repeated as f64 / self.window as f64)
+        let repeated = self.latest.items.iter().filter(|repeated| **repeated).count();
+        Some(repeated as f64 / self.latest.window as f64)
     }
 }

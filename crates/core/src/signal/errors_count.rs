@@ -1,4 +1,4 @@
-use super::flags::LatestFlags;
+use super::latest::Latest;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -13,7 +13,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// Tools report failures as ordinary text.
 #[derive(Debug)]
-pub struct ErrorsCount(LatestFlags);
+pub struct ErrorsCount(Latest<bool>);
 
 impl Registered for ErrorsCount {
     const ID: &'static str = "errors.count";
@@ -28,13 +28,13 @@ impl Registered for ErrorsCount {
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 
     fn start(options: &Options) -> Self {
-        Self(LatestFlags::over(options.window.unwrap_or(usize::MAX)))
+        Self(Latest::over(options.window.unwrap_or(usize::MAX)))
     }
 }
 
 impl Signal for ErrorsCount {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        self.0.take(view);
+        self.0.take_flags(view);
         Some(self.0.errors()?.0 as f64)
     }
 }

@@ -1,4 +1,4 @@
-use super::flags::LatestFlags;
+use super::latest::Latest;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -14,7 +14,7 @@ use crate::transcript::{Moment, Moments, PointView};
 /// ## Never fires when
 /// The window is longer than the run.
 #[derive(Debug)]
-pub struct ErrorsShare(LatestFlags);
+pub struct ErrorsShare(Latest<bool>);
 
 impl Registered for ErrorsShare {
     const ID: &'static str = "errors.share";
@@ -29,13 +29,13 @@ impl Registered for ErrorsShare {
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 
     fn start(options: &Options) -> Self {
-        Self(LatestFlags::over(options.window.unwrap_or(10)))
+        Self(Latest::over(options.window.unwrap_or(10)))
     }
 }
 
 impl Signal for ErrorsShare {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        self.0.take(view);
+        self.0.take_flags(view);
         let (errors, all) = self.0.errors()?;
         Some(errors as f64 / all as f64)
     }

@@ -6,13 +6,18 @@
 mod calls;
 mod flags;
 mod grams;
+mod latest;
 #[doc(hidden)]
 pub mod number;
 mod streak;
 mod tally;
+mod text_of;
 
 use crate::decision::{Need, NumberOf};
-use crate::transcript::{Identity, Moment, Moments, PointView, named};
+use crate::transcript::{Identity, Moment, Moments, PointView};
+
+pub use crate::text::TextPart;
+pub use text_of::TextOf;
 
 /// The state of a signal for one run.
 pub trait Signal: Send {
@@ -68,30 +73,6 @@ pub enum Reads {
     RepliesOrResults,
     /// Messages of everybody, those that the host writes itself included.
     Messages,
-}
-
-named! {
-    /// Which texts a text signal reads.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum TextOf {
-        /// The agent's replies.
-        #[default]
-        Reply = "reply",
-        /// The results of the agent's tool calls.
-        Results = "results",
-    }
-}
-
-named! {
-    /// Which part of a text a text signal reads.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum TextPart {
-        /// All of it.
-        #[default]
-        Whole = "whole",
-        /// The closing paragraph only.
-        Closing = "closing",
-    }
 }
 
 /// Options a stack file can give to a signal. Each signal declares which of them it accepts ([`Registered::OPTIONS`]).

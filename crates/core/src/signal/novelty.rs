@@ -1,6 +1,5 @@
-use std::collections::VecDeque;
-
 use super::grams::Grams;
+use super::latest::Latest;
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, Moments, PointView};
@@ -23,10 +22,9 @@ const READ: usize = 20_000;
 /// Every result contains a timestamp or a counter among its words, or the agent wanders through ever new files.
 #[derive(Debug)]
 pub struct Novelty {
-    window: usize,
     grams: Grams,
     /// For each of the latest steps: the number of its word sequences, and how many of them were new.
-    latest: VecDeque<(u64, u64)>,
+    latest: Latest<(u64, u64)>,
 }
 
 impl Registered for Novelty {
@@ -44,7 +42,7 @@ impl Registered for Novelty {
     const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts, Need::ReplyTexts];
 
     fn start(options: &Options) -> Self {
-        Self { window: options.window.unwrap_or(3).max(1), grams: Grams::default(), latest: VecDeque::new() }
+        Self { grams: Grams::default(), latest: Latest::over(options.window.unwrap_or(3)) }
     }
 }
 
@@ -60,12 +58,9 @@ impl Signal for Novelty {
             self.grams.read(own.iter().map(AsRef::as_ref), READ);
             let results: Vec<_> = view.results().map(crate::transcript::Message::text).collect();
             self.grams.read(results.iter().map(AsRef::as_ref), READ);
-            self.latest.push_back(self.grams.end_step());
-            if self.latest.len() > self.window {
-                self.latest.pop_front();
-            }
+            self.latest.push(self.grams.end_step());
         }
-        let (all, new) = self.latest.iter().fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1));
+        let (all, new) = self.latest.items.iter().fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1));
         Some(if all == 0 { 1.0 } else { new as f64 / all as f64 })
     }
 }

@@ -1,11 +1,10 @@
 //! Counts how often each item has been seen, in total or within a window.
 
-use std::collections::VecDeque;
-
 use foldhash::HashMap;
 
 use super::Options;
 use super::calls::{Asked, StepPrint};
+use super::latest::Latest;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// Most runs have no more different items. A table that grows is filled anew each time.
@@ -15,25 +14,22 @@ const USUAL: usize = 28;
 #[derive(Clone, Debug, Default)]
 struct WindowedCounts {
     counts: HashMap<Fingerprint, usize>,
-    window: Option<(usize, VecDeque<Fingerprint>)>,
+    window: Option<Latest<Fingerprint>>,
 }
 
 impl WindowedCounts {
     /// Counts over the latest `window` items, or over all of them.
     fn over(window: Option<usize>) -> Self {
-        Self { counts: HashMap::default(), window: window.map(|size| (size.max(1), VecDeque::new())) }
+        Self { counts: HashMap::default(), window: window.map(Latest::over) }
     }
 
     /// Adds an item and returns how often it has been seen, including this time.
     fn take(&mut self, print: Fingerprint) -> usize {
-        if let Some((size, latest)) = &mut self.window {
-            latest.push_back(print);
-            if latest.len() > *size
-                && let Some(gone) = latest.pop_front()
-                && let Some(count) = self.counts.get_mut(&gone)
-            {
-                *count -= 1;
-            }
+        if let Some(latest) = &mut self.window
+            && let Some(gone) = latest.push(print)
+            && let Some(count) = self.counts.get_mut(&gone)
+        {
+            *count -= 1;
         }
         if self.counts.is_empty() {
             self.counts.reserve(USUAL);

@@ -1,7 +1,5 @@
-use super::{Options, Reads, Registered, Signal};
-use super::{TextOf, TextPart};
+use super::{Options, Reads, Registered, Signal, TextOf};
 use crate::decision::Need;
-use crate::text::closing_paragraph;
 use crate::transcript::{Moment, PointView};
 
 /// 1 when the current reply (or, with `of = "results"`, one of its results) matches, else 0. `regex` is searched for as
@@ -56,10 +54,7 @@ impl Signal for TextMatch {
 
 impl TextMatch {
     fn matches(&self, text: &str) -> bool {
-        let text = match self.options.part {
-            TextPart::Whole => text,
-            TextPart::Closing => closing_paragraph(text),
-        };
+        let text = self.options.part.within(text);
         if matches!(&self.options.regex, Some(regex) if regex.is_match(text)) {
             return true;
         }

@@ -1,7 +1,8 @@
-use super::{Options, Reads, Registered, Signal};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::calls::is_exempt;
+use super::latest::Latest;
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Moment, Moments, Name, PointView};
 
 /// Share of the most frequent tool name among the latest `window` (default 10) calls. Until there are that many calls,
@@ -18,8 +19,7 @@ use crate::transcript::{Moment, Moments, Name, PointView};
 #[derive(Debug)]
 pub struct ToolShare {
     options: Options,
-    window: usize,
-    latest: VecDeque<Name>,
+    latest: Latest<Name>,
 }
 
 impl Registered for ToolShare {
@@ -34,22 +34,21 @@ impl Registered for ToolShare {
     const OPTIONS: &'static [&'static str] = &["window", "exempt_tools", "only_tools"];
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), window: options.window.unwrap_or(10).max(1), latest: VecDeque::new() }
+        Self { options: options.clone(), latest: Latest::over(options.window.unwrap_or(10)) }
     }
 }
 
 impl Signal for ToolShare {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
         if let (Moment::AfterResponse, Some(reply)) = (view.moment(), view.reply()) {
-            let counted = reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, &self.options));
-            self.latest.extend(counted.map(|call| call.name.clone()));
-            let surplus = self.latest.len().saturating_sub(self.window);
-            self.latest.drain(..surplus);
+            for call in reply.tool_calls.iter().filter(|call| !is_exempt(&call.name, &self.options)) {
+                self.latest.push(call.name.clone());
+            }
         }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for name in &self.latest {
+        for name in &self.latest.items {
             *counts.entry(name).or_default() += 1;
         }
-        counts.into_values().max().map(|most| most as f64 / self.latest.len() as f64)
+        counts.into_values().max().map(|most| most as f64 / self.latest.items.len() as f64)
     }
 }

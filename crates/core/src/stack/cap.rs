@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::bailout::{self, AfterCap, AtCap, Bailout, Reply, RunHistory, rough_tokens};
-use crate::decision::{Action, Decision, Evidence, Requirement, RuleName, RuleReading};
+use crate::decision::{Action, Decision, Evidence, RuleName, RuleReading};
 use crate::rule::{Condition, Watching};
 use crate::transcript::{Header, Moment, PointView};
 
@@ -64,14 +64,10 @@ impl Cap {
         })
     }
 
-    /// What the conditions of its table need from a recording.
-    pub(super) fn requirements(&self) -> Vec<Requirement> {
-        let OnHit::Table(rows) = &self.on_hit else { return Vec::new() };
-        let mut requirements = Vec::new();
-        for rule in rows.iter().filter_map(|row| row.when.as_ref()).flat_map(Condition::rules) {
-            rule.each_need(&mut |need| requirements.push(Requirement { rule: self.name(), need }));
-        }
-        requirements
+    /// The conditions of its table.
+    pub(super) fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        let rows = if let OnHit::Table(rows) = &self.on_hit { &rows[..] } else { &[] };
+        rows.iter().filter_map(|row| row.when.as_ref())
     }
 }
 

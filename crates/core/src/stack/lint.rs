@@ -9,7 +9,7 @@ use crate::rule::{Comparator, Condition, Rule};
 use crate::transcript::Moment;
 
 /// What is wrong, and how to fix it.
-type Trap = (String, &'static str);
+type Trap = (&'static str, &'static str);
 
 /// Warnings about a stack, in the order of its clauses. `places` gives the positions in its file; empty for a stack not
 /// read from a file.
@@ -40,7 +40,7 @@ fn rule_traps(rule: &Rule) -> Vec<Trap> {
     let Rule { signal, comparator, limit, .. } = rule;
     let rising = matches!(comparator, Comparator::AtLeast | Comparator::MoreThan | Comparator::Equals);
     let mut traps: Vec<Trap> = Vec::new();
-    let mut trap = |what: &str, help: &'static str| traps.push((what.to_owned(), help));
+    let mut trap = |what, help| traps.push((what, help));
     if signal.unit == "share" && rising && *limit > 1.0 {
         trap("a share is between 0 and 1", "is the limit a percentage? 80 % is 0.8");
     }
@@ -59,12 +59,7 @@ fn rule_traps(rule: &Rule) -> Vec<Trap> {
     if *comparator == Comparator::Equals && matches!(signal.unit, "tokens" | "usd" | "s" | "ratio") {
         trap("equality can be jumped over", "use `at_least`");
     }
-    let window = rule.options.window.map(|window| window as f64);
-    if signal.accumulates
-        && rising
-        && let Some(window) = window
-        && window < *limit
-    {
+    if signal.accumulates && rising && rule.options.window.is_some_and(|window| (window as f64) < *limit) {
         trap("the window is shorter than the limit", "the limit can never be reached: widen the `window`");
     }
     traps
@@ -74,18 +69,17 @@ fn clause_traps(clause: &Clause) -> Vec<Trap> {
     let results = |rule: &&Rule| matches!(rule.signal.need, Some(Need::Results | Need::ErrorFlags));
     let mut traps: Vec<Trap> = Vec::new();
     if clause.at == Moment::AfterResponse && clause.condition.rules().iter().any(results) {
-        let what = "results are not known after the response";
-        traps.push((what.to_owned(), "it sees those of the step before: leave `at` out"));
+        traps.push(("results are not known after the response", "it sees those of the step before: leave `at` out"));
     }
     if let Condition::Rule(rule) = &clause.condition
         && matches!(rule.comparator, Comparator::AtMost | Comparator::LessThan)
         && !matches!(rule.signal.unit, "as reported" | "share" | "ratio")
     {
         let what = "it fires while the reading is still low: at the first one";
-        traps.push((what.to_owned(), "a limit that ends a run is `at_least`"));
+        traps.push((what, "a limit that ends a run is `at_least`"));
     }
     if clause.cooldown > 0 && clause.then.is_terminal() {
-        traps.push(("a cooldown has no effect on a clause that stops".to_owned(), "leave `cooldown` out"));
+        traps.push(("a cooldown has no effect on a clause that stops", "leave `cooldown` out"));
     }
     traps
 }

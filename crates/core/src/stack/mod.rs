@@ -92,13 +92,14 @@ impl Strategy for Stack {
 
     fn requirements(&self) -> Vec<Requirement> {
         let mut requirements = Vec::with_capacity(8);
-        for clause in &self.clauses {
-            clause.condition.each_rule(&mut |rule| {
-                rule.each_need(&mut |need| requirements.push(Requirement { rule: clause.name.clone(), need }));
+        let mut add = |name: &RuleName, condition: &Condition| {
+            condition.each_rule(&mut |rule| {
+                rule.each_need(&mut |need| requirements.push(Requirement { rule: name.clone(), need }));
             });
-        }
+        };
+        self.clauses.iter().for_each(|clause| add(&clause.name, &clause.condition));
         if let Some(cap) = &self.cap {
-            requirements.extend(cap.requirements());
+            cap.conditions().for_each(|condition| add(&cap.name(), condition));
         }
         requirements.sort();
         requirements.dedup();

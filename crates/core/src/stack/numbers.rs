@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Entry, OnHit, Stack, StackFile};
+use super::{Cap, Entry, OnHit, Stack, StackFile};
 use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, did_you_mean, nearest};
 use crate::rule::{Condition, Rule};
@@ -28,10 +28,7 @@ type Wrong = (String, String);
 impl Guards {
     /// Adds a guard.
     pub fn add(&mut self, guard: &Arc<dyn Strategy>) {
-        let answers = match number_of(guard) {
-            Some(number) => Answers::Number(number),
-            None => Answers::Decisions,
-        };
+        let answers = number_of(guard).map_or(Answers::Decisions, Answers::Number);
         self.0.push((guard.name().to_owned(), answers));
     }
 
@@ -69,10 +66,8 @@ impl Guards {
             None => ("", &[][..]),
         };
         if name != number {
-            return Err((
-                format!("the guard `{guard}` has no number `{number}`"),
-                format!("write `guard:{guard}.{name}`"),
-            ));
+            let what = format!("the guard `{guard}` has no number `{number}`");
+            return Err((what, format!("write `guard:{guard}.{name}`")));
         }
         if !points.contains(&at) {
             let asked: Vec<&str> = points.iter().map(|point| point.name()).collect();
@@ -112,10 +107,7 @@ impl StackFile {
                     wrong.push(places.at_name(&format!("any.{nth}"), what, help));
                 }
             }
-            let rows = match stack.cap.as_mut().map(|cap| &mut cap.on_hit) {
-                Some(OnHit::Table(rows)) => rows.as_mut_slice(),
-                _ => &mut [],
-            };
+            let Some(Cap { on_hit: OnHit::Table(rows), .. }) = &mut stack.cap else { continue };
             for condition in rows.iter_mut().filter_map(|row| row.when.as_mut()) {
                 if let Err((what, help)) = guards.seat_all(condition, Moment::BeforeRequest) {
                     wrong.push(places.at_name("cap", what, help));
@@ -129,13 +121,8 @@ impl StackFile {
 impl Stack {
     /// Calls `each` with all its rules, those of the cap's table last.
     pub(super) fn each_rule<'s>(&'s self, each: &mut dyn FnMut(&'s Rule)) {
-        let rows = match self.cap.as_ref().map(|cap| &cap.on_hit) {
-            Some(OnHit::Table(rows)) => rows.as_slice(),
-            _ => &[],
-        };
         let of_clauses = self.clauses.iter().map(|clause| &clause.condition);
-        let of_cap = rows.iter().filter_map(|row| row.when.as_ref());
-        for condition in of_clauses.chain(of_cap) {
+        for condition in of_clauses.chain(self.cap.iter().flat_map(Cap::conditions)) {
             condition.each_rule(each);
         }
     }

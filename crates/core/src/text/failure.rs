@@ -1,7 +1,7 @@
 //! Detects a reply in which the agent says that it cannot continue.
 
 use super::phrases::first_phrase;
-use super::{SearchScope, Wording};
+use super::{TextPart, Wording};
 
 /// Release 0.2: searched in the whole text.
 pub const SIGNALS_V02: [&str; 16] = [
@@ -56,7 +56,7 @@ pub fn failure(text: &str, wording: Wording) -> Option<&'static str> {
 
 /// The same with a chosen window for the soft signals; hard signals are always searched in the whole text. The wording
 /// of 0.2 has no soft signals: there the window applies to all phrases.
-pub fn failure_in(text: &str, wording: Wording, window: SearchScope) -> Option<&'static str> {
+pub fn failure_in(text: &str, wording: Wording, window: TextPart) -> Option<&'static str> {
     let part = window.within(text);
     match wording {
         Wording::V02 => first_phrase(part, &SIGNALS_V02).or_else(|| line_start(part)),

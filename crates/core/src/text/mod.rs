@@ -13,6 +13,8 @@ pub mod phrases;
 pub mod provider_error;
 pub mod user_request;
 
+use crate::transcript::named;
+
 pub use closing_paragraph::closing_paragraph;
 
 /// A published wording of the phrase lists, which are those of the MIRA auto mode.
@@ -28,24 +30,27 @@ pub enum Wording {
 
 impl Wording {
     /// The part of a text that is searched, if no other is chosen.
-    fn window(self) -> SearchScope {
+    fn window(self) -> TextPart {
         match self {
-            Self::V02 => SearchScope::Whole,
-            Self::V03 | Self::Later => SearchScope::Closing,
+            Self::V02 => TextPart::Whole,
+            Self::V03 | Self::Later => TextPart::Closing,
         }
     }
 }
 
-/// The part of a text that is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchScope {
-    /// All of it.
-    Whole,
-    /// The closing paragraph.
-    Closing,
+named! {
+    /// The part of a text that is read.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum TextPart {
+        /// All of it.
+        #[default]
+        Whole = "whole",
+        /// The closing paragraph.
+        Closing = "closing",
+    }
 }
 
-impl SearchScope {
+impl TextPart {
     /// That part of `text`.
     pub fn within(self, text: &str) -> &str {
         match self {

@@ -1,7 +1,7 @@
 //! Detects a reply that asks the user for something.
 
 use super::phrases::first_phrase;
-use super::{SearchScope, Wording};
+use super::{TextPart, Wording};
 
 /// Release 0.2: searched in the whole text.
 pub const PHRASES_V02: [&str; 17] = [
@@ -55,7 +55,7 @@ pub fn user_request(text: &str, wording: Wording) -> Option<&'static str> {
 }
 
 /// The same with a chosen window.
-pub fn user_request_in(text: &str, wording: Wording, window: SearchScope) -> Option<&'static str> {
+pub fn user_request_in(text: &str, wording: Wording, window: TextPart) -> Option<&'static str> {
     let phrases: &[&'static str] = match wording {
         Wording::V02 => &PHRASES_V02,
         Wording::V03 | Wording::Later => &PHRASES_V03,

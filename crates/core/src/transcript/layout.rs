@@ -1,7 +1,9 @@
 //! Derives steps and points from events as they arrive. Finished recordings and live runs share this code, so both get
 //! the same points.
 
-use super::{Event, Header, Instant, Lane, Message, Moment, Moments, Point, PointView, Role, Step, messages};
+use super::{
+    Event, Header, Instant, Lane, Message, Moment, Moments, Point, PointView, Role, RunNumbers, Step, messages,
+};
 
 /// A point and the number of events known at it, in few bytes: a step has up to four.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,14 @@ impl PointSpan {
     fn timed(&self) -> usize {
         self.timed as usize
     }
+}
+
+/// What the views of a run show, up to their points.
+#[derive(Clone, Copy)]
+pub(super) struct Viewed<'r> {
+    pub(super) header: &'r Header,
+    pub(super) events: &'r [Event],
+    pub(super) numbers: Option<&'r RunNumbers>,
 }
 
 /// The steps and points derived from the events so far.
@@ -145,53 +155,38 @@ impl Layout {
     /// The views at the points from index `from` on, in order.
     pub(super) fn views<'r>(
         &'r self,
-        header: &'r Header,
-        events: &'r [Event],
+        run: Viewed<'r>,
         from: usize,
     ) -> impl ExactSizeIterator<Item = PointView<'r>> + use<'r> {
         let mut before = from.checked_sub(1).map(|before| &self.points[before]);
-        self.points[from..].iter().map(move |span| self.view(header, events, span, before.replace(span)))
+        self.points[from..].iter().map(move |span| self.view(run, span, before.replace(span)))
     }
 
     /// The views at points of these moments. The news of each is what came since the one before it.
     pub(super) fn views_at<'r>(
         &'r self,
-        header: &'r Header,
-        events: &'r [Event],
+        run: Viewed<'r>,
         moments: Moments,
     ) -> impl Iterator<Item = PointView<'r>> + use<'r> {
         let mut before = None;
         let spans = self.points.iter().filter(move |span| moments.contains(span.point.moment));
-        spans.map(move |span| self.view(header, events, span, before.replace(span)))
+        spans.map(move |span| self.view(run, span, before.replace(span)))
     }
 
     /// The view at one more request after everything recorded, where the last point shown is of these moments; `None` if
     /// that point already exists.
-    pub(super) fn one_more_request<'r>(
-        &'r self,
-        header: &'r Header,
-        events: &'r [Event],
-        moments: Moments,
-    ) -> Option<PointView<'r>> {
+    pub(super) fn one_more_request<'r>(&'r self, run: Viewed<'r>, moments: Moments) -> Option<PointView<'r>> {
         let point = Point::new(self.steps.len(), Moment::BeforeRequest);
-        let last = self.points.last();
-        let shown = self.points.iter().rfind(|span| moments.contains(span.point.moment));
-        let timed = events.iter().rposition(|event| event.ts().is_some()).map_or(0, |last| last + 1);
-        let span = PointSpan::new(point, events.len(), timed);
-        let view = self.view(header, events, &span, shown);
-        if matches!(last, Some(last) if last.point == point) {
+        if self.points.last().is_some_and(|last| last.point == point) {
             return None;
         }
-        Some(PointView { is_after_end: true, ..view })
+        let shown = self.points.iter().rfind(|span| moments.contains(span.point.moment));
+        let timed = run.events.iter().rposition(|event| event.ts().is_some()).map_or(0, |last| last + 1);
+        let span = PointSpan::new(point, run.events.len(), timed);
+        Some(PointView { is_after_end: true, ..self.view(run, &span, shown) })
     }
 
-    fn view<'r>(
-        &'r self,
-        header: &'r Header,
-        events: &'r [Event],
-        span: &PointSpan,
-        before: Option<&PointSpan>,
-    ) -> PointView<'r> {
+    fn view<'r>(&'r self, run: Viewed<'r>, span: &PointSpan, before: Option<&PointSpan>) -> PointView<'r> {
         let (point, seen) = (span.point, span.seen());
         let nth = point.step as usize;
         let (n_over, reply) = match point.moment {
@@ -199,13 +194,10 @@ impl Layout {
             Moment::AfterResponse => (nth, seen.checked_sub(1)),
             Moment::AfterTools | Moment::EndOfRound => (nth + 1, self.steps.get(nth).map(|step| step.reply)),
         };
-        let (news_from, timed_before) = match before {
-            Some(before) => (before.seen(), before.timed()),
-            None => (0, 0),
-        };
+        let (news_from, timed_before) = before.map_or((0, 0), |before| (before.seen(), before.timed()));
         PointView {
-            header,
-            events: &events[..seen],
+            header: run.header,
+            events: &run.events[..seen],
             steps: &self.steps[..n_over.min(self.steps.len())],
             reply,
             point,
@@ -214,7 +206,7 @@ impl Layout {
             timed_before,
             first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
             is_after_end: false,
-            numbers: None,
+            numbers: run.numbers,
         }
     }
 }

@@ -9,11 +9,11 @@ macro_rules! named {
     (
         $(#[$of_enum:meta])*
         $visibility:vis enum $enum:ident {
-            $($(#[$of_variant:meta])* $variant:ident = $name:literal => $said:literal,)*
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal => $said:expr,)*
         }
 
         $(#[$of_function:meta])*
-        fn $function:ident() -> $type:ty;
+        $function_visibility:vis fn $function:ident() -> $type:ty;
     ) => {
         $crate::transcript::named! {
             $(#[$of_enum])*
@@ -24,7 +24,7 @@ macro_rules! named {
 
         impl $enum {
             $(#[$of_function])*
-            $visibility fn $function(self) -> $type {
+            $function_visibility fn $function(self) -> $type {
                 match self {
                     $(Self::$variant => $said,)*
                 }

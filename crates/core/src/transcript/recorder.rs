@@ -1,6 +1,6 @@
 //! Records a live run: takes events and returns points.
 
-use super::layout::Layout;
+use super::layout::{Layout, Viewed};
 use super::{Draft, Event, Header, PointView};
 
 /// Records a run event by event and returns the points that each event makes known.
@@ -46,7 +46,7 @@ impl Recorder {
     fn lay(&mut self, lay: fn(&mut Layout, &[Event])) -> impl ExactSizeIterator<Item = PointView<'_>> {
         let from = self.layout.n_points();
         lay(&mut self.layout, &self.events);
-        self.layout.views(&self.header, &self.events, from)
+        self.layout.views(self.viewed(), from)
     }
 
     /// Ends the current step: all its tools have run and their results have been pushed. Returns `after_tools`, and
@@ -70,7 +70,11 @@ impl Recorder {
     /// The view at the latest point, or at the one `before` points earlier; `None` if there are not that many points.
     pub fn latest(&self, before: usize) -> Option<PointView<'_>> {
         let from = self.layout.n_points().checked_sub(before + 1)?;
-        self.layout.views(&self.header, &self.events, from).next()
+        self.layout.views(self.viewed(), from).next()
+    }
+
+    fn viewed(&self) -> Viewed<'_> {
+        Viewed { header: &self.header, events: &self.events, numbers: None }
     }
 
     /// What is known before the run.

@@ -47,23 +47,15 @@ named! {
     #[non_exhaustive]
     pub enum RoundEnd {
         /// The agent replied and handed control back.
-        Reply = "reply",
+        Reply = "reply" => EndCause::SelfFinish,
         /// The recording has the host's marker of an interruption.
-        Interrupted = "interrupted",
+        Interrupted = "interrupted" => EndCause::Killed,
         /// The file ends or the next prompt comes before the agent has finished.
-        Cut = "cut",
+        Cut = "cut" => EndCause::Unknown,
     }
-}
 
-impl RoundEnd {
     /// Why a run ends that ends with the round.
-    pub(super) fn cause(self) -> EndCause {
-        match self {
-            Self::Reply => EndCause::SelfFinish,
-            Self::Interrupted => EndCause::Killed,
-            Self::Cut => EndCause::Unknown,
-        }
-    }
+    pub(super) fn cause() -> EndCause;
 }
 
 /// The kind of a note that marks an interruption in recordings where no message does.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::layout::Layout;
+use super::layout::{Layout, Viewed};
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Moments, Outcome, OutcomeSource, Point, PointView,
     PromptedBy, RoundEnd, RunNumbers, Secured, Step, ToolCall, Totals, named,
@@ -236,15 +236,13 @@ impl Run {
 
     /// The run as it stood at each of its points, in order.
     pub fn views(&self) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        let views = self.layout.views(&self.header, &self.events, 0);
-        views.map(|view| PointView { numbers: Some(&self.numbers), ..view })
+        self.layout.views(self.viewed(), 0)
     }
 
     /// The same at points of these moments only. What is new at each came since the one before it.
     #[doc(hidden)]
     pub fn views_at(&self, moments: Moments) -> impl Iterator<Item = PointView<'_>> {
-        let views = self.layout.views_at(&self.header, &self.events, moments);
-        views.map(|view| PointView { numbers: Some(&self.numbers), ..view })
+        self.layout.views_at(self.viewed(), moments)
     }
 
     /// The state at one more request after everything recorded; `None` if the recording itself has that point.
@@ -255,8 +253,11 @@ impl Run {
     /// The same where the points before it were those of [`Self::views_at`].
     #[doc(hidden)]
     pub fn one_more_request_after(&self, moments: Moments) -> Option<PointView<'_>> {
-        let view = self.layout.one_more_request(&self.header, &self.events, moments)?;
-        Some(PointView { numbers: Some(&self.numbers), ..view })
+        self.layout.one_more_request(self.viewed(), moments)
+    }
+
+    fn viewed(&self) -> Viewed<'_> {
+        Viewed { header: &self.header, events: &self.events, numbers: Some(&self.numbers) }
     }
 
     /// What other programs were asked about it.

@@ -18,7 +18,7 @@ named! {
     }
 
     /// The unit as a noun for messages.
-    fn noun() -> &'static str;
+    pub fn noun() -> &'static str;
 }
 
 impl Unit {

@@ -23,7 +23,7 @@ named! {
     }
 
     /// The theorem that the certificate rests on.
-    fn theorem() -> &'static str;
+    pub fn theorem() -> &'static str;
 }
 
 impl Bound {

@@ -9,7 +9,7 @@ use crate::text::benchmark::Confusion;
 use crate::text::completion_words::completion_word;
 use crate::text::failure::{failure, failure_in};
 use crate::text::user_request::{user_request, user_request_in};
-use crate::text::{SearchScope, Wording};
+use crate::text::{TextPart, Wording};
 use crate::transcript::named;
 
 /// A text test with its name.
@@ -45,9 +45,9 @@ impl Question {
                 ("0.2 list (whole text, as shipped)", |text| user_request(text, Wording::V02).is_some()),
                 ("0.3 list (closing paragraph, as shipped)", |text| user_request(text, Wording::V03).is_some()),
                 ("0.2 list, closing paragraph only", |text| {
-                    user_request_in(text, Wording::V02, SearchScope::Closing).is_some()
+                    user_request_in(text, Wording::V02, TextPart::Closing).is_some()
                 }),
-                ("0.3 list, whole text", |text| user_request_in(text, Wording::V03, SearchScope::Whole).is_some()),
+                ("0.3 list, whole text", |text| user_request_in(text, Wording::V03, TextPart::Whole).is_some()),
             ],
             Self::Blocked => vec![
                 ("0.2 list (whole text, as shipped)", |text| failure(text, Wording::V02).is_some()),
@@ -55,12 +55,12 @@ impl Question {
                     failure(text, Wording::V03).is_some()
                 }),
                 ("0.2 list, closing paragraph only", |text| {
-                    failure_in(text, Wording::V02, SearchScope::Closing).is_some()
+                    failure_in(text, Wording::V02, TextPart::Closing).is_some()
                 }),
                 ("0.3 list, closing paragraph only", |text| {
-                    failure(SearchScope::Closing.within(text), Wording::V03).is_some()
+                    failure(TextPart::Closing.within(text), Wording::V03).is_some()
                 }),
-                ("0.3 list, whole text", |text| failure_in(text, Wording::V03, SearchScope::Whole).is_some()),
+                ("0.3 list, whole text", |text| failure_in(text, Wording::V03, TextPart::Whole).is_some()),
             ],
             Self::Complete => vec![("completion words (as documented)", |text| completion_word(text).is_some())],
         }

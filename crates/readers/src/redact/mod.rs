@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn published_tests_of_a_text_come_out_the_same_on_its_placeholder() {
         use crate::text::{
-            SearchScope, Wording, failure::failure_in, provider_error::provider_error, user_request::user_request_in,
+            TextPart, Wording, failure::failure_in, provider_error::provider_error, user_request::user_request_in,
         };
         let tables = ["asks_user", "blocked", "observations"]
             .map(|table| std::fs::read_to_string(format!("../frameworks/src/system/texts/{table}.jsonl")).unwrap());
@@ -211,7 +211,7 @@ mod tests {
             let answers = |text: &str| {
                 [Wording::V02, Wording::V03, Wording::Later].map(|wording| {
                     // The 0.2 list is only ever searched in the whole text.
-                    let window = if wording == Wording::V02 { SearchScope::Whole } else { SearchScope::Closing };
+                    let window = if wording == Wording::V02 { TextPart::Whole } else { TextPart::Closing };
                     let (asks, fails) = (user_request_in(text, wording, window), failure_in(text, wording, window));
                     (asks, fails, provider_error(text, wording))
                 })

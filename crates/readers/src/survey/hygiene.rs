@@ -69,7 +69,7 @@ named! {
     }
 
     /// How it affects the numbers.
-    fn advice() -> &'static str;
+    pub fn advice() -> &'static str;
 }
 
 /// How many runs a check flagged, and which came first.

@@ -1,7 +1,7 @@
 //! Reads the cap of a stack, and what happens when it is hit.
 
 use super::clause::read_table_of_condition;
-use super::fields::{Fields, Read};
+use super::fields::{Fields, Read, all};
 use super::hints::Level;
 use crate::bailout::{self, BailoutError, Reply};
 use crate::diagnostic::{did_you_mean, nearest};
@@ -37,7 +37,8 @@ fn read_bailout(fields: &Fields<'_>) -> Read<OnHit> {
         fields.finish(Level::Other)?;
         return Err(fields.error_here("`on_hit` without a `bailout`", "write `on_hit = { bailout = \"smart\" }`"));
     };
-    let params = fields.json_entries("bailout")?;
+    let mut params = fields.json()?;
+    params.retain(|key, _| key != "bailout");
     bailout::build(&name, &params).map(|recipe| OnHit::Bailout { name: name.clone(), recipe }).map_err(|error| {
         let what = error.to_string();
         match &error {
@@ -64,11 +65,8 @@ fn read_bailout(fields: &Fields<'_>) -> Read<OnHit> {
 /// Reads a table of conditions and replies.
 fn read_table(fields: &Fields<'_>) -> Read<OnHit> {
     let rows = fields.list("on_hit")?.unwrap_or_default();
-    let rows: Vec<Read<CapRow>> = rows
-        .into_iter()
-        .map(|placed| read_row(&fields.nested(placed, "a row of `on_hit`", "{ then = \"continue\" }")?))
-        .collect();
-    rows.into_iter().collect::<Read<_>>().map(OnHit::Table)
+    let row = |placed| read_row(&fields.nested(placed, "a row of `on_hit`", "{ then = \"continue\" }")?);
+    all(rows.into_iter().map(row)).map(OnHit::Table)
 }
 
 fn read_row(row: &Fields<'_>) -> Read<CapRow> {

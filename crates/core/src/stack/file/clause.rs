@@ -1,9 +1,7 @@
 //! Reads the clauses of a stack file: their conditions, options and actions.
 
-use std::ops::Range;
-
 use super::super::{Clause, Scope};
-use super::fields::{Fields, Placed, Read, Reported};
+use super::fields::{Fields, Read, Reported, all};
 use super::hints::{self, Level};
 use super::limit;
 use crate::decision::{Action, RuleName};
@@ -53,8 +51,7 @@ pub(super) fn scope(fields: &Fields<'_>) -> Read<Option<Scope>> {
 
 /// The signal a table names, whether it exists or not.
 fn signal_named<'t>(fields: &Fields<'t>) -> Option<&'t str> {
-    let (_, value) = fields.entries().find(|(key, _)| *key == "signal")?;
-    value.as_str()
+    fields.value("signal")?.0.as_str()
 }
 
 /// Reads a condition that is not a clause; any key left over is an error.
@@ -150,34 +147,7 @@ fn read_parts(fields: &Fields<'_>, key: &'static str) -> Read<Vec<Condition>> {
         let what = format!("`{key}` without conditions");
         return Err(fields.error_at_key(key, what, format!("list at least one: `{key} = [{EXAMPLE}]`")));
     }
-    let read = |placed: Placed<'_>| read_condition(&fields.nested(placed, "a condition", EXAMPLE)?);
-    // Reads all parts before returning the first error.
-    let parts: Vec<Read<Condition>> = list.into_iter().map(read).collect();
-    parts.into_iter().collect()
-}
-
-/// Collects the positions of the limits, in the order of [`Condition::rules`]; for a rule without a limit, the position
-/// of its signal.
-pub(super) fn limit_places(fields: &Fields<'_>, places: &mut Vec<Range<usize>>) {
-    if fields.has("signal") {
-        let limit = Comparator::ALL.iter().find_map(|comparator| fields.value(comparator.name()));
-        places.extend(limit.or_else(|| fields.value("signal")).map(|(_, span)| span));
-        return;
-    }
-    for key in ["all", "any", "some"] {
-        for placed in fields.list(key).ok().flatten().unwrap_or_default() {
-            if let Ok(part) = fields.nested(placed, "", "") {
-                limit_places(&part, places);
-            }
-        }
-    }
-    for key in ["not", "lately"] {
-        if fields.is_table(key)
-            && let Ok(part) = fields.table(key, "")
-        {
-            limit_places(&part, places);
-        }
-    }
+    all(list.into_iter().map(|placed| read_condition(&fields.nested(placed, "a condition", EXAMPLE)?)))
 }
 
 fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
@@ -204,10 +174,12 @@ fn read_rule(fields: &Fields<'_>) -> Read<Rule> {
     let (options, options_label) = read_options(fields, info)?;
     match &limits[..] {
         [(comparator, limit)] => {
+            fields.put_limit(comparator.name());
             Ok(Rule { signal: info, options, comparator: *comparator, limit: (*limit)?, options_label })
         }
         // A 0/1 signal needs no limit: it fires when it reads 1.
         [] if info.unit == "0/1" => {
+            fields.put_limit("signal");
             Ok(Rule { signal: info, options, comparator: Comparator::AtLeast, limit: 1.0, options_label })
         }
         [] if fields.unknown().iter().any(|(key, ..)| is_like_a_limit(key)) => Err(Reported),

@@ -3,6 +3,7 @@
 //! An error is added to a list and reading continues, so that all errors in a file are found at once. The failed value
 //! is [`Reported`]: the caller need not report anything more, and no follow-up error arises.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -20,12 +21,19 @@ pub(super) struct Reported;
 /// A value, or an error that is already in the list.
 pub(super) type Read<T> = Result<T, Reported>;
 
+/// All values, if each could be read. Reads the rest of them after an error, too.
+pub(super) fn all<T>(values: impl Iterator<Item = Read<T>>) -> Read<Vec<T>> {
+    values.collect::<Vec<_>>().into_iter().collect()
+}
+
 /// The text of a stack file, its path, and the errors found so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'t> {
     pub(super) path: &'t str,
     pub(super) text: &'t str,
     pub(super) told: &'t RefCell<Vec<Diagnostic>>,
+    /// Where the limits stand of the rules read so far; for a rule without a limit, its signal.
+    pub(super) limits: &'t RefCell<Vec<Range<usize>>>,
     /// Signals of the caller that may be named in addition to the built-in ones.
     pub(super) own: &'static [SignalInfo],
 }
@@ -71,6 +79,17 @@ impl<'t> Fields<'t> {
         self.source.own.iter().find(|signal| signal.id == id).or_else(|| signal::find(id))
     }
 
+    /// Notes that the limit of a rule is the value of `key`.
+    pub(super) fn put_limit(&self, key: &str) {
+        self.source.limits.borrow_mut().push(self.value_span(key));
+    }
+
+    /// Where the limits stand of the rules read since this was asked before, in the order of
+    /// [`Condition::rules`](crate::rule::Condition::rules).
+    pub(super) fn take_limits(&self) -> Vec<Range<usize>> {
+        self.source.limits.take()
+    }
+
     /// The byte range of the table.
     pub(super) fn span(&self) -> Range<usize> {
         self.span.clone()
@@ -88,11 +107,12 @@ impl<'t> Fields<'t> {
 
     /// Reports an error at the value of `key`, or at the table if it has no such key.
     pub(super) fn error_at_value(&self, key: &str, what: impl Into<String>, help: impl Into<String>) -> Reported {
-        let span = match self.find(key) {
-            Some((_, value)) => value.span(),
-            None => self.span(),
-        };
-        self.error_at(span, what, help)
+        self.error_at(self.value_span(key), what, help)
+    }
+
+    /// The byte range of the value of `key`, or of the table if it has no such key.
+    fn value_span(&self, key: &str) -> Range<usize> {
+        self.find(key).map_or_else(|| self.span(), |(_, value)| value.span())
     }
 
     /// Reports an error at a byte range of the file.
@@ -105,7 +125,7 @@ impl<'t> Fields<'t> {
         self.find(key).map(|(name, _)| name.span())
     }
 
-    fn find(&self, key: &str) -> Option<(&'t Spanned<std::borrow::Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
+    fn find(&self, key: &str) -> Option<(&'t Spanned<Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
         self.table.iter().find(|(name, _)| name.get_ref() == key)
     }
 
@@ -157,14 +177,11 @@ impl<'t> Fields<'t> {
     pub(super) fn strings(&self, key: &'static str) -> Read<Option<Vec<String>>> {
         let Some((value, span)) = self.value(key) else { return Ok(None) };
         let DeValue::Array(items) = value else { return Err(self.wrong(key, (value, span), "a list of strings")) };
-        let texts: Vec<Read<String>> = items
-            .iter()
-            .map(|item| match item.get_ref() {
-                DeValue::String(text) => Ok(text.to_string()),
-                other => Err(self.wrong(key, (other, item.span()), "a list of strings")),
-            })
-            .collect();
-        texts.into_iter().collect::<Read<_>>().map(Some)
+        let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            other => Err(self.wrong(key, (other, item.span()), "a list of strings")),
+        };
+        all(items.iter().map(text)).map(Some)
     }
 
     /// Reads a boolean.
@@ -182,17 +199,16 @@ impl<'t> Fields<'t> {
         let DeValue::Integer(integer) = value else {
             return Err(self.wrong(key, (value, span), "a whole number from 1"));
         };
-        let (written, max) = (integer.as_str(), u32::MAX);
+        let written = integer.as_str();
         match i128::from_str_radix(written, integer.radix()) {
-            Ok(number) if number < 1 => {
+            Ok(..1) => {
                 let what = format!("`{key}` is {written} and should be a whole number from 1");
                 Err(self.error_at(span, what, "0 does not mean \"off\": leave it out, or write 1 or more"))
             }
-            Ok(number) => match u32::try_from(number) {
-                Ok(count) => Ok(Some(count)),
-                Err(_) => Err(self.too_large(key, written, span, max)),
+            number => match number.ok().and_then(|number| u32::try_from(number).ok()) {
+                Some(count) => Ok(Some(count)),
+                None => Err(self.too_large(key, written, span, u32::MAX)),
             },
-            Err(_) => Err(self.too_large(key, written, span, max)),
         }
     }
 
@@ -299,38 +315,23 @@ fn to_json(source: Source<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Read<
             })
         }
         DeValue::Datetime(date) => Ok(Value::String(date.to_string())),
-        DeValue::Array(items) => {
-            let items: Vec<Read<Value>> = items.iter().map(|item| to_json(source, key, item)).collect();
-            items.into_iter().collect::<Read<Vec<Value>>>().map(Value::Array)
-        }
-        DeValue::Table(table) => json_fields(source, table, None).map(Value::Object),
+        DeValue::Array(items) => all(items.iter().map(|item| to_json(source, key, item))).map(Value::Array),
+        DeValue::Table(table) => json_fields(source, table).map(Value::Object),
     }
 }
 
-/// The fields of a table as JSON, but for the one called `without`.
-fn json_fields(
-    source: Source<'_>,
-    table: &DeTable<'_>,
-    without: Option<&str>,
-) -> Read<serde_json::Map<String, serde_json::Value>> {
-    let mut fields = Vec::new();
-    for (key, value) in table {
+/// The fields of a table as JSON.
+fn json_fields(source: Source<'_>, table: &DeTable<'_>) -> Read<serde_json::Map<String, serde_json::Value>> {
+    let field = |(key, value): (&Spanned<Cow<'_, str>>, _)| {
         let key = key.get_ref();
-        if without != Some(key) {
-            fields.push(to_json(source, key, value).map(|value| (key.to_string(), value)));
-        }
-    }
-    fields.into_iter().collect()
+        Ok((key.to_string(), to_json(source, key, value)?))
+    };
+    Ok(all(table.iter().map(field))?.into_iter().collect())
 }
 
 impl Fields<'_> {
-    /// A table within it as JSON.
-    pub(super) fn json_table(&self, table: &DeTable<'_>) -> Read<serde_json::Map<String, serde_json::Value>> {
-        json_fields(self.source, table, None)
-    }
-
-    /// Every key except `without`, with its value as JSON. All of them count as known.
-    pub(super) fn json_entries(&self, without: &str) -> Read<serde_json::Map<String, serde_json::Value>> {
-        json_fields(self.source, self.table, Some(without))
+    /// Every key with its value as JSON. All of them count as known.
+    pub(super) fn json(&self) -> Read<serde_json::Map<String, serde_json::Value>> {
+        json_fields(self.source, self.table)
     }
 }

@@ -28,106 +28,57 @@ pub(super) enum Level<'s> {
     Other,
 }
 
-/// Comparators as written in other tools.
-const COMPARATORS: &[(&str, Comparator)] = &[
-    (">=", Comparator::AtLeast),
-    (">", Comparator::MoreThan),
-    ("==", Comparator::Equals),
-    ("=", Comparator::Equals),
-    ("<=", Comparator::AtMost),
-    ("<", Comparator::LessThan),
-    ("gte", Comparator::AtLeast),
-    ("ge", Comparator::AtLeast),
+/// Comparators as written in other tools: the sign first, and of two signs that begin alike, the longer one.
+const COMPARATORS: [(Comparator, &str); 5] = [
     // In other tools a limit is the most that is allowed; here it is the value at which the rule fires.
-    ("max", Comparator::AtLeast),
-    ("limit", Comparator::AtLeast),
-    ("threshold", Comparator::AtLeast),
-    ("value", Comparator::AtLeast),
-    ("above", Comparator::MoreThan),
-    ("over", Comparator::MoreThan),
-    ("gt", Comparator::MoreThan),
-    ("eq", Comparator::Equals),
-    ("is", Comparator::Equals),
-    ("lte", Comparator::AtMost),
-    ("le", Comparator::AtMost),
-    ("below", Comparator::LessThan),
-    ("under", Comparator::LessThan),
-    ("lt", Comparator::LessThan),
+    (Comparator::AtLeast, ">= gte ge max limit threshold value"),
+    (Comparator::MoreThan, "> gt above over"),
+    (Comparator::Equals, "== = eq is"),
+    (Comparator::AtMost, "<= lte le"),
+    (Comparator::LessThan, "< lt below under"),
 ];
 
 /// Actions as named in other tools.
-const ACTIONS: &[(&str, &str)] = &[
-    ("abort", "stop"),
-    ("kill", "stop"),
-    ("halt", "stop"),
-    ("end", "stop"),
-    ("exit", "stop"),
-    ("fail", "stop"),
-    ("break", "stop"),
-    ("terminate", "stop"),
-    ("cancel", "stop"),
-    ("nudge", "inject"),
-    ("instruct", "inject"),
-    ("message", "inject"),
-    ("prompt", "inject"),
-    ("log", "warn"),
-    ("alert", "warn"),
-    ("block", "deny"),
-    ("refuse", "deny"),
-    ("reject", "deny"),
-    ("escalate", "ask"),
-    ("pause", "ask"),
-    ("finish", "force_final"),
-    ("answer", "force_final"),
-    ("summarise", "force_final"),
-    ("summarize", "force_final"),
+const ACTIONS: [(&str, &str); 6] = [
+    ("stop", "abort kill halt end exit fail break terminate cancel"),
+    ("inject", "nudge instruct message prompt"),
+    ("warn", "log alert"),
+    ("deny", "block refuse reject"),
+    ("ask", "escalate pause"),
+    ("force_final", "finish answer summarise summarize"),
 ];
 
 /// Signals as named in other tools.
-const SIGNALS: &[(&str, &str)] = &[
-    ("tokens", "tokens.total"),
-    ("total_tokens", "tokens.total"),
-    ("token_budget", "tokens.total"),
-    ("time", "elapsed"),
-    ("timeout", "elapsed"),
-    ("duration", "elapsed"),
-    ("seconds", "elapsed"),
-    ("wall_clock", "elapsed"),
-    ("turns", "steps"),
-    ("iterations", "steps"),
-    ("max_turns", "steps"),
-    ("usd", "cost"),
-    ("price", "cost"),
-    ("budget", "cost"),
-    ("errors", "errors.streak"),
-    ("failures", "errors.streak"),
-    ("loop", "call_result.streak"),
-    ("loops", "call_result.streak"),
-    ("repeats", "call_result.streak"),
-    ("repetition", "call_result.streak"),
-    ("tools", "tool_calls"),
-    ("calls", "tool_calls"),
-    ("regex", "text.match"),
+const SIGNALS: [(&str, &str); 8] = [
+    ("tokens.total", "tokens total_tokens token_budget"),
+    ("elapsed", "time timeout duration seconds wall_clock"),
+    ("steps", "turns iterations max_turns"),
+    ("cost", "usd price budget"),
+    ("errors.streak", "errors failures"),
+    ("call_result.streak", "loop loops repeats repetition"),
+    ("tool_calls", "tools calls"),
+    ("text.match", "regex"),
 ];
 
-fn looked_up<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
+/// What a word stands for in a list of meanings, each with its words.
+fn looked_up<T: Copy>(list: &[(T, &str)], word: &str) -> Option<T> {
     let word = word.to_lowercase();
-    list.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant)
+    list.iter().find(|(_, words)| words.split(' ').any(|known| known == word)).map(|(meant, _)| *meant)
 }
 
 /// The action meant by another tool's word.
 pub(super) fn action(word: &str) -> Option<&'static str> {
-    looked_up(ACTIONS, word)
+    looked_up(&ACTIONS, word)
 }
 
 /// The signal meant by another tool's word.
 pub(super) fn signal(word: &str) -> Option<&'static str> {
-    looked_up(SIGNALS, word)
+    looked_up(&SIGNALS, word)
 }
 
 /// The comparator meant by another tool's key.
 pub(super) fn comparator(key: &str) -> Option<Comparator> {
-    looked_up(COMPARATORS, key)
+    looked_up(&COMPARATORS, key)
 }
 
 /// The comparator whose sign begins a text where TOML expects a key.
@@ -135,8 +86,8 @@ pub(super) fn sign_at(text: &str) -> Option<Comparator> {
     if !text.starts_with(['<', '>']) {
         return None;
     }
-    // Longer signs come first in the list.
-    COMPARATORS.iter().find(|(sign, _)| text.starts_with(sign)).map(|(_, comparator)| *comparator)
+    let begins = |(_, words): &&(Comparator, &str)| words.split(' ').next().is_some_and(|sign| text.starts_with(sign));
+    COMPARATORS.iter().find(begins).map(|(comparator, _)| *comparator)
 }
 
 /// The error for an unknown key and what to write instead, if it is more than a near miss.

@@ -20,14 +20,14 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
 use crate::signal::SignalInfo;
-use fields::{Fields, Read, Reported, Source};
+use fields::{Fields, Read, Reported, Source, all};
 pub use grounds::Grounds;
 use hints::Level;
 pub use places::Places;
 use places::SourceText;
 
 /// The contents of a stack file, in file order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StackFile {
     /// The `[[stack]]` entries.
     pub entries: Vec<Entry>,
@@ -101,13 +101,7 @@ impl GuardCommand {
 impl StackFile {
     /// The file of stacks that were not read from one.
     pub fn from_stacks(stacks: &[Arc<Stack>]) -> Self {
-        Self {
-            entries: stacks.iter().map(|stack| Entry::Own(Arc::clone(stack))).collect(),
-            effects: EffectTable::default(),
-            places: Vec::new(),
-            grounds: Vec::new(),
-            told: Vec::new(),
-        }
+        Self { entries: stacks.iter().map(|stack| Entry::Own(Arc::clone(stack))).collect(), ..Self::default() }
     }
 
     /// Parses the text of a stack file. `path` is used only in messages.
@@ -136,15 +130,9 @@ impl StackFile {
 
     fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
         let told = RefCell::new(Vec::new());
-        let mut file = Self {
-            entries: Vec::new(),
-            effects: EffectTable::default(),
-            places: Vec::new(),
-            grounds: Vec::new(),
-            told: Vec::new(),
-        };
+        let mut file = Self::default();
         // All errors are in the list already.
-        let _ = read(Source { path, text, told: &told, own }, &mut file);
+        let _ = read(Source { path, text, told: &told, limits: &RefCell::default(), own }, &mut file);
         (file, told.into_inner())
     }
 
@@ -193,7 +181,7 @@ pub fn parse_rule(
 ) -> Result<Rule, Diagnostics> {
     let told = RefCell::new(Vec::new());
     let text = format!("options = {{{options}}}");
-    let source = Source { path, text: &text, told: &told, own: &[] };
+    let source = Source { path, text: &text, told: &told, limits: &RefCell::default(), own: &[] };
     let read = || {
         let document = parsed(source)?;
         let fields = Fields::new(source, document.get_ref(), 0..0);
@@ -246,19 +234,14 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         places.put("use", fields.key_span("use"), None);
         places.put("cap", fields.key_span("cap"), None);
         let scope = scope.as_ref().ok().copied().flatten().unwrap_or_default();
-        let Ok((mut entry, remarks)) = read_entry(&fields, scope, &mut places) else { continue };
+        let Ok((entry, grounds, told)) = read_entry(&fields, scope, &mut places) else { continue };
         if file.entries.iter().any(|other| other.name() == entry.name()) {
             let what = format!("two stacks are named `{}`", entry.name());
             let at = if fields.has("name") { "name" } else { "use" };
             let _ = fields.error_at_value(at, what, "give each stack a `name` of its own");
         }
-        match &mut entry {
-            Entry::Own(_) => {}
-            Entry::Use(used) => used.places = places.clone(),
-            Entry::Guard(guard) => guard.places = places.clone(),
-        }
-        file.grounds.extend(remarks.grounds.map(|grounds| (entry.name().to_owned(), grounds)));
-        file.told.extend(remarks.told.map(|told| (entry.name().to_owned(), told)));
+        file.grounds.extend(grounds.map(|grounds| (entry.name().to_owned(), grounds)));
+        file.told.extend(told.map(|told| (entry.name().to_owned(), told)));
         file.entries.push(entry);
         file.places.push(places);
     }
@@ -291,11 +274,9 @@ fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
 
 /// The `[[stack]]` tables of the file; there must be at least one.
 fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
-    let example = "[[stack]]";
     match file.value("stack") {
         Some((DeValue::Array(items), _)) if !items.is_empty() => {
-            let tables = items.iter().map(|item| file.nested((item.get_ref(), item.span()), "a stack", example));
-            tables.collect::<Vec<_>>().into_iter().collect()
+            all(items.iter().map(|item| file.nested((item.get_ref(), item.span()), "a stack", "[[stack]]")))
         }
         Some((DeValue::Table(_), _)) => {
             let help = "begin each stack with `[[stack]]`, in two brackets";
@@ -311,20 +292,16 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
     }
 }
 
-/// What a stack says of itself besides its rules.
-#[derive(Default)]
-struct Remarks {
-    grounds: Option<Grounds>,
-    told: Option<ToldLimit>,
-}
+/// An entry, with what a stack says of itself besides its rules.
+type ReadEntry = (Entry, Option<Grounds>, Option<ToldLimit>);
 
-fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(Entry, Remarks)> {
+fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<ReadEntry> {
     let name = fields.string("name");
     if fields.has("use") {
-        return read_use(fields, name, places).map(|entry| (entry, Remarks::default()));
+        return Ok((read_use(fields, name, places)?, None, None));
     }
     if fields.has("command") {
-        return read_guard(fields, name, places).map(|entry| (entry, Remarks::default()));
+        return Ok((read_guard(fields, name, places)?, None, None));
     }
     let grounds = grounds::read(fields);
     let own_scope = clause::scope(fields);
@@ -338,6 +315,8 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
         (false, true) => read_whole(fields, scope, places),
     };
     let cap = cap::read(fields, scope);
+    // No message is about a limit within the cap.
+    drop(fields.take_limits());
     // `told` refers to them: it is read once they are.
     let _ = (fields.has("told"), fields.has("notice"));
     let nothing_unknown = fields.unknown().is_empty();
@@ -364,39 +343,32 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
     let name = name?;
     finished?;
     own_scope?;
-    let remarks = Remarks { grounds: grounds?, told: told? };
-    Ok((Entry::Own(Arc::new(Stack { name, clauses, cap })), remarks))
+    Ok((Entry::Own(Arc::new(Stack { name, clauses, cap })), grounds?, told?))
 }
 
 /// Reads `any = […]`: a list of clauses, each of which acts on its own.
 fn read_any(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
     let list = fields.list("any")?.unwrap_or_default();
-    let mut clauses = Vec::new();
-    for (index, placed) in list.into_iter().enumerate() {
-        let clause = fields.nested(placed, "a clause", clause::EXAMPLE);
-        clauses.push(clause.and_then(|fields| {
-            let clause = clause::read(&fields, scope)?;
-            put_clause(&fields, index, places);
-            Ok(clause)
-        }));
-    }
-    clauses.into_iter().collect()
+    all(list.into_iter().enumerate().map(|(index, placed)| {
+        let fields = fields.nested(placed, "a clause", clause::EXAMPLE)?;
+        let clause = clause::read(&fields, scope);
+        put_clause(&fields, index, places);
+        clause
+    }))
 }
 
 /// Reads `all = […]` outside a clause: one clause that stops when all parts hold.
 fn read_whole(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<Vec<Clause>> {
-    let clause = Clause { scope, ..Clause::stop_on(clause::read_all(fields)?) };
+    let condition = clause::read_all(fields);
     put_clause(fields, 0, places);
     places.put("any.0", fields.key_span("all"), None);
-    Ok(vec![clause])
+    Ok(vec![Clause { scope, ..Clause::stop_on(condition?) }])
 }
 
 /// Records the positions of a clause and its limits.
 fn put_clause(fields: &Fields<'_>, index: usize, places: &mut Places) {
     places.put(format!("any.{index}"), Some(fields.span()), None);
-    let mut limits = Vec::new();
-    clause::limit_places(fields, &mut limits);
-    for (rule, limit) in limits.into_iter().enumerate() {
+    for (rule, limit) in fields.take_limits().into_iter().enumerate() {
         places.put(format!("any.{index}.{rule}"), None, Some(limit));
     }
 }
@@ -412,9 +384,9 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
     places.put("set", fields.key_span("set"), None);
     let set = match fields.value("set") {
         None => Ok(serde_json::Map::new()),
-        Some((DeValue::Table(table), _)) => {
+        Some((value @ DeValue::Table(table), span)) => {
             put_settings(table, "set", places);
-            fields.json_table(table)
+            fields.nested((value, span), "`set`", "{}").and_then(|set| set.json())
         }
         Some(other) => Err(fields.wrong("set", other, "a table: `set = { name = value }`")),
     };
@@ -425,7 +397,7 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
         Some(profile) => format!("{system} ({profile})"),
         None => system.clone(),
     });
-    Ok(Entry::Use(Box::new(Use { name, system, profile, config, set, places: Places::default() })))
+    Ok(Entry::Use(Box::new(Use { name, system, profile, config, set, places: places.clone() })))
 }
 
 fn read_guard(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places) -> Read<Entry> {
@@ -442,7 +414,7 @@ fn read_guard(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Plac
     }
     let name = name
         .ok_or_else(|| fields.error_here("a guard without a `name`", "add `name = \"…\"`: tables are keyed by it"))?;
-    Ok(Entry::Guard(Box::new(GuardCommand { name, command, time_limit, places: Places::default() })))
+    Ok(Entry::Guard(Box::new(GuardCommand { name, command, time_limit, places: places.clone() })))
 }
 
 /// Records the positions of the settings, nested ones under dotted paths.

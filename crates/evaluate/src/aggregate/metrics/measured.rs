@@ -101,7 +101,7 @@ named! {
     }
 
     /// What it adds to the name of the metric.
-    fn ending() -> &'static str;
+    pub fn ending() -> &'static str;
 }
 
 impl MetricPart {

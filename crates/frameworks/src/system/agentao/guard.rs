@@ -39,7 +39,7 @@ named! {
     }
 
     /// What the guard counts.
-    fn counts() -> &'static str;
+    pub(super) fn counts() -> &'static str;
 }
 
 impl Tripped {

@@ -37,7 +37,7 @@ named! {
     }
 
     /// A description of what is counted.
-    fn words() -> &'static str;
+    pub(super) fn words() -> &'static str;
 }
 
 impl CountedQuantity {
