@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use crate::diagnostic::{Diagnostic, Location, did_you_mean, nearest};
 use crate::reader::{FieldMap, LabelColumns, NamedBy};
+use crate::transcript::named;
 
 /// The file name.
 pub const FILE: &str = "whenstop.toml";
@@ -48,25 +49,20 @@ pub struct ProjectSettings {
     pub page: Option<PathBuf>,
 }
 
-/// What is replayed as one run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum UnitOfRun {
-    /// The whole recording.
-    #[default]
-    Run,
-    /// A prompt and everything it led to.
-    Round,
-}
-
-impl UnitOfRun {
-    /// The plural noun.
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Run => "runs",
-            Self::Round => "rounds",
-        }
+named! {
+    /// What is replayed as one run.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum UnitOfRun {
+        /// The whole recording.
+        #[default]
+        Run = "run" => "runs",
+        /// A prompt and everything it led to.
+        Round = "round" => "rounds",
     }
+
+    /// The plural noun.
+    pub fn noun() -> &'static str;
 }
 
 /// How recordings are read, as the arguments of the same names say.

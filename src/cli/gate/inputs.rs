@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::cli::failure::CommandFailure;
-use crate::cli::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text};
+use crate::cli::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text, unit};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, ProjectSettings};
@@ -26,7 +26,7 @@ pub(super) struct GateInputs {
     #[arg(long, value_name = "FILE")]
     pub(super) project: Option<PathBuf>,
     /// What counts as a run: the whole recording (the default), or each round of it, from a prompt to the next.
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = unit())]
     pub(super) unit: Option<UnitOfRun>,
     #[command(flatten, next_help_heading = READING)]
     pub(super) reading: ReadingArgs,

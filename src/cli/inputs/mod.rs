@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::TypedValueParser;
 
 pub(super) use self::class::ByArg;
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
@@ -30,6 +31,7 @@ pub(super) use self::stacks::{
 pub(super) use self::starter::starter;
 use super::failure::CommandFailure;
 use super::output::Output;
+use super::values::one_of;
 use crate::aggregate::MIN_KNOWN;
 pub(super) use crate::project::UnitOfRun;
 use crate::reader::{
@@ -51,7 +53,7 @@ pub(super) struct CorpusArgs {
     /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of
     /// its own, called `RUN#1` and so on; it is taken as recorded, even if a stop in an earlier round would have
     /// changed what was asked next. The rounds of a session are one cluster.
-    #[arg(long, value_enum, default_value_t, help_heading = READING)]
+    #[arg(long, default_value_t, help_heading = READING, value_parser = unit())]
     pub(super) unit: UnitOfRun,
     #[command(flatten, next_help_heading = READING)]
     pub(super) reading: ReadingArgs,
@@ -123,6 +125,14 @@ pub(super) struct ReadingArgs {
     /// Where the class of a run is found, from `--by` of the commands that have it.
     #[arg(skip)]
     pub(super) class: Option<NamedBy>,
+}
+
+/// The argument that says what is replayed as one run.
+pub(super) fn unit() -> impl TypedValueParser<Value = UnitOfRun> {
+    one_of(UnitOfRun::ALL, |unit| match unit {
+        UnitOfRun::Run => (unit.name(), "The whole recording"),
+        UnitOfRun::Round => (unit.name(), "A prompt and everything it led to"),
+    })
 }
 
 impl ReadingArgs {

@@ -1,6 +1,6 @@
 //! Records a live run: takes events and returns points.
 
-use super::layout::{Layout, Viewed};
+use super::layout::{Layout, ViewedRun};
 use super::{Draft, Event, Header, PointView};
 
 /// Records a run event by event and returns the points that each event makes known.
@@ -73,8 +73,8 @@ impl Recorder {
         self.layout.views(self.viewed(), from).next()
     }
 
-    fn viewed(&self) -> Viewed<'_> {
-        Viewed { header: &self.header, events: &self.events, numbers: None }
+    fn viewed(&self) -> ViewedRun<'_> {
+        ViewedRun { header: &self.header, events: &self.events, numbers: None }
     }
 
     /// What is known before the run.

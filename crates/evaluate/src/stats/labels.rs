@@ -1,17 +1,24 @@
 //! Rates from labels that are sometimes wrong: the Rogan-Gladen correction.
 
-use crate::transcript::named;
+/// How a correction turned out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Correction {
+    /// As computed.
+    Corrected,
+    /// The result was outside [0, 1] and was clipped: the stated error rates do not fit the data well.
+    Clipped,
+    /// Sensitivity and specificity sum to 1 or less: the labels carry no information.
+    Undefined,
+}
 
-named! {
-    /// How a correction turned out.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Correction {
-        /// As computed.
-        Corrected = "rogan-gladen",
-        /// The result was outside [0, 1] and was clipped: the stated error rates do not fit the data well.
-        Clipped = "rogan-gladen-clipped",
-        /// Sensitivity and specificity sum to 1 or less: the labels carry no information.
-        Undefined = "undefined",
+impl Correction {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Corrected => "rogan-gladen",
+            Self::Clipped => "rogan-gladen-clipped",
+            Self::Undefined => "undefined",
+        }
     }
 }
 

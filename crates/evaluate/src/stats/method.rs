@@ -2,28 +2,46 @@
 
 use std::fmt;
 
-use crate::transcript::named;
+/// How an interval was computed. The name is printed in the `method` column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// The denominators sum to 0: there is no estimate.
+    Undefined,
+    /// An estimate without an interval: too few tasks, or no spread to estimate one from.
+    EstimateOnly,
+    /// The exact one-sided bounds of a mean over tasks of shares: Gaffke's.
+    Gaffke,
+    /// Linearised cluster-robust standard error on the logit scale, with t quantiles over tasks.
+    LogitT,
+    /// Linearised cluster-robust standard error with t quantiles over tasks, corrected for skewness.
+    SkewnessCorrectedT,
+    /// The same on the logarithm, with the change when a task is left out as its residual.
+    LogT,
+    /// MOVER: combined from the ends of two intervals.
+    Mover,
+    /// All values that a t test over tasks does not reject, corrected for label errors.
+    FiellerT,
+}
 
-named! {
-    /// How an interval was computed. The name is printed in the `method` column.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Method {
-        /// The denominators sum to 0: there is no estimate.
-        Undefined = "undefined",
-        /// An estimate without an interval: too few tasks, or no spread to estimate one from.
-        EstimateOnly = "estimate-only",
-        /// The exact one-sided bounds of a mean over tasks of shares: Gaffke's.
-        Gaffke = "gaffke",
-        /// Linearised cluster-robust standard error on the logit scale, with t quantiles over tasks.
-        LogitT = "logit-t",
-        /// Linearised cluster-robust standard error with t quantiles over tasks, corrected for skewness.
-        SkewnessCorrectedT = "skewness-corrected-t",
-        /// The same on the logarithm, with the change when a task is left out as its residual.
-        LogT = "log-t",
-        /// MOVER: combined from the ends of two intervals.
-        Mover = "mover",
-        /// All values that a t test over tasks does not reject, corrected for label errors.
-        FiellerT = "fieller-t",
+impl Method {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Undefined => "undefined",
+            Self::EstimateOnly => "estimate-only",
+            Self::Gaffke => "gaffke",
+            Self::LogitT => "logit-t",
+            Self::SkewnessCorrectedT => "skewness-corrected-t",
+            Self::LogT => "log-t",
+            Self::Mover => "mover",
+            Self::FiellerT => "fieller-t",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::bootstrap::Resamples;
 use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING};
-use crate::transcript::named;
 
 /// Up to this many tests Holm is used, whatever the number of tasks.
 const HANDFUL: usize = 4;
@@ -48,18 +47,27 @@ pub struct SweepTest {
     pub contrast: Option<Contrast>,
 }
 
-named! {
-    /// How the p-values of a sweep were adjusted. The name is printed in the `method` column.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Adjustment {
-        /// Fewer than 8 tasks: no p-values.
-        None = "none",
-        /// Up to 4 tests, or 8 to 19 tasks: Holm over the tests' own p-values.
-        Holm = "holm",
-        /// More tests over at least 20 tasks: the larger of Holm's and the sign-flip max-T p-value. Holm's method depends
-        /// on each p-value far out in its tail, max-T is sensitive to tasks of unequal size; each misses its level in
-        /// cases where the other does not.
-        HolmAndMaxT = "holm-max-t",
+/// How the p-values of a sweep were adjusted. The name is printed in the `method` column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Adjustment {
+    /// Fewer than 8 tasks: no p-values.
+    None,
+    /// Up to 4 tests, or 8 to 19 tasks: Holm over the tests' own p-values.
+    Holm,
+    /// More tests over at least 20 tasks: the larger of Holm's and the sign-flip max-T p-value. Holm's method depends
+    /// on each p-value far out in its tail, max-T is sensitive to tasks of unequal size; each misses its level in
+    /// cases where the other does not.
+    HolmAndMaxT,
+}
+
+impl Adjustment {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Holm => "holm",
+            Self::HolmAndMaxT => "holm-max-t",
+        }
     }
 }
 
