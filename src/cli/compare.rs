@@ -7,8 +7,8 @@ pub(super) mod shard;
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::PossibleValue;
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
+use clap::builder::TypedValueParser;
 
 use self::against::AgainstArgs;
 pub(super) use self::question::{CompareQuestion, GatheredRuns, Published, gather, published, pull_request};
@@ -18,7 +18,7 @@ use super::destination::Destination;
 use super::failure::CommandFailure;
 use super::inputs::{AssumptionArgs, ByArg, CorpusArgs, DOUBTS, LabelErrorArgs, RecordedRuns, SplitArgs, StackArgs};
 use super::output::{Output, TableFormat, lines_of};
-use super::values::{share, share_inside};
+use super::values::{one_of, share, share_inside};
 use crate::aggregate::{LEVEL, MIN_KNOWN};
 use crate::answers::{CompareAnswer, Tolerances, tables, words};
 use crate::compare::Keeps;
@@ -41,16 +41,16 @@ pub(super) struct Args {
     baseline: Option<String>,
     /// What the host keeps of a run that it stops, for graded runs: nothing; the work, so that a success is kept from
     /// its last edit on (for grading by state: patches, databases); or unknown, which reports both as a range.
-    #[arg(long, value_enum, default_value_t)]
-    keeps: KeepsArg,
+    #[arg(long, default_value = "nothing", value_parser = keeps())]
+    keeps: Keeps,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<Destination>,
     /// How much text from the recordings the page `report.html` contains.
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    embed_text: EmbedText,
+    #[arg(long, default_value = "evidence", value_name = "HOW", value_parser = texts())]
+    embed_text: Texts,
     /// With `--out`: write rows and firings as `csv`, or as `parquet`, a tenth of the size.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = row_format())]
     rows: RowFormat,
     #[command(flatten)]
     budget: BudgetArgs,
@@ -78,26 +78,15 @@ pub(super) struct Args {
     assumptions: AssumptionArgs,
 }
 
-/// How much text from the recordings a page contains.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum EmbedText {
-    /// No text: only names and ids from the recordings.
-    None,
-    /// Texts around the stops of runs that matter: killed, rescued, undecided, and a sample.
-    #[default]
-    Evidence,
-    /// All texts, each cut to 600 characters.
-    All,
-}
-
-impl EmbedText {
-    pub(super) fn texts(self) -> Texts {
-        match self {
-            Self::None => Texts::None,
-            Self::Evidence => Texts::Evidence,
-            Self::All => Texts::All,
+/// The argument that says how much text from the recordings a page contains.
+pub(super) fn texts() -> impl TypedValueParser<Value = Texts> {
+    one_of([Texts::None, Texts::Evidence, Texts::All], |texts| match texts {
+        Texts::None => ("none", "No text: only names and ids from the recordings"),
+        Texts::Evidence => {
+            ("evidence", "Texts around the stops of runs that matter: killed, rescued, undecided, and a sample")
         }
-    }
+        Texts::All => ("all", "All texts, each cut to 600 characters"),
+    })
 }
 
 /// Arguments for the budget curves.
@@ -109,17 +98,12 @@ pub(super) struct BudgetArgs {
     pub(super) whole_budget: bool,
 }
 
-impl ValueEnum for RowFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Csv, Self::Parquet]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Self::Csv => "csv",
-            Self::Parquet => "parquet",
-        }))
-    }
+/// The argument that says in which format rows are written.
+pub(super) fn row_format() -> impl TypedValueParser<Value = RowFormat> {
+    one_of([RowFormat::Csv, RowFormat::Parquet], |format| match format {
+        RowFormat::Csv => ("csv", ""),
+        RowFormat::Parquet => ("parquet", ""),
+    })
 }
 
 /// What is tolerated, and how much of the table is shown.
@@ -158,26 +142,16 @@ pub(super) fn price(text: &str) -> Result<f64, String> {
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
 
-/// The values of `--keeps`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum KeepsArg {
-    /// A success that is stopped early is lost.
-    #[default]
-    Nothing,
-    /// A success is kept from its last edit on, unless somebody waits for a reply or nothing was changed.
-    Work,
-    /// Either is possible: reports both as a range.
-    Unknown,
-}
-
-impl KeepsArg {
-    fn keeps(self) -> Keeps {
-        match self {
-            Self::Nothing => Keeps::Nothing,
-            Self::Work => Keeps::Work,
-            Self::Unknown => Keeps::Unknown,
-        }
-    }
+/// The argument that says what a host keeps.
+fn keeps() -> impl TypedValueParser<Value = Keeps> {
+    one_of([Keeps::Nothing, Keeps::Work, Keeps::Unknown], |keeps| match keeps {
+        Keeps::Nothing => ("nothing", "A success that is stopped early is lost"),
+        Keeps::Work => (
+            "work",
+            "A success is kept from its last edit on, unless somebody waits for a reply or nothing was changed",
+        ),
+        Keeps::Unknown => ("unknown", "Either is possible: reports both as a range"),
+    })
 }
 
 /// `whenstop compare`.
@@ -240,12 +214,12 @@ impl Args {
             appetite: self.appetite.appetite(),
             failure_rate: self.failure_rate,
             baseline: self.baseline.as_deref(),
-            keeps: self.keeps.keeps(),
+            keeps: self.keeps,
             assumptions: self.assumptions.assumptions(),
             split: &self.split,
             errors: self.errors.rates(),
             proxies: self.corpus.reading.outcome_from.as_ref().map(ToString::to_string),
-            texts: self.out.as_ref().map(|_| self.embed_text.texts()),
+            texts: self.out.as_ref().map(|_| self.embed_text),
             made: self.made(runs, output)?,
         })
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ProgramExit;
-use super::compare::{BudgetArgs, show};
+use super::compare::{BudgetArgs, row_format, show};
 use super::destination::Destination;
 use super::failure::CommandFailure;
 use super::output::{AnswerFormat, Output, TableFormat};
@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[arg(long)]
     all: bool,
     /// Write rows and firings as `csv`, or as `parquet`; by default as they are, those of parts as `csv`.
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = row_format())]
     rows: Option<RowFormat>,
     #[command(flatten)]
     budget: BudgetArgs,

@@ -24,7 +24,7 @@ use std::path::Path;
 
 use super::ProgramExit;
 use super::compare::shard::{ShardScope, run_shard};
-use super::compare::{EmbedText, price};
+use super::compare::{price, texts};
 use super::destination::Destination;
 use super::failure::CommandFailure;
 use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs};
@@ -36,6 +36,7 @@ use crate::answers::tables::DataTable;
 use crate::answers::words::periods;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
+use crate::explain::Texts;
 use crate::framework::FrameworkKind;
 use crate::report::{Publication, Shard, refuse_foreign};
 use crate::tune::{BUDGETS, Family, Study, StudyRun, TuneQuestion, promise};
@@ -105,8 +106,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
     shard: Option<Shard>,
     /// How much text from the recordings the page `report.html` contains.
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    embed_text: EmbedText,
+    #[arg(long, default_value = "evidence", value_name = "HOW", value_parser = texts())]
+    embed_text: Texts,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     format: AnswerFormat,

@@ -5,12 +5,15 @@ use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// Parses one of `all` by its name; the help says what each is about.
+/// Parses one of `all` by its name; the help says what each is about, unless that is empty.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [T; N],
     words: fn(T) -> (&'static str, &'static str),
 ) -> impl TypedValueParser<Value = T> {
-    let values = all.map(words).map(|(name, about)| PossibleValue::new(name).help(about));
+    let values = all.map(words).map(|(name, about)| match about {
+        "" => PossibleValue::new(name),
+        about => PossibleValue::new(name).help(about),
+    });
     PossibleValuesParser::new(values)
         .try_map(move |name| all.into_iter().find(|one| words(*one).0 == name).ok_or("not a possible value"))
 }

@@ -45,7 +45,7 @@ impl OwnStacks {
             split: &args.own.split,
             errors: args.own.label_errors(),
             proxies: args.corpus.reading.outcome_from.as_ref().map(ToString::to_string),
-            texts: args.out.as_ref().map(|_| args.embed_text.texts()),
+            texts: args.out.as_ref().map(|_| args.embed_text),
             made: None,
         }
     }

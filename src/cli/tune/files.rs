@@ -32,7 +32,7 @@ pub(super) fn write(args: &Args, words: &TuneSentences<'_>, out: &Path, output: 
         None => (Vec::new(), Strategies::new()),
     };
     add_rivals(args, words, &mut strategies)?;
-    let options = EvaluationOptions { stories: Some(args.embed_text.texts()), ..EvaluationOptions::default() };
+    let options = EvaluationOptions { stories: Some(args.embed_text), ..EvaluationOptions::default() };
     let stacks = LoadedStacks::without_files(strategies);
     let GatheredRuns { evidence, manifest, found, .. } = gather(&args.corpus.runs(), &stacks, &options, output)?;
     let tuned = Some(TunedAnswer { stack: words.shipped().map(|_| TUNED.to_owned()), verdict: words.verdict() });

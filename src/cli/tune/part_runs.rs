@@ -7,7 +7,6 @@ use super::{Args, asked, families};
 use crate::aggregate::Label;
 use crate::catalog::Strategies;
 use crate::cli::ProgramExit;
-use crate::cli::compare::EmbedText;
 use crate::cli::compare::shard::{ShardScope, run_shard, write_runs};
 use crate::cli::failure::CommandFailure;
 use crate::cli::inputs::ByArg;
@@ -87,7 +86,7 @@ fn write_searched(
         },
         |about, report| {
             about.comparison = Manifest::new(comparison.infos().to_vec());
-            if matches!(args.embed_text, EmbedText::None) {
+            if args.embed_text == Texts::None {
                 about.found = std::mem::take(&mut about.found).without_values();
             }
             about.search = Some(PartSearch { question, labels: report.label_draw });
