@@ -143,18 +143,12 @@ fn decisions(
         return Err(no_such_run(args));
     }
     let lines: Vec<&TrailLine> = runs.iter().flat_map(|(_, lines)| lines).collect();
-    let tables = match (args.first, args.format) {
-        (true, TableFormat::Table) => fitting(&first_table(strategies, &runs)),
-        (true, _) => vec![first_table(strategies, &runs)],
-        (false, TableFormat::Table) => vec![short_trail_table(&lines)],
-        (false, _) => vec![trail_table(&lines)],
+    let table = match (args.first, args.format) {
+        (true, _) => first_table(strategies, &runs),
+        (false, TableFormat::Table) => short_trail_table(&lines),
+        (false, _) => trail_table(&lines),
     };
-    for (index, table) in tables.iter().enumerate() {
-        if index > 0 {
-            output.data("\n");
-        }
-        output.table(table, args.format)?;
-    }
+    output.table(&table, args.format)?;
     Ok(ProgramExit::Done)
 }
 
@@ -174,32 +168,6 @@ fn short_trail_table(lines: &[&TrailLine]) -> DataTable {
         ("limit", &|line| TableCell::number(line.decision.evidence.limit)),
     ];
     DataTable::by_column(lines, columns)
-}
-
-/// Splits a wide table into several that fit the terminal, each with the first column.
-fn fitting(table: &DataTable) -> Vec<DataTable> {
-    const GAP: usize = 2;
-    let wide = |column: usize| {
-        let cells = table.rows.iter().map(|row| match row.get(column) {
-            Some(TableCell::Text(text)) => text.chars().count(),
-            _ => 0,
-        });
-        cells.chain([table.columns[column].chars().count()]).max().unwrap_or(0) + GAP
-    };
-    let room = usize::from(width());
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut used = room;
-    for column in 1..table.columns.len() {
-        if used + wide(column) > room || groups.is_empty() {
-            groups.push(vec![0]);
-            used = wide(0);
-        }
-        used += wide(column);
-        if let Some(group) = groups.last_mut() {
-            group.push(column);
-        }
-    }
-    groups.iter().map(|group| table.picked(&group.iter().copied())).collect()
 }
 
 fn trail_table(lines: &[&TrailLine]) -> DataTable {

@@ -158,20 +158,30 @@ impl DataTable {
     /// still too wide, names in the first column are shortened, then texts are wrapped, and columns that have no room
     /// even so stand below, beside the first column again. No word is broken.
     pub fn to_terminal(&self, width: u16) -> String {
-        let whole = self.block(width);
         let is_too_wide = |text: &str| longest(text.lines()) > usize::from(width);
-        if self.columns.len() <= 2 || !is_too_wide(&whole) {
-            return whole;
+        let block = |from: usize, to: usize| self.picked(&std::iter::once(0).chain(from..to)).block(width);
+        let (mut text, mut from) = (String::new(), 1);
+        loop {
+            // The first column and one more, then as many as fit.
+            let (mut to, mut widest) = (from + 1, block(from, from + 1));
+            while to < self.columns.len() {
+                let wider = block(from, to + 1);
+                if is_too_wide(&wider) {
+                    break;
+                }
+                (to, widest) = (to + 1, wider);
+            }
+            text += &widest;
+            if to >= self.columns.len() {
+                return text;
+            }
+            text.push('\n');
+            from = to;
         }
-        // The most columns that fit; never fewer than the first and one more.
-        let fits = |n: &usize| !is_too_wide(&self.picked(&(0..*n)).block(width));
-        let n = (3..self.columns.len()).rev().find(fits).unwrap_or(2);
-        let rest = self.picked(&std::iter::once(0).chain(n..self.columns.len()));
-        self.picked(&(0..n)).block(width) + "\n" + &rest.to_terminal(width)
     }
 
     /// The table of some of its columns.
-    pub(crate) fn picked(&self, columns: &(impl Iterator<Item = usize> + Clone)) -> Self {
+    fn picked(&self, columns: &(impl Iterator<Item = usize> + Clone)) -> Self {
         Self {
             columns: present(&self.columns, columns.clone()),
             rows: self.rows.iter().map(|row| present(row, columns.clone())).collect(),
