@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::markdown;
 use crate::answers::tables::{DataTable, TableCell};
 use crate::diagnostic::one_line;
+use crate::words::shortened;
 
 impl TableCell {
     /// The cell as JSON: null if missing or not finite.
@@ -91,16 +92,6 @@ fn cell_lines(text: &str, width: usize) -> Vec<&str> {
     }
     lines.push(rest);
     lines
-}
-
-/// Cuts a name to `width` characters by removing its middle, since similar names differ at either end.
-fn shortened(name: &str, width: usize) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= width {
-        return name.to_owned();
-    }
-    let (head, tail) = (width / 2, width.saturating_sub(width / 2 + 1));
-    letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]).collect()
 }
 
 /// Formats a number with at most six decimals, without trailing zeros.

@@ -120,6 +120,16 @@ pub fn some_of(words: &[String], most: usize) -> String {
     }
 }
 
+/// Cuts a name to `width` characters by removing its middle, since similar names differ at either end.
+pub fn shortened(name: &str, width: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= width {
+        return name.to_owned();
+    }
+    let (head, tail) = (width / 2, width.saturating_sub(width / 2 + 1));
+    letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]).collect()
+}
+
 /// A text of at most `most` characters, and at least one: a longer one is cut, and ends in `…`.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {

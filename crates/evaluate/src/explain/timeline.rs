@@ -4,6 +4,7 @@ use crate::decision::Action;
 use crate::replay::Replay;
 use crate::transcript::Run;
 use crate::verdict::Course;
+use crate::words::shortened;
 
 /// Maximum columns of the line of steps.
 const BAR: usize = 36;
@@ -59,14 +60,4 @@ fn scale(columns: usize, per_column: usize) -> String {
         }
     }
     text.trim_end().to_owned()
-}
-
-/// Cuts a name to `width` characters by removing its middle, since similar names differ at either end.
-fn shortened(name: &str, width: usize) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= width {
-        return name.to_owned();
-    }
-    let (head, tail) = (width / 2, width - width / 2 - 1);
-    letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]).collect()
 }
