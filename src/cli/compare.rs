@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[command(flatten)]
     appetite: AppetiteArgs,
     /// Also say what would be saved if this share of the runs failed, as with another mix of tasks.
-    #[arg(long, value_name = "RATE", value_parser = share)]
+    #[arg(long, value_name = "RATE", value_parser = share, hide_short_help = true)]
     failure_rate: Option<f64>,
     /// The stack that runs today, which the others are compared with; by default the first.
     #[arg(long = "today", value_name = "STACK")]
@@ -47,10 +47,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<Destination>,
     /// How much text from the recordings the page `report.html` contains.
-    #[arg(long, default_value = "evidence", value_name = "HOW", value_parser = texts())]
+    #[arg(long, default_value = "evidence", value_name = "HOW", value_parser = texts(), hide_short_help = true)]
     embed_text: Texts,
     /// With `--out`: write rows and firings as `csv`, or as `parquet`, a tenth of the size.
-    #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = row_format())]
+    #[arg(long, value_name = "FORMAT", default_value = "csv", value_parser = row_format(), hide_short_help = true)]
     rows: RowFormat,
     #[command(flatten)]
     budget: BudgetArgs,
@@ -61,7 +61,7 @@ pub(super) struct Args {
     by: Option<ByArg>,
     /// Compare only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`. Writes the
     /// part for `whenstop report`, without tables and figures.
-    #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
+    #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split", hide_short_help = true)]
     shard: Option<Shard>,
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
@@ -94,7 +94,7 @@ pub(super) fn texts() -> impl TypedValueParser<Value = Texts> {
 pub(super) struct BudgetArgs {
     /// With `--out`: write every step of the curves to `budget.csv`, not only as many as can be drawn (1000 per
     /// curve).
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) whole_budget: bool,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct AppetiteArgs {
     #[arg(long, value_name = "RATE", default_value_t = Tolerances::DEFAULT_MAX_KILLED, value_parser = share)]
     max_killed: f64,
     /// The confidence of that bound.
-    #[arg(long, value_name = "CHANCE", default_value_t = LEVEL, value_parser = share_inside)]
+    #[arg(long, value_name = "CHANCE", default_value_t = LEVEL, value_parser = share_inside, hide_short_help = true)]
     confidence: f64,
     /// What a lost success costs, in dollars. If given, the stacks within `--max-killed` are ranked by what they are
     /// worth after the cost of killed successes, not by the cost of a success.
@@ -122,7 +122,7 @@ pub(super) struct AppetiteArgs {
     lost_success_costs: Option<f64>,
     /// The least share of the runs on which kills and savings have to be known for a stack to be shipped, as in
     /// `check`.
-    #[arg(long, value_name = "SHARE", default_value_t = MIN_KNOWN, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = MIN_KNOWN, value_parser = share, hide_short_help = true)]
     min_known: f64,
     /// Show every stack in the table, not only the best eight.
     #[arg(long)]

@@ -47,31 +47,6 @@ const TOPICS: [Topic; 4] = [
 const VALIDITY: &str = "validity";
 const HELD: &str = include_str!("validity.txt");
 
-/// Options that few people need: only `help COMMAND --full` explains them.
-const SELDOM: [&str; 21] = [
-    "against-labels",
-    "all-stacks",
-    "allow-commands",
-    "anytime",
-    "audit",
-    "best",
-    "budget",
-    "cache",
-    "confidence",
-    "cross-fit",
-    "embed-text",
-    "failure-rate",
-    "force",
-    "margin",
-    "min-known",
-    "most",
-    "no-presets",
-    "rows",
-    "shard",
-    "whole-budget",
-    "with",
-];
-
 /// The commands by what they are for.
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Look at recordings", &["corpus", "explain", "local", "labels", "convert"]),
@@ -88,7 +63,7 @@ pub(super) fn helpful(root: clap::Command, in_full: bool) -> clap::Command {
     let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let root =
         names.iter().fold(root, |root, name| root.mut_subcommand(name, |command| shortened(command, name, in_full)));
-    root.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg })
+    without_shared(root)
         .before_help(listed)
         .after_help(format!("More options: `whenstop help global`.\n\n{}", ProgramExit::LIST))
         .help_template("{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}")
@@ -130,13 +105,13 @@ fn shortened(command: clap::Command, path: &str, in_full: bool) -> clap::Command
         Some((_, rest)) => command.about(rest.to_owned()),
         None => command,
     };
-    let is_seldom = |arg: &Arg| arg.get_long().is_some_and(|long| SELDOM.contains(&long));
-    let is_hidden = |arg: &Arg| is_shared(arg) || (!in_full && is_seldom(arg));
-    command.mut_args(|arg| if is_hidden(&arg) { arg.hide(true) } else { arg }).after_help(format!("{examples}{more}"))
+    without_shared(command).after_help(format!("{examples}{more}"))
 }
 
-fn is_shared(arg: &Arg) -> bool {
-    TOPICS.iter().any(|topic| arg.get_help_heading() == Some(topic.heading))
+/// The command with the options hidden that many commands share: a topic explains them.
+fn without_shared(command: clap::Command) -> clap::Command {
+    let is_shared = |arg: &Arg| TOPICS.iter().any(|topic| arg.get_help_heading() == Some(topic.heading));
+    command.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg })
 }
 
 /// `whenstop help`.

@@ -64,7 +64,7 @@ fn page_name(command: &clap::Command) -> String {
 
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
-    let named = command.clone().name(page_name(command));
+    let named = command.clone().name(page_name(command)).mut_args(|arg| arg.hide_short_help(false));
     clap_mangen::Man::new(named).render(&mut page)?;
     Ok(page)
 }

@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[arg(long)]
     all: bool,
     /// Write rows and firings as `csv`, or as `parquet`; by default as they are, those of parts as `csv`.
-    #[arg(long, value_name = "FORMAT", value_parser = row_format())]
+    #[arg(long, value_name = "FORMAT", value_parser = row_format(), hide_short_help = true)]
     rows: Option<RowFormat>,
     #[command(flatten)]
     budget: BudgetArgs,

@@ -61,7 +61,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "USD", value_parser = price, conflicts_with = "signal")]
     lost_success_costs: Option<f64>,
     /// What the budget counts. Every host supports a limit of steps.
-    #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS, conflicts_with = "signal")]
+    #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS, conflicts_with = "signal",
+        hide_short_help = true)]
     budget: String,
     /// Learn at most three rules on half of the tasks, certify on the other.
     ///
@@ -70,7 +71,7 @@ pub(super) struct Args {
     learn: bool,
     /// With `--learn`: learn on all tasks, and estimate each fifth with the list learned without it. Gives an
     /// estimate, no proof.
-    #[arg(long, requires = "learn")]
+    #[arg(long, requires = "learn", hide_short_help = true)]
     cross_fit: bool,
     /// Tune each class on its own: `suite`, `model`, or a field's value.
     ///
@@ -96,17 +97,17 @@ pub(super) struct Args {
         conflicts_with_all = ["learn", "by", "today", "shard", "split", "all_stacks", "rows"])]
     walk_forward: Option<PeriodLength>,
     /// Do not compare with the built-in rules of all frameworks; this saves most of the time.
-    #[arg(long, conflicts_with = "signal")]
+    #[arg(long, conflicts_with = "signal", hide_short_help = true)]
     no_presets: bool,
     /// Folder for `tuned.toml`, its certificate, table, figures and a page.
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<Destination>,
     /// Read only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`; `whenstop report`
     /// puts the parts together.
-    #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
+    #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split", hide_short_help = true)]
     shard: Option<Shard>,
     /// How much text from the recordings the page `report.html` contains.
-    #[arg(long, default_value = "evidence", value_name = "HOW", value_parser = texts())]
+    #[arg(long, default_value = "evidence", value_name = "HOW", value_parser = texts(), hide_short_help = true)]
     embed_text: Texts,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
@@ -141,11 +142,11 @@ struct PromiseArgs {
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     max_killed: f64,
     /// How sure the certificate is.
-    #[arg(long, value_name = "CHANCE", default_value_t = LEVEL, value_parser = share_inside)]
+    #[arg(long, value_name = "CHANCE", default_value_t = LEVEL, value_parser = share_inside, hide_short_help = true)]
     confidence: f64,
     /// Make a certificate that stays valid when checked after every new task. It needs more tasks: it is tested by bets,
     /// not by Gaffke's statistic.
-    #[arg(long, conflicts_with = "signal")]
+    #[arg(long, conflicts_with = "signal", hide_short_help = true)]
     anytime: bool,
 }
 

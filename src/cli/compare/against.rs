@@ -27,10 +27,10 @@ pub(in crate::cli) struct AgainstArgs {
     against: Vec<PathBuf>,
     /// Outcomes of the recordings given with `--against`, if they have files of their own; by default those of `--labels`.
     /// Repeatable.
-    #[arg(long, value_name = "FILE", requires = "against")]
+    #[arg(long, value_name = "FILE", requires = "against", hide_short_help = true)]
     against_labels: Vec<PathBuf>,
     /// The largest error that counts as none, in points of the successes; by default 3.
-    #[arg(long, value_name = "POINTS", value_parser = points, requires = "against")]
+    #[arg(long, value_name = "POINTS", value_parser = points, requires = "against", hide_short_help = true)]
     margin: Option<f64>,
 }
 

@@ -38,7 +38,7 @@ pub(in crate::cli) struct CheckArgs {
     #[arg(long)]
     allow_unreadable: bool,
     /// A gate fails if its number is known on fewer than this share of the runs [default: 0.95].
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = share, hide_short_help = true)]
     min_known: Option<f64>,
     /// The output format.
     #[arg(long, value_enum, default_value_t)]

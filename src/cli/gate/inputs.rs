@@ -17,7 +17,7 @@ pub(super) struct GateInputs {
     #[command(flatten)]
     pub(super) stacks: StackArgs,
     /// Start the guards of stack files that the project file names. Look at them first if it comes from elsewhere.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) allow_commands: bool,
     /// The snapshot file.
     #[arg(long, value_name = "FILE")]

@@ -47,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ACTION", value_parser = one_line, conflicts_with = "install")]
     action: Option<String>,
     /// Overwrite existing files.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     force: bool,
     #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,

@@ -42,21 +42,21 @@ pub(super) struct GridArgs {
         conflicts_with_all = ["learn", "lost_success_costs", "signal", "today", "anytime"])]
     pub(super) file: Option<PathBuf>,
     /// How many stacks of a grid are kept for each objective, in addition to the frontier [default: 10].
-    #[arg(long, value_name = "N", requires = "file")]
+    #[arg(long, value_name = "N", requires = "file", hide_short_help = true)]
     best: Option<usize>,
     /// Also write `sweep-all.csv`: one line for every stack of the grid.
-    #[arg(long, requires_all = ["file", "out"])]
+    #[arg(long, requires_all = ["file", "out"], hide_short_help = true)]
     all_stacks: bool,
     /// Also write `sweep-rows.csv`: one row per run and stack that is kept.
-    #[arg(long, requires_all = ["file", "out"])]
+    #[arg(long, requires_all = ["file", "out"], hide_short_help = true)]
     rows: bool,
     /// Store what the rules of a grid read in this folder: the next time, the same recordings are not read again; with
     /// more rules they are read once more. Entries are only used for exactly these inputs, options and version; the
     /// folder may be deleted at any time.
-    #[arg(long, value_name = "DIR", requires = "file", conflicts_with = "shard")]
+    #[arg(long, value_name = "DIR", requires = "file", conflicts_with = "shard", hide_short_help = true)]
     cache: Option<Destination>,
     /// Refuse a grid with more stacks than this.
-    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "file")]
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "file", hide_short_help = true)]
     pub(super) most: u64,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct OwnArgs {
     #[arg(long, value_name = "LIMITS")]
     limits: Vec<String>,
     /// Add each setting's rule to this stack of a stack file instead of trying the rule alone.
-    #[arg(long, num_args = 2, value_names = ["FILE", "STACK"])]
+    #[arg(long, num_args = 2, value_names = ["FILE", "STACK"], hide_short_help = true)]
     with: Vec<String>,
     #[command(flatten, next_help_heading = "Splitting the tasks")]
     pub(super) split: SplitArgs,

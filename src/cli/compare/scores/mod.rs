@@ -24,7 +24,7 @@ pub(super) struct ScoreArgs {
     scores: bool,
     /// With `--scores`: let a stopped run go on with this probability, by a hash of its id, and weight it by the
     /// inverse: the full score is then estimated without bias. 1 is the full benchmark.
-    #[arg(long, value_name = "SHARE", value_parser = audited, requires = "scores")]
+    #[arg(long, value_name = "SHARE", value_parser = audited, requires = "scores", hide_short_help = true)]
     audit: Option<f64>,
 }
 
