@@ -3,11 +3,12 @@
 
 mod test;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
 use super::ProgramExit;
 use super::failure::CommandFailure;
 use super::output::{Output, TableFormat};
+use super::values::one_of;
 use super::{examples, lint, texts};
 use crate::answers::tables::{DataTable, TableCell, TableColumns};
 use crate::diagnostic::{did_you_mean, nearest};
@@ -59,19 +60,11 @@ struct ListArgs {
 #[derive(Debug, clap::Args)]
 struct NewArgs {
     /// The language to write it in.
-    #[arg(long, value_enum)]
-    language: ExampleLanguage,
+    #[arg(long, value_parser = one_of([0, 1, 2], |nth| (EXAMPLES[nth].0, "")))]
+    language: usize,
     /// A rule that answers with a number: other rules read it, and limits for it are tuned.
     #[arg(long)]
     number: bool,
-}
-
-/// Languages with an example.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ExampleLanguage {
-    Python,
-    Typescript,
-    Rust,
 }
 
 /// `whenstop rules`.
@@ -92,12 +85,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<ProgramExit, CommandFa
 }
 
 fn new(args: &NewArgs, output: &Output) {
-    let [python, typescript, rust] = if args.number { NUMBER_EXAMPLES } else { EXAMPLES };
-    let (_, file, text) = match args.language {
-        ExampleLanguage::Python => python,
-        ExampleLanguage::Typescript => typescript,
-        ExampleLanguage::Rust => rust,
-    };
+    let (_, file, text) = if args.number { NUMBER_EXAMPLES } else { EXAMPLES }[args.language];
     output.bytes(text.as_bytes());
     output.note(&format!("save it as {file}; `whenstop rules test COMMAND` asks it about the bundled runs"));
 }
