@@ -40,7 +40,7 @@ params! {
         "failures in a row before a new plan is suggested";
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct BrowserUseMachine {
     limits: BrowserUseLimits,
@@ -59,7 +59,7 @@ pub struct BrowserUseMachine {
     done: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct BrowserUseLimits {
     max_steps: i64,
     max_failures: i64,
@@ -77,9 +77,10 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 /// What becomes of a forced last step.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LastStep {
     /// It is not in the recording, which shows what happened without the rule: it is assumed to succeed.
+    #[default]
     Succeeds,
     /// It is in the recording, and fails.
     Fails,
@@ -102,14 +103,8 @@ pub fn with_last_step(settings: &Settings, last_step: LastStep) -> Result<Recipe
     let machine = BrowserUseMachine {
         limits,
         last_step,
-        asked: None,
         actions: SlidingWindow::new(usize::try_from(window).unwrap_or(0)),
-        page: None,
-        same_pages: 0,
-        failures: 0,
-        has_plan: false,
-        replies: 0,
-        done: false,
+        ..BrowserUseMachine::default()
     };
     Ok(Recipe::new(machine, &[STEPS, PLANNING, REPETITION, STAGNATION, FAILURES])
         .reads_calls(&[REPETITION])

@@ -62,12 +62,7 @@ pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe
         cache: if settings.flag(&param::CACHE)? { Some(BTreeMap::new()) } else { None },
         role: role.to_owned(),
         stage: CrewState::Before,
-        reply: None,
-        calls: Vec::new(),
-        places: CallIdIndex::default(),
-        results: 0,
-        ended_at: None,
-        tool_runs: 0,
+        ..Crew::default()
     };
     let recipe = Recipe::new(crew, &rules).reads_calls(&[SAME_INPUT, REPEATED, USES]);
     let recipe = recipe.keeps_own_state().requests_before_prompts();
@@ -75,9 +70,10 @@ pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe
 }
 
 /// The state of the crew.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum CrewState {
     /// No task has started.
+    #[default]
     Before,
     Working(CrewTask),
     /// The task is done or was cut short; the next one starts with the next user message.
@@ -86,7 +82,7 @@ enum CrewState {
     Failed,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Crew {
     react: bool,

@@ -34,7 +34,7 @@ impl<T: PartialEq> StreakCounter<T> {
 }
 
 /// The last `size` things seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SlidingWindow<T> {
     items: VecDeque<T>,
     size: usize,

@@ -55,7 +55,7 @@ const PARALLEL_SAFE: &[&str] = &[
 /// Tools that may run in parallel with others unless their `path`s overlap.
 const PATH_SCOPED: &[&str] = &["read_file", "write_file", "patch"];
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct GuardrailLimits {
     warnings: bool,
     hard_stop: bool,
@@ -79,7 +79,7 @@ struct PendingCall {
     refused: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Guardrails {
     limits: GuardrailLimits,
@@ -100,20 +100,7 @@ pub struct Guardrails {
 
 impl Guardrails {
     pub(super) fn new(settings: &Settings) -> Self {
-        Self {
-            limits: GuardrailLimits::new(settings),
-            exact: BTreeMap::new(),
-            same_tool: BTreeMap::new(),
-            no_progress: BTreeMap::new(),
-            reply: None,
-            pending: Vec::new(),
-            places: CallIdIndex::default(),
-            checked_units: 0,
-            n_results: 0,
-            last_result: None,
-            halts: false,
-            executed: 0,
-        }
+        Self { limits: GuardrailLimits::new(settings), ..Self::default() }
     }
 
     pub(super) fn message(&mut self, message: &Message, acts: &mut ActionSink<'_, '_>) {

@@ -51,7 +51,7 @@ pub struct KiloUser {
     pub cost: VecDeque<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Kilo {
     permission: OpenCodePermission,
     answer: OpenCodeAnswer,
@@ -95,13 +95,8 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
         answer: person.doom_loop,
         max_steps: steps.filter(|_| file_counts),
         usable: context.map(|context| context.saturating_sub(output.min(RESERVE))),
-        silenced: Vec::new(),
-        requests: 0,
-        malformed: 0,
-        compactions: 0,
-        calls: Vec::new(),
-        reply_at: None,
         cost,
+        ..Kilo::default()
     };
     let rules = rules_on(&[
         (DOOM_LOOP, true),
@@ -123,10 +118,7 @@ pub fn answered_by(settings: &Settings, person: KiloUser) -> Result<Recipe, Sett
 /// The permission for doom loops, which is set by the last key that applies to them.
 fn permission_of(value: &Value) -> Result<OpenCodePermission, SettingsError> {
     let wrong = |value: &Value| wrong_kind("permission.doom_loop", "ask, allow or deny", value);
-    let word = |value: &Value| {
-        let permission = OpenCodePermission::named(value.as_str().unwrap_or_default());
-        permission.ok_or_else(|| wrong(value))
-    };
+    let word = |value: &Value| value.as_str().unwrap_or_default().parse().map_err(|()| wrong(value));
     match value {
         Value::Object(map) => {
             let mut told =

@@ -29,12 +29,7 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             max_steps,
             tool_rules,
             notes_a_call: if settings.is_profile("documented") { 1 } else { 2 },
-            history: Vec::new(),
-            refused: Vec::new(),
-            reply: None,
-            steps: 0,
-            sent_back: false,
-            over: false,
+            ..LettaRun::default()
         },
         &rules,
     )
@@ -79,7 +74,7 @@ fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
 }
 
 /// One run, from a user message to its end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct LettaRun {
     max_steps: i64,

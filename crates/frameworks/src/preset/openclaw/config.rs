@@ -7,11 +7,12 @@ use crate::framework::Parameter;
 use crate::preset::frame::{Settings, SettingsError};
 
 /// Which limits are constants, by release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Release {
     /// 2026.8 and later: all limits are constants.
     Constants,
     /// Up to 2026.7: none are; all can be configured.
+    #[default]
     Numbers,
 }
 
@@ -21,7 +22,7 @@ const NUMBERS: [&str; 5] =
 const DETECTORS: [&str; 3] = ["genericRepeat", "knownPollNoProgress", "pingPong"];
 
 /// `tools.loopDetection`, with the values in force, among them always `warning <= critical <= breaker`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "five switches of the framework")]
 pub(super) struct LoopDetection {
     pub(super) release: Release,

@@ -100,16 +100,9 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
         rules.push(COMPACTION);
     }
     let machine = OpenClawMachine {
-        tools,
         limits,
-        history: CallHistory::default(),
-        said: Vec::new(),
-        has_refused: false,
-        missing_in_a_row: (None, 0),
-        watched: None,
-        running: Vec::new(),
-        waiting: VecDeque::new(),
-        tools_executed: 0,
+        tools,
+        ..OpenClawMachine::default()
     };
     let mut recipe = Recipe::new(machine, &rules).reads_calls(&[GUARD]);
     for rule in rules.iter().filter(|rule| **rule != GUARD) {
@@ -121,7 +114,7 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
     Ok(recipe.resumes_at_user())
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct OpenClawMachine {
     limits: LoopDetection,

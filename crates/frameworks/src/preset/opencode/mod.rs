@@ -6,7 +6,7 @@ use super::frame::counters::StreakCounter;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::framework::params;
-use crate::transcript::{Message, Moment, Name, PointView};
+use crate::transcript::{Message, Moment, Name, PointView, named};
 
 const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "steps";
@@ -22,22 +22,14 @@ params! {
             "as shipped, `steps` adds a text and enforces nothing";
 }
 
-/// What becomes of a doom loop by the settings, which Kilo Code has from OpenCode.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum OpenCodePermission {
-    Ask,
-    Allow,
-    Deny,
-}
-
-impl OpenCodePermission {
-    pub(super) fn named(word: &str) -> Option<Self> {
-        match word {
-            "ask" => Some(Self::Ask),
-            "allow" => Some(Self::Allow),
-            "deny" => Some(Self::Deny),
-            _ => None,
-        }
+named! {
+    /// What becomes of a doom loop by the settings, which Kilo Code has from OpenCode.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub(super) enum OpenCodePermission {
+        #[default]
+        Ask = "ask",
+        Allow = "allow",
+        Deny = "deny",
     }
 }
 
@@ -70,7 +62,7 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 #[doc(hidden)]
 pub fn answered_by(settings: &Settings, answer: OpenCodeAnswer) -> Result<Recipe, SettingsError> {
     let word = settings.text(&param::DOOM_LOOP)?.unwrap_or_default();
-    let Some(permission) = OpenCodePermission::named(word) else {
+    let Ok(permission) = word.parse::<OpenCodePermission>() else {
         return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(word)));
     };
     let max_steps = settings.opt_int(&param::STEPS)?;

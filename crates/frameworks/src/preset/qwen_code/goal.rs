@@ -14,7 +14,7 @@ const MOST_MINUTES: i64 = 7 * 24 * 60;
 const IDLE: u32 = 3;
 
 /// A budget: the amount granted per window, and the total at which the current window ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct GoalBudget {
     grant: Option<f64>,
     spent: f64,
@@ -36,7 +36,7 @@ impl GoalBudget {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct QwenGoal {
     tokens: GoalBudget,
     turns: GoalBudget,
@@ -70,13 +70,7 @@ impl QwenGoal {
             tokens: GoalBudget::granted(tokens),
             turns: GoalBudget::granted(within(&param::GOAL_MAX_TURNS, MOST_TURNS)),
             time: GoalBudget::granted(minutes.map(|minutes| minutes * 60_000.0)),
-            is_active: false,
-            metered_at: None,
-            turn: None,
-            idle: 0,
-            winds_down: false,
-            is_winding_down: false,
-            last: None,
+            ..Self::default()
         }
     }
 
