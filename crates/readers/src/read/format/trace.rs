@@ -209,16 +209,10 @@ fn begin(line: &TraceLine<'_>, text: &str, record: &Record<'_>, out: &mut Readin
 
 fn requests(raw: Option<&str>, out: &mut Reading<'_>) -> Requests {
     let (Some(raw), Some(name)) = (raw, out.string(raw, "requests")) else { return Requests::Recorded };
-    match &*name {
-        "recorded" => Requests::Recorded,
-        "only_runs" => Requests::OnlyRuns,
-        "no_calls" => Requests::NoCalls,
-        "only_sums" => Requests::OnlySums,
-        _ => {
-            out.wrong(raw, "requests", "recorded, only_runs, no_calls or only_sums");
-            Requests::Recorded
-        }
-    }
+    name.parse().unwrap_or_else(|()| {
+        out.wrong(raw, "requests", "recorded, only_runs, no_calls or only_sums");
+        Requests::Recorded
+    })
 }
 
 /// The totals of the whole run, if its calls do not have them.
