@@ -32,7 +32,7 @@ impl PointSpan {
 
 /// What the views of a run show, up to their points.
 #[derive(Clone, Copy)]
-pub(super) struct Viewed<'r> {
+pub(super) struct ViewedRun<'r> {
     pub(super) header: &'r Header,
     pub(super) events: &'r [Event],
     pub(super) numbers: Option<&'r RunNumbers>,
@@ -142,11 +142,6 @@ impl Layout {
         self.points.iter().map(|span| span.point)
     }
 
-    /// How many points there are so far.
-    pub(super) fn n_points(&self) -> usize {
-        self.points.len()
-    }
-
     /// The time of the first timed event.
     pub(super) fn first_time(&self) -> Option<Instant> {
         self.first_time.map(|(_, time)| time)
@@ -155,7 +150,7 @@ impl Layout {
     /// The views at the points from index `from` on, in order.
     pub(super) fn views<'r>(
         &'r self,
-        run: Viewed<'r>,
+        run: ViewedRun<'r>,
         from: usize,
     ) -> impl ExactSizeIterator<Item = PointView<'r>> + use<'r> {
         let mut before = from.checked_sub(1).map(|before| &self.points[before]);
@@ -165,7 +160,7 @@ impl Layout {
     /// The views at points of these moments. The news of each is what came since the one before it.
     pub(super) fn views_at<'r>(
         &'r self,
-        run: Viewed<'r>,
+        run: ViewedRun<'r>,
         moments: Moments,
     ) -> impl Iterator<Item = PointView<'r>> + use<'r> {
         let mut before = None;
@@ -175,7 +170,7 @@ impl Layout {
 
     /// The view at one more request after everything recorded, where the last point shown is of these moments; `None` if
     /// that point already exists.
-    pub(super) fn one_more_request<'r>(&'r self, run: Viewed<'r>, moments: Moments) -> Option<PointView<'r>> {
+    pub(super) fn one_more_request<'r>(&'r self, run: ViewedRun<'r>, moments: Moments) -> Option<PointView<'r>> {
         let point = Point::new(self.steps.len(), Moment::BeforeRequest);
         if self.points.last().is_some_and(|last| last.point == point) {
             return None;
@@ -186,7 +181,7 @@ impl Layout {
         Some(PointView { is_after_end: true, ..self.view(run, &span, shown) })
     }
 
-    fn view<'r>(&'r self, run: Viewed<'r>, span: &PointSpan, before: Option<&PointSpan>) -> PointView<'r> {
+    fn view<'r>(&'r self, run: ViewedRun<'r>, span: &PointSpan, before: Option<&PointSpan>) -> PointView<'r> {
         let (point, seen) = (span.point, span.seen());
         let nth = point.step as usize;
         let (n_over, reply) = match point.moment {

@@ -77,7 +77,7 @@ pub enum OutcomeSource {
 }
 
 /// The first point at which stopping would have kept the success (`s` in the formulas).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Secured {
     /// Known from checkpoints, a label or a metric goal.
     At(Point),
@@ -87,5 +87,6 @@ pub enum Secured {
     /// separately as unverified.
     Unverified,
     /// The outcome is unknown.
+    #[default]
     Unknown,
 }

@@ -1,6 +1,6 @@
 //! Records a live run: takes events and returns points.
 
-use super::layout::{Layout, Viewed};
+use super::layout::{Layout, ViewedRun};
 use super::{Draft, Event, Header, PointView};
 
 /// Records a run event by event and returns the points that each event makes known.
@@ -44,7 +44,7 @@ impl Recorder {
 
     /// Has `lay` lay points, and shows them.
     fn lay(&mut self, lay: fn(&mut Layout, &[Event])) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        let from = self.layout.n_points();
+        let from = self.layout.points().len();
         lay(&mut self.layout, &self.events);
         self.layout.views(self.viewed(), from)
     }
@@ -69,12 +69,12 @@ impl Recorder {
 
     /// The view at the latest point, or at the one `before` points earlier; `None` if there are not that many points.
     pub fn latest(&self, before: usize) -> Option<PointView<'_>> {
-        let from = self.layout.n_points().checked_sub(before + 1)?;
+        let from = self.layout.points().len().checked_sub(before + 1)?;
         self.layout.views(self.viewed(), from).next()
     }
 
-    fn viewed(&self) -> Viewed<'_> {
-        Viewed { header: &self.header, events: &self.events, numbers: None }
+    fn viewed(&self) -> ViewedRun<'_> {
+        ViewedRun { header: &self.header, events: &self.events, numbers: None }
     }
 
     /// What is known before the run.

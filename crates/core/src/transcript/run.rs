@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::layout::{Layout, Viewed};
+use super::layout::{Layout, ViewedRun};
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Moments, Outcome, OutcomeSource, Point, PointView,
     PromptedBy, RoundEnd, RunNumbers, Secured, Step, ToolCall, Totals, named,
@@ -256,8 +256,8 @@ impl Run {
         self.layout.one_more_request(self.viewed(), moments)
     }
 
-    fn viewed(&self) -> Viewed<'_> {
-        Viewed { header: &self.header, events: &self.events, numbers: Some(&self.numbers) }
+    fn viewed(&self) -> ViewedRun<'_> {
+        ViewedRun { header: &self.header, events: &self.events, numbers: Some(&self.numbers) }
     }
 
     /// What other programs were asked about it.
