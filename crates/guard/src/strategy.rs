@@ -155,11 +155,6 @@ impl Guard {
     pub(super) fn failed(&self, run: &str, point: Option<Point>, failure: GuardFailure) {
         locked(&self.ledger).put(run, point, failure);
     }
-
-    /// All its rules.
-    pub(super) fn rule_names(&self) -> Vec<RuleName> {
-        self.hello.rules.iter().map(|rule| RuleName::new(rule.name.as_str())).collect()
-    }
 }
 
 /// A new link whose handshake went well.
@@ -179,7 +174,7 @@ impl Strategy for Guard {
     }
 
     fn rules(&self) -> Vec<RuleName> {
-        self.rule_names()
+        self.hello.rules.iter().map(|rule| RuleName::new(rule.name.as_str())).collect()
     }
 
     fn requirements(&self) -> Vec<Requirement> {

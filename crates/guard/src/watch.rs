@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use whenstop_core::decision::{Decision, RuleName, RuleReading, Watch};
+use whenstop_core::decision::{Decision, RuleName, RuleReading, Strategy as _, Watch};
 use whenstop_core::transcript::{Header, PointView};
 
 use super::answer::AnswerLine;
@@ -134,7 +134,7 @@ impl Watch for GuardWatch {
                 Err(failure) => self.fail(None, failure),
             }
         }
-        if self.state == WatchState::Failed { self.guard.rule_names() } else { Vec::new() }
+        if self.state == WatchState::Failed { self.guard.rules() } else { Vec::new() }
     }
 }
 

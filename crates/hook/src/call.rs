@@ -14,11 +14,12 @@ use super::host::HostAgent;
 use super::log::{self, LogLine};
 use super::payload::{BatchCall, Payload, PayloadEvent};
 use super::record::{Flag, RecordKind, SessionRecord, id_of};
-use super::round::{self, CountScope, StackDecisions, id_of_decision};
+use super::round::{self, StackDecisions, id_of_decision};
 use super::settings::{Folders, HookMode, Setup};
 use super::state::{self, SessionHeader, SessionState};
 use super::tail;
 use crate::decision::{Action, Decision, Need};
+use crate::stack::Scope;
 use crate::transcript::{Fingerprint, Instant};
 
 /// How long a decision waits for the tokens of the batch to reach the transcript.
@@ -180,7 +181,7 @@ impl HookCall<'_> {
 
     /// The records of the current round.
     fn round(&self) -> &[SessionRecord] {
-        round::current(self.state.records(), CountScope::Round)
+        round::current(self.state.records(), Scope::Round)
     }
 
     /// The records that count, from the latest prompt or the beginning of the session.
@@ -300,7 +301,7 @@ impl HookCall<'_> {
         }
         let mut records = self.read_transcript();
         if self.setup.settings.mode == HookMode::Stop && records.is_some() && self.reads_usage() {
-            records = self.wait_for(&calls, records);
+            records = self.wait_for(&ids, records);
         }
         let has_transcript = records.is_some();
         let mut records = records.unwrap_or_default();
@@ -310,12 +311,15 @@ impl HookCall<'_> {
         self.note_disobedience()?;
         self.went_on(&calls)?;
         let answer = self.decide();
-        if has_transcript { Ok(answer) } else { self.say_blind(answer) }
+        if has_transcript || !self.reads_usage() {
+            return Ok(answer);
+        }
+        self.say_once(answer, "no transcript: rules on tokens cannot be evaluated in this session")
     }
 
     /// True if the batch was recorded before: by a second installation of the hook.
     fn is_known(&self, ids: &[u64]) -> bool {
-        let current = round::current(self.state.records(), CountScope::Session);
+        let current = round::current(self.state.records(), Scope::Run);
         ids.iter()
             .any(|id| *id != 0 && current.iter().any(|record| record.kind == RecordKind::Call && record.id == *id))
     }
@@ -326,8 +330,7 @@ impl HookCall<'_> {
     }
 
     /// Waits a moment for the tokens of this batch.
-    fn wait_for(&self, calls: &[BatchCall<'_>], mut records: Option<Vec<SessionRecord>>) -> Option<Vec<SessionRecord>> {
-        let ids: Vec<u64> = calls.iter().map(|call| id_of(&call.id())).collect();
+    fn wait_for(&self, ids: &[u64], mut records: Option<Vec<SessionRecord>>) -> Option<Vec<SessionRecord>> {
         let has = |records: &Option<Vec<SessionRecord>>| {
             let all = records.iter().flatten().chain(self.state.records());
             all.filter(|record| record.kind == RecordKind::Usage).any(|record| ids.contains(&record.b))
@@ -370,7 +373,7 @@ impl HookCall<'_> {
     fn act(&mut self, verdict: &StackDecisions, decision: &Decision, id: u64) -> Value {
         let mode = self.setup.settings.mode;
         let words = answer::words(decision);
-        let ends = decision.action.is_terminal() || decision.action == Action::ForceFinal;
+        let ends = decision.action.ends_path();
         let asks = decision.action == Action::Ask || ends;
         let speaks = ends || matches!(decision.action, Action::Warn | Action::Inject | Action::Ask);
         let (did, answer) = match mode {
@@ -427,15 +430,6 @@ impl HookCall<'_> {
 
     fn log(&mut self, did: &str) {
         self.lines.push(LogLine { did: did.to_owned(), ..self.line() });
-    }
-
-    /// Says once in a session that rules on tokens cannot be evaluated.
-    fn say_blind(&mut self, answer: Value) -> Result<Value, String> {
-        let text = "no transcript: rules on tokens cannot be evaluated in this session";
-        if !self.reads_usage() {
-            return Ok(answer);
-        }
-        self.say_once(answer, text)
     }
 
     fn say_once(&mut self, answer: Value, text: &str) -> Result<Value, String> {

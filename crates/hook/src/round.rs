@@ -12,7 +12,7 @@ use super::tail::usage_of;
 use crate::decision::{Action, Decision, Need, Strategy};
 use crate::replay::{Following, Terms};
 use crate::rule::{Comparator, Condition};
-use crate::stack::Stack;
+use crate::stack::{Scope, Stack};
 use crate::transcript::{
     Event, Fingerprint, Header, Instant, Lane, Message, Name, Origin, PointView, Recorder, Role, ToolCall, Usage,
 };
@@ -45,21 +45,11 @@ pub fn reads_texts(rules: &[HookStrategy]) -> bool {
     rules.iter().any(|rules| rules.own.is_none() || needs(rules))
 }
 
-/// What counts start from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CountScope {
-    /// The latest prompt.
-    #[default]
-    Round,
-    /// The beginning of the session.
-    Session,
-}
-
-/// The records of the current round or session.
-pub fn current(records: &[SessionRecord], unit: CountScope) -> &[SessionRecord] {
+/// The records of the current round, or of the session, which is a run.
+pub fn current(records: &[SessionRecord], unit: Scope) -> &[SessionRecord] {
     let begins = |record: &SessionRecord| match unit {
-        CountScope::Round => matches!(record.kind, RecordKind::Prompt | RecordKind::Reset),
-        CountScope::Session => record.kind == RecordKind::Reset,
+        Scope::Round => matches!(record.kind, RecordKind::Prompt | RecordKind::Reset),
+        Scope::Run => record.kind == RecordKind::Reset,
     };
     &records[records.iter().rposition(begins).unwrap_or(0)..]
 }
@@ -328,9 +318,9 @@ impl RunningRules {
 }
 
 /// Shows a round to all rules. `texts` says whether its records hold texts.
-pub fn judge(records: &[SessionRecord], rules: &[HookStrategy], unit: CountScope, texts: bool) -> Vec<StackDecisions> {
+pub fn judge(records: &[SessionRecord], rules: &[HookStrategy], unit: Scope, texts: bool) -> Vec<StackDecisions> {
     let went_on = went_on(records);
-    let header = Header { of_session: unit == CountScope::Round, ..Header::default() };
+    let header = Header { of_session: unit == Scope::Round, ..Header::default() };
     let times = |rules: &HookStrategy| went_on.get(&id_of(rules.strategy.name())).copied().unwrap_or(0);
     let mut watched: Vec<RunningRules> =
         rules.iter().map(|rules| RunningRules::start(rules, times(rules), &header, texts)).collect();
@@ -400,7 +390,7 @@ fn raise(condition: &mut Condition, factor: f64) -> bool {
 
 /// The number that stands for a decision: once a round for one that ends it, once a step for any other.
 pub fn id_of_decision(stack: &str, decision: &Decision) -> u64 {
-    if decision.action.is_terminal() || decision.action == Action::ForceFinal {
+    if decision.action.ends_path() {
         id_of(&format!("{stack}\nend"))
     } else {
         id_of(&format!("{stack}\n{}\n{}", decision.rule, decision.point))

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files;
 use super::host::HostAgent;
-use super::round::{CountScope, HookStrategy};
+use super::round::HookStrategy;
 use crate::catalog;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
@@ -45,8 +45,8 @@ pub struct HookSettings {
 
 impl HookSettings {
     /// Where counts start.
-    pub fn unit(&self) -> CountScope {
-        if self.unit == "session" { CountScope::Session } else { CountScope::Round }
+    pub fn unit(&self) -> Scope {
+        if self.unit == "session" { Scope::Run } else { Scope::Round }
     }
 }
 
@@ -143,10 +143,8 @@ impl Setup {
 
 /// A stack whose rules are shown nothing but a round: what counts by round then counts by all that it is shown, and need
 /// not look for the round itself.
-fn shown_alone(mut stack: Arc<Stack>, unit: CountScope) -> Arc<Stack> {
-    let by_round = stack.clauses.iter().any(|clause| clause.scope == Scope::Round)
-        || matches!(&stack.cap, Some(cap) if cap.scope == Scope::Round);
-    if unit == CountScope::Round && by_round {
+fn shown_alone(mut stack: Arc<Stack>, unit: Scope) -> Arc<Stack> {
+    if unit == Scope::Round && stack.counts_by_round() {
         let stack = Arc::make_mut(&mut stack);
         stack.clauses.iter_mut().for_each(|clause| clause.scope = Scope::Run);
         stack.cap.iter_mut().for_each(|cap| cap.scope = Scope::Run);

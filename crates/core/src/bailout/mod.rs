@@ -149,42 +149,41 @@ pub struct Params<'p> {
 impl Params<'_> {
     /// A string, or `default` if absent.
     pub fn text(&self, param: &'static str, default: &str) -> Result<String, BailoutError> {
-        match self.values.get(param) {
-            None => Ok(default.to_owned()),
-            Some(value) => value.as_str().map(str::to_owned).ok_or_else(|| self.bad(param, "a text")),
-        }
+        self.read(param, Some(default.to_owned()), "a text", |value| value.as_str().map(str::to_owned))
     }
 
     /// A number from 0, or `default` if absent.
     pub fn count(&self, param: &'static str, default: Option<u64>) -> Result<u64, BailoutError> {
-        match (self.values.get(param), default) {
-            (None, Some(default)) => Ok(default),
-            (value, _) => value.and_then(Value::as_u64).ok_or_else(|| self.bad(param, "a number from 0")),
-        }
+        self.read(param, default, "a number from 0", Value::as_u64)
     }
 
     /// A share from 0 to 1, or `default` if absent.
     pub fn share(&self, param: &'static str, default: f64) -> Result<f64, BailoutError> {
-        match self.values.get(param) {
-            None => Ok(default),
-            Some(value) => {
-                let share = value.as_f64().filter(|share| (0.0..=1.0).contains(share));
-                share.ok_or_else(|| self.bad(param, "a share from 0 to 1"))
-            }
-        }
+        let share = |value: &Value| value.as_f64().filter(|share| (0.0..=1.0).contains(share));
+        self.read(param, Some(default), "a share from 0 to 1", share)
     }
 
     /// A non-empty list of strings.
     pub fn texts(&self, param: &'static str) -> Result<Vec<String>, BailoutError> {
-        let texts = || -> Option<Vec<String>> {
-            let list = self.values.get(param)?.as_array().filter(|list| !list.is_empty())?;
+        self.read(param, None, "a list of texts, not empty", |value| {
+            let list = value.as_array().filter(|list| !list.is_empty())?;
             list.iter().map(|item| item.as_str().map(str::to_owned)).collect()
-        };
-        texts().ok_or_else(|| self.bad(param, "a list of texts, not empty"))
+        })
     }
 
-    fn bad(&self, param: &'static str, wanted: &'static str) -> BailoutError {
-        BailoutError::BadParam { bailout: self.bailout, param, wanted }
+    /// A value that is `wanted`; if it is absent, `default`, if there is one.
+    fn read<T>(
+        &self,
+        param: &'static str,
+        default: Option<T>,
+        wanted: &'static str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, BailoutError> {
+        let value = match self.values.get(param) {
+            None => default,
+            Some(value) => read(value),
+        };
+        value.ok_or(BailoutError::BadParam { bailout: self.bailout, param, wanted })
     }
 }
 

@@ -50,6 +50,12 @@ impl Action {
         matches!(self, Self::Stop | Self::Fail)
     }
 
+    /// True if the recorded path ends here. A forced final answer ends it too: exactly one more call follows.
+    #[doc(hidden)]
+    pub fn ends_path(self) -> bool {
+        matches!(self, Self::Stop | Self::Fail | Self::ForceFinal)
+    }
+
     /// True when the run would continue differently from the recording. An extension diverges only beyond the end of
     /// the recording, so it does not count.
     pub fn diverges(self) -> bool {

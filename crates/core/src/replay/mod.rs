@@ -135,7 +135,7 @@ impl Replay {
         let mut not_evaluable = not_evaluable;
         not_evaluable.extend(failed.into_iter().map(|rule| Unread { rule, need: Need::Answers, partly: false }));
         let end = recorded.last_point;
-        let ending = trail.iter().find(|decision| ends_path(decision.action));
+        let ending = trail.iter().find(|decision| decision.action.ends_path());
         let counts = |it: &&Decision| matches!(end, Some(end) if it.point < end || it.drops_reply);
         let stop = ending.filter(counts).map(|decision| Stop {
             point: decision.point,
@@ -245,11 +245,6 @@ fn rests_on_unread(stop: &Stop, unread: &[Unread]) -> bool {
 /// True if the rules are independent and one of them has not acted yet.
 fn awaits_firings(watch: &dyn Watch) -> bool {
     matches!(watch.first_firings(), Some(firings) if firings.contains(&None))
-}
-
-/// True if the recorded path ends here. A forced final answer ends it too: exactly one more call follows.
-fn ends_path(action: Action) -> bool {
-    action.is_terminal() || action == Action::ForceFinal
 }
 
 /// Decisions at or after the last point change nothing that was recorded.

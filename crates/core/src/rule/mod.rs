@@ -6,7 +6,7 @@ mod condition;
 use std::fmt;
 
 use crate::decision::{Need, RuleName, RuleReading};
-use crate::signal::{Options, Signal, SignalInfo, number};
+use crate::signal::{self, Options, Signal, SignalInfo, number};
 use crate::transcript::{Identity, PointView, is_public_name};
 
 pub use comparator::Comparator;
@@ -37,6 +37,11 @@ impl Rule {
     /// A rule without options.
     pub fn new(signal: &'static SignalInfo, comparator: Comparator, limit: f64) -> Self {
         Self { signal, options: Options::default(), comparator, limit, options_label: String::new() }
+    }
+
+    /// The condition that so many steps are completed.
+    pub(crate) fn steps_at_least(limit: f64) -> Option<Condition> {
+        Some(Condition::Rule(Box::new(Self::new(signal::find("steps")?, Comparator::AtLeast, limit))))
     }
 
     /// The rule's default name: `tokens.total >= 200000`.

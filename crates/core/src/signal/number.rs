@@ -74,13 +74,12 @@ struct Answered {
     number: NumberOf,
     /// The points seen so far.
     seen: usize,
-    from: From,
+    /// Not known before the first point.
+    from: Option<From>,
 }
 
 /// Where its readings come from.
 enum From {
-    /// Not known before the first point.
-    Unknown,
     /// They were made before.
     Kept(Arc<[Option<f64>]>),
     /// The guard, which is asked at each point.
@@ -91,7 +90,7 @@ enum From {
 
 impl Answered {
     fn start(options: &Options) -> Self {
-        Self { number: options.number.clone(), seen: 0, from: From::Unknown }
+        Self { number: options.number.clone(), seen: 0, from: None }
     }
 
     fn source(&self, view: &PointView<'_>) -> From {
@@ -105,15 +104,12 @@ impl Answered {
 
 impl Signal for Answered {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if matches!(self.from, From::Unknown) {
-            self.from = self.source(view);
-        }
-        let nth = self.seen;
         self.seen += 1;
-        match &mut self.from {
-            From::Kept(readings) => readings.get(nth).copied().flatten(),
+        let from = self.from.take().unwrap_or_else(|| self.source(view));
+        match self.from.insert(from) {
+            From::Kept(readings) => readings.get(self.seen - 1).copied().flatten(),
             From::Guard(watch) => number_now(&mut **watch, view),
-            From::Unknown | From::Nobody => None,
+            From::Nobody => None,
         }
     }
 }

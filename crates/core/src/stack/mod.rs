@@ -143,7 +143,8 @@ impl Strategy for Stack {
 
 impl Stack {
     /// True if a clause or the cap counts per round.
-    fn counts_by_round(&self) -> bool {
+    #[doc(hidden)]
+    pub fn counts_by_round(&self) -> bool {
         let clauses = self.clauses.iter().any(|clause| clause.scope == Scope::Round);
         clauses || self.cap.as_ref().is_some_and(|cap| cap.scope == Scope::Round)
     }

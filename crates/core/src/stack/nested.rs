@@ -4,7 +4,6 @@ use super::{Cap, Clause, OnHit, Stack};
 use crate::decision::Action;
 use crate::rule::Comparator::{AtLeast, AtMost, Equals, LessThan, MoreThan};
 use crate::rule::{Condition, Rule};
-use crate::signal;
 
 /// All that stops under a stack, for asking which stacks are nested. A cap is a clause on `steps`.
 pub struct StopClauses(Vec<Clause>);
@@ -34,8 +33,7 @@ fn clause_of_cap(cap: &Cap) -> Option<Clause> {
     if !matches!(cap.on_hit, OnHit::Stop) {
         return None;
     }
-    let rule = Rule::new(signal::find("steps")?, AtLeast, f64::from(cap.steps));
-    Some(Clause { scope: cap.scope, ..Clause::stop_on(Condition::Rule(Box::new(rule))) })
+    Some(Clause { scope: cap.scope, ..Clause::stop_on(Rule::steps_at_least(f64::from(cap.steps))?) })
 }
 
 fn clause_implies(clause: &Clause, bolder: &Clause) -> bool {
@@ -67,8 +65,7 @@ fn implies(condition: &Condition, bolder: &Condition) -> bool {
 }
 
 fn rule_implies(rule: &Rule, other: &Rule) -> bool {
-    let is_same_signal = std::ptr::eq(rule.signal, other.signal) || rule.signal.id == other.signal.id;
-    if !is_same_signal || rule.options_label != other.options_label {
+    if rule.signal.id != other.signal.id || rule.options_label != other.options_label {
         return false;
     }
     let (limit, bolder) = (rule.limit, other.limit);

@@ -3,7 +3,6 @@
 use super::{Cap, Clause, OnHit, Scope};
 use crate::decision::{Action, RuleName};
 use crate::rule::{Comparator, Condition, Rule};
-use crate::signal;
 use crate::transcript::Moment;
 
 /// The name of the rule that stands for the notice in tables.
@@ -54,17 +53,9 @@ impl Clause {
 
     /// The notice before step `step`, counted from 1: a warning, after which the recording does not tell.
     pub(super) fn notice(step: u32, scope: Scope) -> Option<Self> {
-        let steps_before = f64::from(step.saturating_sub(1));
-        let rule = Rule::new(signal::find("steps")?, Comparator::AtLeast, steps_before);
-        Some(Self {
-            name: RuleName::new(NOTICE),
-            condition: Condition::Rule(Box::new(rule)),
-            at: Moment::BeforeRequest,
-            strikes: 1,
-            cooldown: u32::MAX,
-            then: Action::Warn,
-            scope,
-        })
+        let condition = Rule::steps_at_least(f64::from(step.saturating_sub(1)))?;
+        let (name, at) = (RuleName::new(NOTICE), Moment::BeforeRequest);
+        Some(Self { name, at, cooldown: u32::MAX, then: Action::Warn, scope, ..Self::stop_on(condition) })
     }
 }
 

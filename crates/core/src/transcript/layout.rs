@@ -142,11 +142,6 @@ impl Layout {
         self.points.iter().map(|span| span.point)
     }
 
-    /// How many points there are so far.
-    pub(super) fn n_points(&self) -> usize {
-        self.points.len()
-    }
-
     /// The time of the first timed event.
     pub(super) fn first_time(&self) -> Option<Instant> {
         self.first_time.map(|(_, time)| time)

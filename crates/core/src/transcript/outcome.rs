@@ -10,13 +10,16 @@ named! {
     #[serde(rename_all = "snake_case")]
     pub enum Outcome {
         /// The recorded result was graded a success.
-        Success = "success",
+        Success = "success" => Some(true),
         /// The recorded result was graded a failure.
-        Failure = "failure",
+        Failure = "failure" => Some(false),
         /// The run was not graded.
         #[default]
-        Unknown = "unknown",
+        Unknown = "unknown" => None,
     }
+
+    /// `Some(true)` for success, `Some(false)` for failure, `None` for unknown.
+    pub fn grade() -> Option<bool>;
 }
 
 impl Outcome {
@@ -26,15 +29,6 @@ impl Outcome {
             Some(true) => Self::Success,
             Some(false) => Self::Failure,
             None => Self::Unknown,
-        }
-    }
-
-    /// `Some(true)` for success, `Some(false)` for failure, `None` for unknown.
-    pub fn grade(self) -> Option<bool> {
-        match self {
-            Self::Success => Some(true),
-            Self::Failure => Some(false),
-            Self::Unknown => None,
         }
     }
 }
@@ -83,7 +77,7 @@ pub enum OutcomeSource {
 }
 
 /// The first point at which stopping would have kept the success (`s` in the formulas).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Secured {
     /// Known from checkpoints, a label or a metric goal.
     At(Point),
@@ -93,5 +87,6 @@ pub enum Secured {
     /// separately as unverified.
     Unverified,
     /// The outcome is unknown.
+    #[default]
     Unknown,
 }

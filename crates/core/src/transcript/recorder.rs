@@ -44,7 +44,7 @@ impl Recorder {
 
     /// Has `lay` lay points, and shows them.
     fn lay(&mut self, lay: fn(&mut Layout, &[Event])) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        let from = self.layout.n_points();
+        let from = self.layout.points().len();
         lay(&mut self.layout, &self.events);
         self.layout.views(self.viewed(), from)
     }
@@ -69,7 +69,7 @@ impl Recorder {
 
     /// The view at the latest point, or at the one `before` points earlier; `None` if there are not that many points.
     pub fn latest(&self, before: usize) -> Option<PointView<'_>> {
-        let from = self.layout.n_points().checked_sub(before + 1)?;
+        let from = self.layout.points().len().checked_sub(before + 1)?;
         self.layout.views(self.viewed(), from).next()
     }
 

@@ -8,7 +8,7 @@ use super::{Event, Point, PointView, Run, Secured};
 ///
 /// It is opaque: only a simulated judge ([`judge::Simulated`](crate::judge::Simulated)) reads it, and errs around it. A
 /// strategy with such a judge receives the truth when it starts and can only pass it on.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Truth {
     secured: Secured,
     /// The point by which everything recorded had happened.
@@ -39,12 +39,6 @@ impl Truth {
             Secured::Unverified => self.end.filter(|end| view.point() >= *end).map(|_| true),
             Secured::Unknown => None,
         }
-    }
-}
-
-impl Default for Truth {
-    fn default() -> Self {
-        Self::UNKNOWN
     }
 }
 

@@ -86,16 +86,14 @@ impl Ledger {
             take(view.news(), &mut spend, &mut clock);
             added = view.events().len();
             let steps = view.point().steps_paid().min(run.steps().len());
-            let mut amounts = amounts(steps, &spend, &clock);
-            complete.keep(&mut amounts);
+            let amounts = complete.amounts(steps, &spend, &clock);
             if by_point.last().map(|(_, before)| before) != Some(&amounts) {
                 by_point.push((view.point(), amounts));
             }
         }
         take(&run.events()[added..], &mut spend, &mut clock);
         clock.tick(run.ended_at);
-        let mut whole = amounts(run.steps().len(), &spend, &clock);
-        complete.keep(&mut whole);
+        let whole = complete.amounts(run.steps().len(), &spend, &clock);
         Self {
             calls: calls(run, whole),
             by_point,
@@ -167,9 +165,9 @@ impl Complete {
         Self { tokens, cost }
     }
 
-    fn keep(&self, amounts: &mut Amounts) {
-        amounts.tokens = amounts.tokens.filter(|_| self.tokens);
-        amounts.cost = amounts.cost.filter(|_| self.cost);
+    fn amounts(&self, steps: usize, spend: &Spend, clock: &Clock) -> Amounts {
+        let (tokens, cost) = (spend.total.filter(|_| self.tokens), spend.cost.filter(|_| self.cost));
+        Amounts { steps: steps as u64, tokens, cost, ms: clock.elapsed }
     }
 }
 
@@ -204,8 +202,4 @@ fn take(events: &[Event], spend: &mut Spend, clock: &mut Clock) {
         spend.add(event);
         clock.tick(event.ts());
     }
-}
-
-fn amounts(steps: usize, spend: &Spend, clock: &Clock) -> Amounts {
-    Amounts { steps: steps as u64, tokens: spend.total, cost: spend.cost, ms: clock.elapsed }
 }

@@ -138,16 +138,15 @@ pub struct Judged {
 pub fn judge(course: &Course, ledger: &Ledger, replay: &Replay, assumptions: Assumptions) -> Judged {
     let point = replay.stop.as_ref().map(|stop| stop.point);
     let recorded = ledger.whole();
-    let secured = match course.secured() {
-        Secured::At(point) => Some(point),
-        _ => None,
-    };
     Judged {
         verdict: course.verdict(point),
         outcome: bounds(course, replay, assumptions),
         known: known(course, ledger, replay),
         at_stop: ledger.paid_by(point),
-        after_secured: secured.map(|point| recorded.less(ledger.until(point))),
+        after_secured: match course.secured() {
+            Secured::At(point) => Some(recorded.less(ledger.until(point))),
+            _ => None,
+        },
         recorded,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::decision::{Action, Decision};
+use crate::decision::Decision;
 use crate::framework::{ConfigText, Framework, Settings};
 use crate::transcript::{Draft, Event, JudgeReply, Message, Metrics, Role, Run, ToolCall, Usage};
 
@@ -82,7 +82,7 @@ pub(super) fn decisions(system: &Framework, settings: &Settings, recording: Test
     let mut trail: Vec<Decision> = Vec::new();
     for view in run.views() {
         watch.at(&view, &mut trail);
-        if trail.last().is_some_and(|last| last.action.is_terminal() || last.action == Action::ForceFinal) {
+        if trail.last().is_some_and(|last| last.action.ends_path()) {
             break;
         }
     }

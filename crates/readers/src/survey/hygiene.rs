@@ -29,13 +29,17 @@ named! {
         /// A result answers no call.
         ResultsWithoutCalls = "results_without_calls" => "rules on calls see nothing there",
         /// Replies look like calls, and none was read.
-        CallsInTexts = "calls_in_texts" => "their replies look like calls in a notation that is not known: rules on calls see nothing",
+        CallsInTexts = "calls_in_texts" =>
+            "their replies look like calls in a notation that is not known: rules on calls see nothing",
         /// No run of this format has a call.
-        NoCalls = "no_calls" => "no run of this format records a call: rules on calls, results and errors are not evaluable",
+        NoCalls = "no_calls" =>
+            "no run of this format records a call: rules on calls, results and errors are not evaluable",
         /// The usage of the calls only ever grows: it may be cumulative.
-        CumulativeUsage = "cumulative_usage" => "if the counts are totals, token rules fire far too early: convert to counts per call",
+        CumulativeUsage = "cumulative_usage" =>
+            "if the counts are totals, token rules fire far too early: convert to counts per call",
         /// More tokens are counted as cached than as input.
-        CacheBeyondInput = "cache_beyond_input" => "the input probably leaves cached tokens out: token rules fire too late",
+        CacheBeyondInput = "cache_beyond_input" =>
+            "the input probably leaves cached tokens out: token rules fire too late",
         /// The prompt shrank to less than half, with no compaction recorded.
         FallingPrompt = "falling_prompt" => "the producer may count uncached input only: token sums are too low",
         /// Some calls have tokens and some have none.
@@ -53,17 +57,22 @@ named! {
         /// Messages in the agent's name that no model produced.
         CannedMessages = "canned_messages" => "they are neither steps nor calls",
         /// Replies that are already in another file.
-        CopiedReplies = "copied_replies" => "they are context here: steps and tokens count in the file that has them first",
+        CopiedReplies = "copied_replies" =>
+            "they are context here: steps and tokens count in the file that has them first",
         /// The same steps as another run with the same id.
         DuplicateRun = "duplicate_run" => "it counts twice: leave one of the files out",
         /// The same messages and calls as a run of another id and another task.
-        RenamedRun = "renamed_run" => "word for word a run of another task: leave one out if it is a copy, or every interval is too narrow",
+        RenamedRun = "renamed_run" =>
+            "word for word a run of another task: leave one out if it is a copy, or every interval is too narrow",
         /// The outcome is determined by the end cause, so it adds no information.
-        OutcomeIsEndCause = "outcome_is_end_cause" => "the outcome may be how the run ended, not whether it did its task: check the field",
+        OutcomeIsEndCause = "outcome_is_end_cause" =>
+            "the outcome may be how the run ended, not whether it did its task: check the field",
         /// More steps than the recording's own cap allows.
-        CapExceeded = "cap_exceeded" => "the cap in their settings did not hold: a limit set there will not hold either",
+        CapExceeded = "cap_exceeded" =>
+            "the cap in their settings did not hold: a limit set there will not hold either",
         /// The run succeeded, and a cap ended it.
-        CapEndsSuccess = "cap_ends_success" => "the cap is close to what a success takes: a tighter one loses more of them",
+        CapEndsSuccess = "cap_ends_success" =>
+            "the cap is close to what a success takes: a tighter one loses more of them",
         /// The recording does not say why the run ended, and others of its format do.
         EndUnsaid = "end_unsaid" => "a cap may have ended them, and then a looser limit cannot be judged on them",
     }

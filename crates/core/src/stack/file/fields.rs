@@ -164,19 +164,25 @@ impl<'t> Fields<'t> {
         self.error_at(span, format!("`{key}` is {} and should be {wanted}", described(value)), help)
     }
 
+    /// Reads a value that is `wanted`.
+    pub(super) fn read<T>(
+        &self,
+        key: &'static str,
+        wanted: &str,
+        read: impl FnOnce(&'t DeValue<'t>) -> Option<T>,
+    ) -> Read<Option<T>> {
+        let Some((value, span)) = self.value(key) else { return Ok(None) };
+        read(value).map(Some).ok_or_else(|| self.wrong(key, (value, span), wanted))
+    }
+
     /// Reads a string.
     pub(super) fn string(&self, key: &'static str) -> Read<Option<String>> {
-        match self.value(key) {
-            None => Ok(None),
-            Some((DeValue::String(text), _)) => Ok(Some(text.to_string())),
-            Some(placed) => Err(self.wrong(key, placed, "a string")),
-        }
+        self.read(key, "a string", |value| value.as_str().map(str::to_owned))
     }
 
     /// Reads a list of strings.
     pub(super) fn strings(&self, key: &'static str) -> Read<Option<Vec<String>>> {
-        let Some((value, span)) = self.value(key) else { return Ok(None) };
-        let DeValue::Array(items) = value else { return Err(self.wrong(key, (value, span), "a list of strings")) };
+        let Some(items) = self.read(key, "a list of strings", DeValue::as_array)? else { return Ok(None) };
         let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
             other => Err(self.wrong(key, (other, item.span()), "a list of strings")),
@@ -186,11 +192,7 @@ impl<'t> Fields<'t> {
 
     /// Reads a boolean.
     pub(super) fn boolean(&self, key: &'static str) -> Read<Option<bool>> {
-        match self.value(key) {
-            None => Ok(None),
-            Some((DeValue::Boolean(value), _)) => Ok(Some(*value)),
-            Some(placed) => Err(self.wrong(key, placed, "true or false")),
-        }
+        self.read(key, "true or false", DeValue::as_bool)
     }
 
     /// Reads a whole number from 1 to 4294967295.
@@ -225,13 +227,9 @@ impl<'t> Fields<'t> {
 
     /// Reads a list, with the byte range of each item.
     pub(super) fn list(&self, key: &'static str) -> Read<Option<Vec<Placed<'t>>>> {
-        match self.value(key) {
-            None => Ok(None),
-            Some((DeValue::Array(items), _)) => {
-                Ok(Some(items.iter().map(|item| (item.get_ref(), item.span())).collect()))
-            }
-            Some(placed) => Err(self.wrong(key, placed, "a list")),
-        }
+        self.read(key, "a list", |value| {
+            Some(value.as_array()?.iter().map(|item| (item.get_ref(), item.span())).collect())
+        })
     }
 
     /// The keys that were never read, with their values, in order of position.

@@ -36,13 +36,8 @@ pub(super) fn read(stack: &Fields<'_>) -> Read<Option<Grounds>> {
     let promise = fields.string("promise");
     let (models, agents) = (fields.strings("models"), fields.strings("agents"));
     let runs = fields.count("runs");
-    let stopped = match fields.value("stopped") {
-        None => Ok(0.0),
-        Some((value, span)) => match number(value) {
-            Some(share) if (0.0..=1.0).contains(&share) => Ok(share),
-            _ => Err(fields.wrong("stopped", (value, span), "a number from 0 to 1")),
-        },
-    };
+    let share = |value| number(value).filter(|share| (0.0..=1.0).contains(share));
+    let stopped = fields.read("stopped", "a number from 0 to 1", share);
     let ranges = ranges(&fields);
     fields.finish(Level::Other)?;
     Ok(Some(Grounds {
@@ -50,7 +45,7 @@ pub(super) fn read(stack: &Fields<'_>) -> Read<Option<Grounds>> {
         models: models?.unwrap_or_default(),
         agents: agents?.unwrap_or_default(),
         runs: runs?.unwrap_or(0),
-        stopped: stopped?,
+        stopped: stopped?.unwrap_or(0.0),
         ranges: ranges?,
     }))
 }
@@ -62,11 +57,8 @@ fn ranges(fields: &Fields<'_>) -> Read<Vec<(String, f64, f64)>> {
     let table = fields.table("ranges", "{ steps = [1, 101] }")?;
     let mut ranges = Vec::new();
     for (signal, value) in table.entries() {
-        let pair = match value {
-            DeValue::Array(items) => match &items[..] {
-                [low, high] => number(low.get_ref()).zip(number(high.get_ref())),
-                _ => None,
-            },
+        let pair = match value.as_array().map_or(&[][..], |items| &items[..]) {
+            [low, high] => number(low.get_ref()).zip(number(high.get_ref())),
             _ => None,
         };
         let Some((low, high)) = pair else {

@@ -253,18 +253,13 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
 /// Reads `[effects]`: patterns of tool names, or `$` and the first words of a command, each with its effect.
 fn read_effects(file: &Fields<'_>) -> Read<EffectTable> {
     let mut effects = EffectTable::default();
-    let table = match file.value("effects") {
-        None => return Ok(effects),
-        Some((DeValue::Table(table), _)) => table,
-        Some(other) => return Err(file.wrong("effects", other, "a table: `\"mcp__jira__*\" = \"handover\"`")),
-    };
+    let wanted = "a table: `\"mcp__jira__*\" = \"handover\"`";
     let mut lines = Ok(());
-    for (pattern, value) in table {
+    for (pattern, value) in file.read("effects", wanted, DeValue::as_table)?.into_iter().flatten() {
         if let Some(Ok(effect)) = value.get_ref().as_str().map(str::parse) {
             effects.add(pattern.get_ref(), effect);
         } else {
-            let names: Vec<&str> = Effect::ALL.iter().map(|effect| effect.name()).collect();
-            let help = format!("effects are {}", names.join(", "));
+            let help = format!("effects are {}", Effect::ALL.map(Effect::name).join(", "));
             lines =
                 Err(file.error_at_key("effects", format!("`{}` has no effect of the table", pattern.get_ref()), help));
         }
