@@ -2,7 +2,7 @@
 //! group of its own, and the group is killed when the link is dropped, so that nothing it started stays behind.
 
 use std::collections::BTreeSet;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read, Write as _};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
@@ -112,9 +112,7 @@ impl Link for Process {
 
     fn is_quiet(&mut self) -> Result<(), GuardFailure> {
         // A guard that has ended is only missed when it is asked again.
-        let mut bytes = [0; 1024];
-        let read = self.stdout.read(&mut bytes).unwrap_or(0);
-        self.unread.extend_from_slice(&bytes[..read]);
+        hear_from(&mut self.stdout, &mut self.unread);
         if self.unread.is_empty() { Ok(()) } else { Err(GuardFailure::stray(&self.unread)) }
     }
 }
@@ -149,6 +147,19 @@ impl Process {
                 self.hear()?;
             }
         }
+    }
+}
+
+/// Adds what is in a pipe to what was heard from it; false if it is closed.
+fn hear_from(pipe: &mut impl Read, heard: &mut Vec<u8>) -> bool {
+    let mut bytes = [0; 8 * 1024];
+    match pipe.read(&mut bytes) {
+        Ok(0) => false,
+        Ok(read) => {
+            heard.extend_from_slice(&bytes[..read]);
+            true
+        }
+        Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
     }
 }
 
@@ -214,32 +225,17 @@ impl Process {
         if self.unread.len() > 2 * LONGEST_ANSWER {
             return Err(GuardFailure::Long(LONGEST_ANSWER));
         }
-        let mut bytes = [0; 8 * 1024];
-        match self.stdout.read(&mut bytes) {
-            Ok(0) => Err(self.ended()),
-            Ok(read) => {
-                self.unread.extend_from_slice(&bytes[..read]);
-                Ok(())
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(()),
-            Err(_) => Err(self.ended()),
-        }
+        if hear_from(&mut self.stdout, &mut self.unread) { Ok(()) } else { Err(self.ended()) }
     }
 
     /// Reads what is on stderr and keeps the end of it.
     fn hear_stderr(&mut self) {
         let Some(stderr) = &mut self.stderr else { return };
-        let mut bytes = [0; 8 * 1024];
-        match stderr.read(&mut bytes) {
-            Ok(0) => self.stderr = None,
-            Ok(read) => {
-                self.last_words.extend_from_slice(&bytes[..read]);
-                let surplus = self.last_words.len().saturating_sub(KEPT_STDERR);
-                self.last_words.drain(..surplus);
-            }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            Err(_) => self.stderr = None,
+        if !hear_from(stderr, &mut self.last_words) {
+            self.stderr = None;
         }
+        let surplus = self.last_words.len().saturating_sub(KEPT_STDERR);
+        self.last_words.drain(..surplus);
     }
 
     /// The failure of a guard that closed its stdout.

@@ -3,24 +3,16 @@
 use std::sync::Arc;
 
 use super::{Cap, Entry, OnHit, Stack, StackFile};
-use crate::decision::{NumberOf, Strategy};
+use crate::decision::{Number, NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, did_you_mean, nearest};
 use crate::rule::{Condition, Rule};
 use crate::signal::number::{guard_of, number_of};
 use crate::transcript::Moment;
 
-/// Guards, by the names that rules call them.
+/// Guards, by the names that rules call them, each with the number that it answers with: none if it decides, and that of
+/// no program if it was not started.
 #[derive(Clone, Debug, Default)]
-pub struct Guards(Vec<(String, Answers)>);
-
-/// What a guard answers with.
-#[derive(Clone, Debug)]
-enum Answers {
-    Number(NumberOf),
-    Decisions,
-    /// It was not started, so that nobody knows.
-    Unknown,
-}
+pub struct Guards(Vec<(String, Option<NumberOf>)>);
 
 /// What is wrong with a rule, and how to mend it.
 type Wrong = (String, String);
@@ -28,43 +20,33 @@ type Wrong = (String, String);
 impl Guards {
     /// Adds a guard.
     pub fn add(&mut self, guard: &Arc<dyn Strategy>) {
-        let answers = number_of(guard).map_or(Answers::Decisions, Answers::Number);
-        self.0.push((guard.name().to_owned(), answers));
+        self.0.push((guard.name().to_owned(), number_of(guard)));
     }
 
     /// Adds a guard that is not started here: what rules call its number is not checked, and they are never evaluated.
     pub fn add_unstarted(&mut self, name: &str) {
-        self.0.push((name.to_owned(), Answers::Unknown));
+        self.0.push((name.to_owned(), Some(NumberOf::default())));
     }
 
     /// The numbers of the guards.
     pub fn numbers(&self) -> impl Iterator<Item = &NumberOf> {
-        self.0.iter().filter_map(|(_, answers)| match answers {
-            Answers::Number(number) => Some(number),
-            Answers::Decisions | Answers::Unknown => None,
-        })
+        self.0.iter().filter_map(|(_, number)| number.as_ref()).filter(|number| number.strategy().is_some())
     }
 
     /// The number that rules call `id`; of the last guard, if two have that name.
     fn number(&self, id: &str, at: Moment) -> Result<NumberOf, Wrong> {
         let Some((guard, number)) = guard_of(id) else { return Ok(NumberOf::default()) };
-        let Some((_, answers)) = self.0.iter().rev().find(|(name, _)| name == guard) else {
+        let Some((_, of)) = self.0.iter().rev().find(|(name, _)| name == guard) else {
             let near = nearest(guard, self.0.iter().map(|(name, _)| name.as_str()));
             let start = format!("start it: `--guard {guard}=COMMAND`, or a `[[stack]]` of that name with a `command`");
             return Err((format!("no guard is called `{guard}`"), did_you_mean(near, &start)));
         };
-        let of = match answers {
-            Answers::Number(of) => of,
-            Answers::Unknown => return Ok(NumberOf::default()),
-            Answers::Decisions => {
-                let help = "let its handshake say `\"answers\": [\"reading\"]`; its rule is then made here";
-                return Err((format!("the guard `{guard}` decides, and answers with no number"), help.to_owned()));
-            }
+        let Some(of) = of else {
+            let help = "let its handshake say `\"answers\": [\"reading\"]`; its rule is then made here";
+            return Err((format!("the guard `{guard}` decides, and answers with no number"), help.to_owned()));
         };
-        let (name, points) = match of.strategy().and_then(|strategy| strategy.number()) {
-            Some(known) => (known.name, known.points),
-            None => ("", &[][..]),
-        };
+        let known = of.strategy().and_then(|strategy| strategy.number());
+        let Some(Number { name, points }) = known else { return Ok(NumberOf::default()) };
         if name != number {
             let what = format!("the guard `{guard}` has no number `{number}`");
             return Err((what, format!("write `guard:{guard}.{name}`")));
