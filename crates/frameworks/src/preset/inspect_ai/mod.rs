@@ -8,7 +8,7 @@ use self::tokens::SampleTokenLimit;
 use super::frame::rounds::answered;
 use super::frame::{
     Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on,
-    wrong_kind,
+    seconds_between, wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
@@ -339,10 +339,7 @@ impl InspectSample {
             return;
         }
         self.started_at = self.started_at.or(acts.view().started_at());
-        let Some(elapsed) = message.ts.zip(self.started_at).map(|(now, start)| now.since(start).0 as f64 / 1000.0)
-        else {
-            return;
-        };
+        let Some(elapsed) = seconds_between(self.started_at, message.ts) else { return };
         let time = self.times.iter().filter(|(limit, _)| elapsed > *limit).min_by(|a, b| a.0.total_cmp(&b.0));
         let working = self.working.iter().find(|(limit, _)| elapsed > *limit);
         let (rule, code, words) = match (time, working) {

@@ -1,6 +1,8 @@
 //! The agent executor of langchain-classic: limits on iterations and seconds.
 
-use super::super::frame::{Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading};
+use super::super::frame::{
+    Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading, seconds_between,
+};
 use super::{EXECUTOR, param};
 use crate::python;
 use crate::transcript::{Instant, Message, Moment, PointView};
@@ -41,11 +43,7 @@ impl Executor {
             return Some((self.iterations as f64, max as f64));
         }
         let max = self.max_seconds?;
-        let elapsed = match (self.started_at, now) {
-            _ if self.iterations == 0 => 0.0,
-            (Some(start), Some(now)) => now.since(start).0 as f64 / 1000.0,
-            _ => return None,
-        };
+        let elapsed = if self.iterations == 0 { 0.0 } else { seconds_between(self.started_at, now)? };
         if elapsed >= max { Some((elapsed, max)) } else { None }
     }
 
