@@ -132,11 +132,7 @@ pub fn with_program(settings: &Settings, program: &AgentFrameworkProgram) -> Res
         declared_tools: settings.texts(&param::DECLARATION_ONLY)?,
         terminate_after: program.terminate_after.clone(),
         agent_loop,
-        requests: 0,
-        n_calls: 0,
-        failing: 0,
-        started_at: None,
-        agent_runs: 0,
+        ..FunctionLoop::default()
     };
     let keeps_all =
         agent.approval_tools.is_empty() && agent.declared_tools.is_empty() && agent.terminate_after.is_empty();
@@ -184,7 +180,7 @@ impl LoopMiddleware {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FunctionLoop {
     iterations: f64,
     calls: Option<f64>,

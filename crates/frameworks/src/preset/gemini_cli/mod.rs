@@ -39,7 +39,7 @@ params! {
         "false: a text reply may be continued without a user message";
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "two settings, and two facts about the next request")]
 #[doc(hidden)]
 pub struct Gemini {
@@ -116,14 +116,10 @@ pub fn with_models(settings: &Settings, models: ModelBehaviour) -> Result<Recipe
         documented: settings.is_profile("documented"),
         piece: models.piece,
         judge,
-        session_turns: 0,
         bound: turns,
-        nested: false,
-        feedback_sent: false,
         calls: SlidingWindow::new(CYCLE * REPEATS),
         chant: Chant::new(settings.is_profile("documented")),
-        strikes: 0,
-        prompt_turns: 0,
+        ..Gemini::default()
     };
     // Disabling the feature also disables the judge, so its rules need nothing from a recording.
     let rules: &[&str] = if machine.enabled { &[TOOLS, TEXT, JUDGE, TURNS] } else { &[TURNS] };

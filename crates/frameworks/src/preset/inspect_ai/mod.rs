@@ -57,8 +57,9 @@ params! {
         "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs";
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Solver {
+    #[default]
     React,
     BasicAgent,
     Generate,
@@ -189,15 +190,7 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         target,
         on_continue,
         truncates: !matches!(settings.text(&param::TRUNCATION)?, None | Some("disabled")),
-        n_messages: 0,
-        replies: 0,
-        input: 0,
-        output: 0,
-        cost: 0.0,
-        submissions: 0,
-        refusals: 0,
-        started_at: None,
-        over: false,
+        ..InspectSample::default()
     };
     Ok(recipe(sample))
 }
@@ -241,7 +234,7 @@ fn recipe(sample: InspectSample) -> Recipe {
     if scores { recipe.needs(ATTEMPTS, Need::Unrecorded("scores of submissions")) } else { recipe }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct InspectSample {
     solver: Solver,

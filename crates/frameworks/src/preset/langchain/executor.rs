@@ -7,7 +7,7 @@ use super::{EXECUTOR, param};
 use crate::python;
 use crate::transcript::{Instant, Message, Moment, PointView};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Executor {
     max_iterations: Option<i64>,
     max_seconds: Option<f64>,
@@ -27,9 +27,7 @@ impl Executor {
             method: settings.text(&param::EARLY_STOPPING_METHOD)?.unwrap_or_default().to_owned(),
             legacy: settings.text(&param::AGENT)? == Some("ZeroShotAgent"),
             handles_parsing_errors: python::is_true(&settings.value(&param::HANDLE_PARSING_ERRORS)),
-            iterations: 0,
-            started_at: None,
-            finished: false,
+            ..Self::default()
         })
     }
 

@@ -26,7 +26,7 @@ const HARD: f64 = 10.0;
 const STATEFUL: &str = "task_list";
 
 /// `maxToolCallsPerTurn`, and whether it was set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallCap {
     pub(super) calls: f64,
     pub(super) is_set: bool,

@@ -186,16 +186,7 @@ fn session(settings: &Settings, host: SessionHost, headless: bool) -> Result<Rec
         },
         wall_time: if headless { wall_time(settings)? } else { None },
         host,
-        calls: PromptCounts::default(),
-        texts: PromptTexts::default(),
-        turns: 0,
-        last_prompt: 0,
-        tool_calls: 0,
-        started_at: None,
-        same_request: false,
-        is_retry: false,
-        results: Vec::new(),
-        has_results: false,
+        ..QwenSession::default()
     };
     let mut rules: Vec<&'static str> = ALWAYS.to_vec();
     if session.opted_in {
@@ -214,7 +205,7 @@ fn session(settings: &Settings, host: SessionHost, headless: bool) -> Result<Rec
 }
 
 /// The client's session, or the headless program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "two settings, and three facts about the next request")]
 struct QwenSession {
     opted_in: bool,
