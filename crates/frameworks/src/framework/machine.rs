@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::decision::{Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 
 pub use crate::decision::RuleReading;
-use crate::transcript::{Event, Header, Lane, Message, Moment, Point, PointView, Role};
+use crate::transcript::{Event, Header, Instant, Lane, Message, Moment, Point, PointView, Role};
 
 pub use crate::decision::Action;
 
@@ -179,6 +179,11 @@ pub fn starts_run(message: &Message) -> bool {
 /// What a message cost in dollars; 0 if that is not recorded.
 pub fn cost_in_dollars(message: &Message) -> f64 {
     if let Some(cost) = message.cost() { cost.0 } else { 0.0 }
+}
+
+/// The seconds between two times; `None` unless both are known.
+pub fn seconds_between(start: Option<Instant>, now: Option<Instant>) -> Option<f64> {
+    Some(now?.since(start?).0 as f64 / 1000.0)
 }
 
 /// The rules that are on, in the given order.

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::frame::rounds::{AgentLoop, AgentLoopMachine, AnsweredCall, Flow, answered};
-use super::frame::{Action, ActionSink, Recipe, Settings, SettingsError, native, rules_on, wrong_kind};
+use super::frame::{
+    Action, ActionSink, Recipe, Settings, SettingsError, native, rules_on, seconds_between, wrong_kind,
+};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python::{self, Dict};
@@ -130,11 +132,7 @@ pub fn with_program(settings: &Settings, program: &AgentFrameworkProgram) -> Res
         declared_tools: settings.texts(&param::DECLARATION_ONLY)?,
         terminate_after: program.terminate_after.clone(),
         agent_loop,
-        requests: 0,
-        n_calls: 0,
-        failing: 0,
-        started_at: None,
-        agent_runs: 0,
+        ..FunctionLoop::default()
     };
     let keeps_all =
         agent.approval_tools.is_empty() && agent.declared_tools.is_empty() && agent.terminate_after.is_empty();
@@ -182,7 +180,7 @@ impl LoopMiddleware {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FunctionLoop {
     iterations: f64,
     calls: Option<f64>,
@@ -328,7 +326,7 @@ impl AgentLoop for FunctionLoop {
             let words = format!("Maximum consecutive function call errors reached ({}). {REST}", self.errors);
             return force_final(ERRORS, words, failing, self.errors, acts);
         }
-        let elapsed = view.now().zip(self.started_at).map(|(now, start)| now.since(start).0 as f64 / 1000.0);
+        let elapsed = seconds_between(self.started_at, view.now());
         if let Some(flow) = self.batch_limit(elapsed.unwrap_or(f64::NAN), acts) {
             return flow;
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::frame::{SettingsError, wrong_kind};
+use super::super::frame::{SettingsError, seconds_between, wrong_kind};
 use super::message::TeamMessage;
 use crate::decision::{Evidence, Need};
 use crate::python::Dict;
@@ -305,10 +305,7 @@ impl ConditionKind {
                 Some(TerminationMessage::new("TokenUsageTermination", words).evidence(seen, limit))
             }
             Self::Timeout { seconds, written, since, now } => {
-                let elapsed = match (*now, *since) {
-                    (Some(now), Some(since)) => now.since(since).0 as f64 / 1000.0,
-                    _ => 0.0,
-                };
+                let elapsed = seconds_between(*since, *now).unwrap_or(0.0);
                 if elapsed < *seconds {
                     return None;
                 }

@@ -74,7 +74,7 @@ pub fn report(
 }
 
 /// A team of agents that take turns.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct AutogenTeam {
     condition: Option<TerminationCondition>,
@@ -93,16 +93,7 @@ impl AutogenTeam {
         if let (Some(condition), Some(at)) = (&mut condition, started_at) {
             condition.start(Some(at));
         }
-        Self {
-            condition,
-            max_turns,
-            turns: 0,
-            started: started_at.is_some(),
-            task: Vec::new(),
-            turn: AgentTurn::default(),
-            messages: Vec::new(),
-            over: false,
-        }
+        Self { condition, max_turns, started: started_at.is_some(), ..Self::default() }
     }
 
     fn start(&mut self, acts: &mut ActionSink<'_, '_>) {

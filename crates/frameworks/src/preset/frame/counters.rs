@@ -3,10 +3,16 @@
 use std::collections::VecDeque;
 
 /// Counts how many times in a row the same thing was seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct StreakCounter<T> {
     last: Option<T>,
     count: u32,
+}
+
+impl<T> Default for StreakCounter<T> {
+    fn default() -> Self {
+        Self { last: None, count: 0 }
+    }
 }
 
 impl<T: PartialEq> StreakCounter<T> {
@@ -24,6 +30,16 @@ impl<T: PartialEq> StreakCounter<T> {
     /// The length of the current streak; 0 before the first item.
     pub fn count(&self) -> u32 {
         self.count
+    }
+
+    /// What was seen last.
+    pub fn last(&self) -> Option<&T> {
+        self.last.as_ref()
+    }
+
+    /// The streak begins anew with what was seen last.
+    pub fn restart(&mut self) {
+        self.count = self.count.min(1);
     }
 
     /// Resets the streak.
@@ -52,6 +68,11 @@ impl<T: PartialEq> SlidingWindow<T> {
         while self.items.len() > self.size {
             self.items.pop_front();
         }
+    }
+
+    /// Drops all items.
+    pub fn clear(&mut self) {
+        self.items.clear();
     }
 
     /// How often `item` is in the window.

@@ -9,7 +9,8 @@ mod places;
 pub mod rounds;
 
 pub use crate::framework::machine::{
-    Action, ActionSink, Machine, MachineAction, Recipe, RuleReading, cost_in_dollars, reading, rules_on, starts_run,
+    Action, ActionSink, Machine, MachineAction, Recipe, RuleReading, cost_in_dollars, reading, rules_on,
+    seconds_between, starts_run,
 };
 pub(in crate::preset) use crate::framework::wrong_kind;
 pub use crate::framework::{Settings, SettingsError};

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use serde_json::Value;
 
 use self::chant::Chant;
+use super::frame::counters::SlidingWindow;
 use super::frame::identity::{KeyOrder, arguments, js_text};
 use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::{Need, RuleName};
@@ -38,7 +39,7 @@ params! {
         "false: a text reply may be continued without a user message";
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "two settings, and two facts about the next request")]
 #[doc(hidden)]
 pub struct Gemini {
@@ -58,7 +59,7 @@ pub struct Gemini {
     nested: bool,
     /// Whether the next reply answers the feedback.
     feedback_sent: bool,
-    calls: VecDeque<String>,
+    calls: SlidingWindow<String>,
     chant: Chant,
     strikes: u32,
     prompt_turns: u32,
@@ -115,14 +116,10 @@ pub fn with_models(settings: &Settings, models: ModelBehaviour) -> Result<Recipe
         documented: settings.is_profile("documented"),
         piece: models.piece,
         judge,
-        session_turns: 0,
         bound: turns,
-        nested: false,
-        feedback_sent: false,
-        calls: VecDeque::new(),
+        calls: SlidingWindow::new(CYCLE * REPEATS),
         chant: Chant::new(settings.is_profile("documented")),
-        strikes: 0,
-        prompt_turns: 0,
+        ..Gemini::default()
     };
     // Disabling the feature also disables the judge, so its rules need nothing from a recording.
     let rules: &[&str] = if machine.enabled { &[TOOLS, TEXT, JUDGE, TURNS] } else { &[TURNS] };
@@ -243,11 +240,8 @@ impl Gemini {
         }
         for call in &reply.tool_calls {
             self.chant.clear();
-            self.calls.push_back(format!("{}:{}", call.name, js_text(&arguments(call), KeyOrder::Given)));
-            if self.calls.len() > CYCLE * REPEATS {
-                self.calls.pop_front();
-            }
-            if ends_in_a_cycle(&self.calls) {
+            self.calls.push(format!("{}:{}", call.name, js_text(&arguments(call), KeyOrder::Given)));
+            if ends_in_a_cycle(self.calls.items()) {
                 self.cut(TOOLS, "CONSECUTIVE_IDENTICAL_TOOL_CALLS", "consecutive_identical_tool_calls", acts);
                 return;
             }

@@ -107,8 +107,7 @@ impl AgentLoop for TurnLoop {
 /// Counts the same error of one tool in a row.
 #[derive(Clone, Debug, Default)]
 struct RepeatedError {
-    key: Option<(Name, String)>,
-    count: u32,
+    streak: StreakCounter<(Name, String)>,
     denied: BTreeSet<Name>,
     calls: Vec<(Option<Name>, Name)>,
 }
@@ -117,15 +116,14 @@ impl RepeatedError {
     fn batch(&mut self, calls: &[ToolCall], acts: &mut ActionSink<'_, '_>) {
         self.calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
         self.denied.clear();
-        let Some((tool, _)) = self.key.as_ref().filter(|_| self.count >= EQUAL_ERRORS && !calls.is_empty()) else {
-            return;
-        };
+        let count = self.streak.count();
+        let Some((tool, _)) = self.streak.last().filter(|_| count >= EQUAL_ERRORS && !calls.is_empty()) else { return };
         for call in calls.iter().filter(|call| call.name == *tool) {
             let act = acts.act(Action::Deny, ERRORS).code("REP-002").call(call.id.as_deref());
-            act.evidence(f64::from(self.count), f64::from(EQUAL_ERRORS));
+            act.evidence(f64::from(count), f64::from(EQUAL_ERRORS));
             self.denied.extend(call.id.clone());
         }
-        self.count = 0;
+        self.streak.clear();
     }
 
     fn result(&mut self, result: &Message) {
@@ -135,15 +133,12 @@ impl RepeatedError {
             return;
         }
         if !is_error {
-            self.key = None;
-            self.count = 0;
+            self.streak.clear();
             return;
         }
         let called = self.calls.iter().find(|(call, _)| call.is_some() && call.as_ref() == id).map(|(_, name)| name);
         let tool = called.or(result.name.as_ref()).cloned().unwrap_or_default();
-        let key = Some((tool, result.text().chars().take(ERROR_HEAD).collect()));
-        self.count = if self.key == key { self.count + 1 } else { 1 };
-        self.key = key;
+        self.streak.push((tool, result.text().chars().take(ERROR_HEAD).collect()));
     }
 }
 
@@ -176,10 +171,9 @@ impl Machine for GooseMachine {
         let streak = f64::from(self.streak.count());
         // The limit itself is allowed; one more is refused.
         let same = self.max.map(|max| reading(REPETITION, "same call in a row", streak, max.max(1) as f64 + 1.0));
-        let errors = self
-            .errors
-            .iter()
-            .map(|errors| reading(ERRORS, "same error in a row", f64::from(errors.count), f64::from(EQUAL_ERRORS)));
+        let errors = self.errors.iter().map(|errors| {
+            reading(ERRORS, "same error in a row", f64::from(errors.streak.count()), f64::from(EQUAL_ERRORS))
+        });
         same.into_iter().chain(errors).collect()
     }
 }

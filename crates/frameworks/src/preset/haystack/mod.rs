@@ -50,9 +50,7 @@ pub fn with_program(settings: &Settings, program: HaystackProgram) -> Result<Rec
         exits: settings.texts(&param::EXIT_CONDITIONS)?,
         raises: settings.flag(&param::RAISE_ON_TOOL_INVOCATION_FAILURE)?,
         program,
-        done: 0,
-        stayed: 0,
-        reasons: Vec::new(),
+        ..Haystack::default()
     };
     let listed = agent.exits.iter().any(|exit| exit != "text");
     let is_hooked = agent.program.stop_after.is_some();
@@ -62,7 +60,7 @@ pub fn with_program(settings: &Settings, program: HaystackProgram) -> Result<Rec
     Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Haystack {
     max: Option<f64>,

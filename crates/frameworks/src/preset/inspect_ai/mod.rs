@@ -8,7 +8,7 @@ use self::tokens::SampleTokenLimit;
 use super::frame::rounds::answered;
 use super::frame::{
     Action, ActionSink, Machine, MachineAction, Recipe, Settings, SettingsError, cost_in_dollars, native, rules_on,
-    wrong_kind,
+    seconds_between, wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
@@ -57,8 +57,9 @@ params! {
         "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs";
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Solver {
+    #[default]
     React,
     BasicAgent,
     Generate,
@@ -189,15 +190,7 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         target,
         on_continue,
         truncates: !matches!(settings.text(&param::TRUNCATION)?, None | Some("disabled")),
-        n_messages: 0,
-        replies: 0,
-        input: 0,
-        output: 0,
-        cost: 0.0,
-        submissions: 0,
-        refusals: 0,
-        started_at: None,
-        over: false,
+        ..InspectSample::default()
     };
     Ok(recipe(sample))
 }
@@ -241,7 +234,7 @@ fn recipe(sample: InspectSample) -> Recipe {
     if scores { recipe.needs(ATTEMPTS, Need::Unrecorded("scores of submissions")) } else { recipe }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct InspectSample {
     solver: Solver,
@@ -339,10 +332,7 @@ impl InspectSample {
             return;
         }
         self.started_at = self.started_at.or(acts.view().started_at());
-        let Some(elapsed) = message.ts.zip(self.started_at).map(|(now, start)| now.since(start).0 as f64 / 1000.0)
-        else {
-            return;
-        };
+        let Some(elapsed) = seconds_between(self.started_at, message.ts) else { return };
         let time = self.times.iter().filter(|(limit, _)| elapsed > *limit).min_by(|a, b| a.0.total_cmp(&b.0));
         let working = self.working.iter().find(|(limit, _)| elapsed > *limit);
         let (rule, code, words) = match (time, working) {

@@ -1,11 +1,13 @@
 //! The agent executor of langchain-classic: limits on iterations and seconds.
 
-use super::super::frame::{Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading};
+use super::super::frame::{
+    Action, ActionSink, Machine, RuleReading, Settings, SettingsError, reading, seconds_between,
+};
 use super::{EXECUTOR, param};
 use crate::python;
 use crate::transcript::{Instant, Message, Moment, PointView};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Executor {
     max_iterations: Option<i64>,
     max_seconds: Option<f64>,
@@ -25,9 +27,7 @@ impl Executor {
             method: settings.text(&param::EARLY_STOPPING_METHOD)?.unwrap_or_default().to_owned(),
             legacy: settings.text(&param::AGENT)? == Some("ZeroShotAgent"),
             handles_parsing_errors: python::is_true(&settings.value(&param::HANDLE_PARSING_ERRORS)),
-            iterations: 0,
-            started_at: None,
-            finished: false,
+            ..Self::default()
         })
     }
 
@@ -41,11 +41,7 @@ impl Executor {
             return Some((self.iterations as f64, max as f64));
         }
         let max = self.max_seconds?;
-        let elapsed = match (self.started_at, now) {
-            _ if self.iterations == 0 => 0.0,
-            (Some(start), Some(now)) => now.since(start).0 as f64 / 1000.0,
-            _ => return None,
-        };
+        let elapsed = if self.iterations == 0 { 0.0 } else { seconds_between(self.started_at, now)? };
         if elapsed >= max { Some((elapsed, max)) } else { None }
     }
 

@@ -90,10 +90,7 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
         client_tools: settings.texts(&param::CLIENT_TOOLS)?,
         approval_tools: settings.texts(&param::REQUIRE_APPROVAL)?,
         hook,
-        gone_on: 0,
-        steps: 0,
-        tokens: 0.0,
-        reasons: Vec::new(),
+        ..Mastra::default()
     };
     let rules = rules_on(&[
         (STEPS, true),
@@ -107,7 +104,7 @@ pub fn with_hook(settings: &Settings, hook: StepHook) -> Result<Recipe, Settings
     Ok(if counts_tokens { recipe.needs(STOP_WHEN, Need::Usage) } else { recipe })
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Mastra {
     cap: Option<f64>,

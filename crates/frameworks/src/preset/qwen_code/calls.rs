@@ -6,6 +6,7 @@ use foldhash::HashMap;
 use serde_json::Value;
 
 use super::shell::is_overview;
+use crate::preset::frame::counters::StreakCounter;
 use crate::preset::frame::identity::{KeyOrder, arguments, js_text};
 use crate::transcript::{Fingerprint, Message, Name, ToolCall};
 
@@ -25,7 +26,7 @@ const HARD: f64 = 10.0;
 const STATEFUL: &str = "task_list";
 
 /// `maxToolCallsPerTurn`, and whether it was set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallCap {
     pub(super) calls: f64,
     pub(super) is_set: bool,
@@ -41,7 +42,7 @@ impl CallCap {
 /// A call as the rules see it.
 #[derive(Clone, Debug)]
 pub(super) struct SeenCall {
-    name: String,
+    name: Name,
     key: Fingerprint,
     is_overview: bool,
     id: Option<Name>,
@@ -67,25 +68,25 @@ impl SeenCall {
     pub(super) fn from_call(call: &ToolCall) -> Self {
         let whole = arguments(call);
         let mut given = &*whole;
-        let mut name = call.name.to_string();
-        if name == "tool_call"
+        let mut name = call.name.clone();
+        if &*name == "tool_call"
             && let Some(target) = given["name"].as_str()
         {
-            name = canonical(target).to_lowercase();
+            name = Name::from(canonical(target).to_lowercase().as_str());
             if given["arguments"].is_object() {
                 given = &given["arguments"];
             }
         }
-        let is_overview = name == "run_shell_command" && given["command"].as_str().is_some_and(is_overview);
+        let is_overview = &*name == "run_shell_command" && given["command"].as_str().is_some_and(is_overview);
         Self { key: key_of(&name, given), is_overview, name, id: call.id.clone() }
     }
 
     fn is_stateful(&self) -> bool {
-        self.name == STATEFUL
+        &*self.name == STATEFUL
     }
 
     fn is_read(&self) -> bool {
-        self.name == "zoom_image" || self.name.starts_with("read_") || self.name.starts_with("list_")
+        &*self.name == "zoom_image" || self.name.starts_with("read_") || self.name.starts_with("list_")
     }
 }
 
@@ -102,8 +103,7 @@ struct Results {
 /// The counts of one prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PromptCounts {
-    last_key: Option<Fingerprint>,
-    same: u32,
+    same: StreakCounter<Fingerprint>,
     overviews: u32,
     total: u64,
     /// The total when the last request was completed.
@@ -114,8 +114,7 @@ pub(super) struct PromptCounts {
     last_keys: VecDeque<Fingerprint>,
     last_reads: VecDeque<bool>,
     seen_other: bool,
-    last_name: String,
-    same_name: u32,
+    same_name: StreakCounter<Name>,
     results: HashMap<Fingerprint, Results>,
     /// Stateful calls whose results have not arrived.
     awaited: Vec<SeenCall>,
@@ -132,7 +131,7 @@ impl PromptCounts {
             self.most = self.most.max(*count);
         }
         if self.is_same(call) {
-            return Some(("consecutive_identical_tool_calls", u64::from(self.same), f64::from(SAME)));
+            return Some(("consecutive_identical_tool_calls", u64::from(self.same.count()), f64::from(SAME)));
         }
         self.overviews = if call.is_overview { self.overviews + 1 } else { 0 };
         if self.overviews >= OVERVIEWS {
@@ -146,28 +145,26 @@ impl PromptCounts {
     }
 
     fn is_same(&mut self, call: &SeenCall) -> bool {
-        if self.last_key == Some(call.key) {
-            self.same += 1;
-        } else {
-            for key in self.last_key.into_iter().chain([call.key]) {
+        let before = self.same.last().copied();
+        let same = self.same.push(call.key);
+        if same == 1 {
+            for key in before.into_iter().chain([call.key]) {
                 if let Some(results) = self.results.get_mut(&key) {
                     (results.observed, results.unchanged) = (0, 0);
                 }
             }
-            self.last_key = Some(call.key);
-            self.same = 1;
         }
-        if self.same < SAME {
+        if same < SAME {
             return false;
         }
         // If all results were seen and one of them differed, the same call made progress.
-        let expected = self.same - 1;
+        let expected = same - 1;
         if call.is_stateful()
             && let Some(results) = self.results.get_mut(&call.key)
             && results.observed >= expected
             && results.unchanged + 1 < expected
         {
-            self.same = 1;
+            self.same.restart();
             (results.observed, results.unchanged) = (0, 0);
             return false;
         }
@@ -182,12 +179,7 @@ impl PromptCounts {
             self.last_reads.pop_front();
         }
         self.seen_other |= !call.is_read();
-        if self.last_name == call.name {
-            self.same_name += 1;
-        } else {
-            self.last_name.clone_from(&call.name);
-            self.same_name = 1;
-        }
+        let same_name = self.same_name.push(call.name.clone());
         let mut found = None;
         if !call.is_stateful() {
             let count = self.duplicates.entry(call.key).or_default();
@@ -210,8 +202,8 @@ impl PromptCounts {
         if self.seen_other && reads >= READS {
             found = Some(("read_file_loop", reads as u64, READS as f64));
         }
-        if self.same_name >= STAGNANT {
-            found = Some(("action_stagnation", u64::from(self.same_name), f64::from(STAGNANT)));
+        if same_name >= STAGNANT {
+            found = Some(("action_stagnation", u64::from(same_name), f64::from(STAGNANT)));
         }
         found
     }
@@ -230,7 +222,7 @@ impl PromptCounts {
         let results = self.results.entry(call.key).or_default();
         let is_first = results.last.is_none();
         let has_changed = !is_first && results.last != Some(print);
-        if self.last_key == Some(call.key) {
+        if self.same.last() == Some(&call.key) {
             results.observed += 1;
             if has_changed {
                 results.unchanged = 0;
@@ -238,8 +230,8 @@ impl PromptCounts {
                 results.unchanged += 1;
             }
         }
-        if has_changed && self.last_name == call.name {
-            self.same_name = 1;
+        if has_changed && self.same_name.last() == Some(&call.name) {
+            self.same_name.restart();
         }
         results.in_a_row = if results.in_a_row > 0 && !has_changed { results.in_a_row + 1 } else { 1 };
         results.last = Some(print);
@@ -255,8 +247,7 @@ impl PromptCounts {
     /// Records that an attempt failed and is retried; if the opt-in rules are on, they reset.
     pub(super) fn retried(&mut self, opted_in: bool) {
         self.total = self.committed;
-        self.last_key = None;
-        self.same = 0;
+        self.same.clear();
         self.overviews = 0;
         self.by_key.clear();
         self.most = 0;

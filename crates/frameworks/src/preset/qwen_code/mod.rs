@@ -186,16 +186,7 @@ fn session(settings: &Settings, host: SessionHost, headless: bool) -> Result<Rec
         },
         wall_time: if headless { wall_time(settings)? } else { None },
         host,
-        calls: PromptCounts::default(),
-        texts: PromptTexts::default(),
-        turns: 0,
-        last_prompt: 0,
-        tool_calls: 0,
-        started_at: None,
-        same_request: false,
-        is_retry: false,
-        results: Vec::new(),
-        has_results: false,
+        ..QwenSession::default()
     };
     let mut rules: Vec<&'static str> = ALWAYS.to_vec();
     if session.opted_in {
@@ -214,7 +205,7 @@ fn session(settings: &Settings, host: SessionHost, headless: bool) -> Result<Rec
 }
 
 /// The client's session, or the headless program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "two settings, and three facts about the next request")]
 struct QwenSession {
     opted_in: bool,
@@ -242,28 +233,6 @@ struct QwenSession {
     has_results: bool,
 }
 
-/// A request that is refused.
-struct RequestRefusal {
-    action: Action,
-    rule: &'static str,
-    code: &'static str,
-    words: Option<String>,
-    seen: f64,
-    limit: f64,
-}
-
-impl RequestRefusal {
-    fn from_action(action: Action, rule: &'static str, code: &'static str, seen: f64, limit: f64) -> Self {
-        Self { action, rule, code, words: None, seen, limit }
-    }
-
-    fn act<'a>(self, acts: &'a mut ActionSink<'_, '_>) -> &'a mut MachineAction {
-        let act = acts.act(self.action, self.rule).code(self.code).evidence(self.seen, self.limit);
-        act.decision.detail = self.words;
-        act
-    }
-}
-
 impl QwenSession {
     fn new_prompt(&mut self, message: &Message) {
         self.calls = PromptCounts::default();
@@ -274,8 +243,8 @@ impl QwenSession {
         self.has_results = false;
     }
 
-    /// Why the next request is refused; `None` if it is not.
-    fn refusal(&mut self) -> Option<RequestRefusal> {
+    /// Refuses the next request if a limit is reached; `None` if it is made.
+    fn refusal<'a>(&mut self, acts: &'a mut ActionSink<'_, '_>) -> Option<&'a mut MachineAction> {
         if std::mem::take(&mut self.same_request) {
             return None;
         }
@@ -283,10 +252,11 @@ impl QwenSession {
             self.turns += 1;
             let (turns, max) = (self.turns as f64, self.max_turns as f64);
             if self.headless && self.max_turns >= 0 && self.turns > self.max_turns {
-                return Some(RequestRefusal::from_action(Action::Fail, HEADLESS, "FatalTurnLimitedError", turns, max));
+                let act = acts.act(Action::Fail, HEADLESS).code("FatalTurnLimitedError");
+                return Some(act.evidence(turns, max));
             }
             if self.max_turns > 0 && self.turns > self.max_turns {
-                return Some(RequestRefusal::from_action(Action::Stop, TURNS, "MaxSessionTurns", turns, max));
+                return Some(acts.act(Action::Stop, TURNS).code("MaxSessionTurns").evidence(turns, max));
             }
         }
         let prompt = self.last_prompt as f64;
@@ -296,17 +266,16 @@ impl QwenSession {
                  sessionTokenLimit in your settings.json.",
                 self.token_limit
             );
-            let refusal =
-                RequestRefusal::from_action(Action::Stop, TURNS, "SessionTokenLimitExceeded", prompt, self.token_limit);
-            return Some(RequestRefusal { words: Some(words), ..refusal });
+            let act = acts.act(Action::Stop, TURNS).code("SessionTokenLimitExceeded").detail(words);
+            return Some(act.evidence(prompt, self.token_limit));
         }
         let results = std::mem::take(&mut self.results);
         if self.host.is_off || !results.iter().any(|result| self.calls.result(result, self.opted_in)) {
             return None;
         }
-        let code = "LoopDetected:global_tool_call_duplicate";
         let limit = f64::from(calls::DUPLICATES);
-        Some(RequestRefusal::from_action(Action::Stop, DUPLICATE, code, limit, limit))
+        let act = acts.act(Action::Stop, DUPLICATE).code("LoopDetected:global_tool_call_duplicate");
+        Some(act.evidence(limit, limit))
     }
 
     fn pieces(&self, text: &str) -> Vec<Vec<u16>> {
@@ -414,12 +383,12 @@ impl Machine for QwenSession {
             return;
         }
         if starts_run(message) {
+            let before = acts.event_before();
             if self.host.delivers_results_first
                 && self.has_results
-                && let Some(refusal) = self.refusal()
+                && let Some(act) = self.refusal(acts)
             {
-                let before = acts.event_before();
-                refusal.act(acts).decision.event = before;
+                act.decision.event = before;
                 return;
             }
             self.new_prompt(message);
@@ -434,10 +403,8 @@ impl Machine for QwenSession {
     }
 
     fn point(&mut self, view: &PointView<'_>, acts: &mut ActionSink<'_, '_>) {
-        if view.moment() == Moment::BeforeRequest
-            && let Some(refusal) = self.refusal()
-        {
-            refusal.act(acts);
+        if view.moment() == Moment::BeforeRequest {
+            self.refusal(acts);
         }
     }
 }

@@ -60,9 +60,7 @@ pub fn parts(settings: &Settings, rules: &[&'static str], person: RooUser) -> Re
         max_cost: settings.opt_number(&param::ALLOWED_MAX_COST)?.filter(|max| *max > 0.0),
         refused: person.refuses,
         counts_present_request: person.sees_request,
-        requests: 0,
-        cost: 0.0,
-        present_is_announced: false,
+        ..Approval::default()
     };
     let native = settings.is_profile("native");
     let repetition = RepetitionDetector { limit, native, streak: StreakCounter::default() };
@@ -139,7 +137,7 @@ impl Mistakes {
 }
 
 /// What is approved automatically before the user is asked again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Approval {
     max_requests: Option<f64>,
     max_cost: Option<f64>,

@@ -24,14 +24,7 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let run = number(settings, &param::RUN_MAX_STEPS)?.filter(|steps| *steps != 0.0);
     let never_accepts = settings.text(&param::FINAL_ANSWER_CHECKS)? == Some("never_accept");
     settings.flag(&param::RESET)?;
-    let machine = SmolagentsRun {
-        max_steps: run.or(agent),
-        never_accepts,
-        refused_answer: false,
-        steps: 0,
-        over: false,
-        states: Vec::new(),
-    };
+    let machine = SmolagentsRun { max_steps: run.or(agent), never_accepts, ..SmolagentsRun::default() };
     Ok(Recipe::new(machine, &[RULE]).blind(&[RULE]).resumes_at_user())
 }
 
@@ -45,7 +38,7 @@ fn number(settings: &Settings, parameter: &Parameter) -> Result<Option<f64>, Set
 }
 
 /// One call of `run()`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct SmolagentsRun {
     /// The limit; `None` is Python's None, with which the framework cannot compare.

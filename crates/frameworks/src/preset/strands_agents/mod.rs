@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::frame::{Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on};
+use super::frame::{
+    Action, ActionSink, Machine, Recipe, RuleReading, Settings, SettingsError, reading, rules_on, seconds_between,
+};
 use crate::decision::Need;
 use crate::framework::{Parameter, params};
 use crate::python;
@@ -176,11 +178,8 @@ impl StrandsTeam {
     }
 
     fn seconds(&self, now: Option<Instant>) -> Option<f64> {
-        match (self.started_at, now) {
-            (Some(start), Some(now)) => Some(now.since(start).0 as f64 / 1000.0),
-            _ if self.history.is_empty() => Some(0.0),
-            _ => None,
-        }
+        let unmeasured = if self.history.is_empty() { Some(0.0) } else { None };
+        seconds_between(self.started_at, now).or(unmeasured)
     }
 
     /// Why the next agent is not called: rule, reason, observed value and limit.

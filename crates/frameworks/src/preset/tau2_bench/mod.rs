@@ -31,11 +31,7 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max_steps: settings.number(&param::MAX_STEPS)?,
         max_errors: settings.number(&param::MAX_ERRORS)?,
         validates: settings.flag(&param::VALIDATE_COMMUNICATION)?,
-        begun: false,
-        steps: 0,
-        errors: 0,
-        waiting: 0,
-        results: None,
+        ..Orchestrator::default()
     };
     let mut rules = vec![EMPTY, STOP_WORDS, STEPS, ERRORS];
     if machine.validates {
@@ -44,7 +40,7 @@ pub(super) fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(machine, &rules).blind(&rules).needs(ERRORS, Need::ErrorFlags))
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Orchestrator {
     max_steps: f64,
