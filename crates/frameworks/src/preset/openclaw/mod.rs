@@ -99,11 +99,7 @@ pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<R
     if limits.guarded {
         rules.push(COMPACTION);
     }
-    let machine = OpenClawMachine {
-        limits,
-        tools,
-        ..OpenClawMachine::default()
-    };
+    let machine = OpenClawMachine { limits, tools, ..OpenClawMachine::default() };
     let mut recipe = Recipe::new(machine, &rules).reads_calls(&[GUARD]);
     for rule in rules.iter().filter(|rule| **rule != GUARD) {
         recipe = recipe.needs(rule, Need::Results);
