@@ -20,67 +20,44 @@ pub(crate) fn is_step(event: &Event) -> bool {
 const LATEST: usize = 64;
 
 /// Requests whose tools have not run yet, as far as is known. A `Place` says where a request stands.
-#[derive(Debug)]
-pub(crate) struct OpenRequests<Place> {
-    /// The places of all requests, by their numbers.
-    places: Vec<Place>,
-    numbers: HashMap<Place, usize>,
-    requests: NumberedRequests,
-}
-
-/// Open requests by number, in the order in which they were made.
 #[derive(Debug, Default)]
-struct NumberedRequests {
-    open: BTreeMap<usize, ToolCall>,
+pub(crate) struct OpenRequests<Place> {
+    /// In the order in which they were made.
+    open: BTreeMap<usize, (Place, ToolCall)>,
+    /// How many were added.
+    added: usize,
+    numbers: HashMap<Place, usize>,
     by_call: HashMap<Fingerprint, VecDeque<usize>>,
     by_values: HashMap<Vec<String>, VecDeque<usize>>,
-}
-
-impl<Place> Default for OpenRequests<Place> {
-    fn default() -> Self {
-        Self { places: Vec::new(), numbers: HashMap::new(), requests: NumberedRequests::default() }
-    }
 }
 
 impl<Place: Eq + Hash + Clone> OpenRequests<Place> {
     /// Adds a request.
     pub(crate) fn add(&mut self, place: Place, request: &ToolCall) {
-        let number = self.places.len();
-        self.requests.add(number, request);
+        let number = self.added;
+        self.added += 1;
+        self.by_call.entry(request.canonical_print()).or_default().push_back(number);
+        if let Some(values) = values(request) {
+            self.by_values.entry(values).or_default().push_back(number);
+        }
         self.numbers.insert(place.clone(), number);
-        self.places.push(place);
+        self.open.insert(number, (place, request.clone()));
     }
 
     /// Takes the request at that place out, as its result is known; false if it is not open.
     pub(crate) fn close(&mut self, place: &Place) -> bool {
         let Some(number) = self.numbers.remove(place) else { return false };
-        self.requests.open.remove(&number).is_some()
+        self.open.remove(&number).is_some()
     }
 
     /// Takes out the request that this run answers: the oldest with its name and arguments, else one with the same values
     /// under other names, else one of the latest whose arguments the host completed or the recorder left out.
     pub(crate) fn take(&mut self, ran: &ToolCall) -> Option<Place> {
-        let number = self.requests.take(ran)?;
-        let place = self.places.get(number)?.clone();
-        self.numbers.remove(&place);
-        Some(place)
-    }
-}
-
-impl NumberedRequests {
-    fn add(&mut self, number: usize, request: &ToolCall) {
-        self.by_call.entry(request.canonical_print()).or_default().push_back(number);
-        if let Some(values) = values(request) {
-            self.by_values.entry(values).or_default().push_back(number);
-        }
-        self.open.insert(number, request.clone());
-    }
-
-    /// Takes out the request that this run answers; see [`OpenRequests::take`].
-    fn take(&mut self, ran: &ToolCall) -> Option<usize> {
         let alike = self.equal(ran).or_else(|| self.latest(is_completed_by, ran));
         let number = alike.or_else(|| self.latest(is_not_comparable, ran))?;
-        self.open.remove(&number).map(|_| number)
+        let (place, _) = self.open.remove(&number)?;
+        self.numbers.remove(&place);
+        Some(place)
     }
 
     /// The oldest open request with the run's name and arguments, or else with its values.
@@ -94,12 +71,12 @@ impl NumberedRequests {
     /// The oldest of the latest open requests that fits.
     fn latest(&self, fits: fn(&ToolCall, &ToolCall) -> bool, ran: &ToolCall) -> Option<usize> {
         let latest = self.open.iter().rev().take(LATEST);
-        latest.filter(|(_, request)| fits(request, ran)).last().map(|(number, _)| *number)
+        latest.filter(|(_, (_, request))| fits(request, ran)).last().map(|(number, _)| *number)
     }
 }
 
 /// The first of these numbers whose request is still open.
-fn first_open(open: &BTreeMap<usize, ToolCall>, numbers: Option<&mut VecDeque<usize>>) -> Option<usize> {
+fn first_open<Open>(open: &BTreeMap<usize, Open>, numbers: Option<&mut VecDeque<usize>>) -> Option<usize> {
     let numbers = numbers?;
     while let Some(number) = numbers.pop_front() {
         if open.contains_key(&number) {
