@@ -150,6 +150,10 @@ impl DataTable {
     /// even so stand below, beside the first column again. No word is broken.
     pub fn to_terminal(&self, width: u16) -> String {
         let is_too_wide = |text: &str| longest(text.lines()) > usize::from(width);
+        let whole = self.block(width);
+        if !is_too_wide(&whole) {
+            return whole;
+        }
         let block = |from: usize, to: usize| self.picked(&std::iter::once(0).chain(from..to)).block(width);
         let (mut text, mut from) = (String::new(), 1);
         loop {
